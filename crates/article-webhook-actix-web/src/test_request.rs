@@ -1,0 +1,34 @@
+use actix_web::test::TestRequest;
+use article_webhook::fixture::Post;
+
+/// A fixture as actix-web's own test tools take it, for the unit tests of an application.
+///
+/// ```
+/// use actix_web::{App, HttpResponse, test, web};
+/// use article_webhook_actix_web::{ArticleComplete, fixture::{self, Post}, test_request};
+///
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> HttpResponse {
+///     HttpResponse::Ok().body(result.article.title)
+/// }
+///
+/// # actix_web::rt::System::new().block_on(async {
+/// let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_article));
+/// let app = test::init_service(app).await;
+///
+/// let request = test_request(&Post::complete(), "/").to_request();
+/// assert_eq!(test::call_service(&app, request).await.status(), 200);
+///
+/// let request = test_request(&Post::complete().token("Bearer forged"), "/").to_request();
+/// assert_eq!(test::call_service(&app, request).await.status(), 401);
+/// # });
+/// ```
+#[must_use]
+pub fn test_request(post: &Post, path: &str) -> TestRequest {
+    let request = TestRequest::post()
+        .uri(path)
+        .set_payload(post.body().clone());
+    let headers = post.headers().iter();
+    headers.fold(request, |request, (name, value)| {
+        request.append_header((name.as_str(), value.as_slice()))
+    })
+}

@@ -1,0 +1,266 @@
+use std::fmt;
+
+use http::StatusCode;
+
+use crate::{Rejection, Reply, log};
+
+/// What goes back to the sender: status, headers and a constant body. The only thing an adapter sends.
+///
+/// It is made from a [`Rejection`] or from a [`Reply`] and has no other parts than these two allow,
+/// so nothing of a request can be echoed. Bodies have the shape of the service's own errors
+/// (document, section 7).
+///
+/// ```
+/// use article_webhook::{Answer, Rejection, Reply};
+///
+/// let stored = Answer::from(Reply::Stored);
+/// assert_eq!((stored.status().as_u16(), stored.body()), (200, r#"{"status":"stored"}"#));
+///
+/// let refused = Answer::from(&Rejection::AuthorizationWrong);
+/// assert_eq!(refused.status(), 401);
+/// assert!(refused.headers().any(|header| header == ("www-authenticate", "Bearer")));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    code: Code,
+    closes: bool,
+}
+
+impl Answer {
+    /// 500: the application mounted a handler and forgot the receiver. The body names the fix.
+    ///
+    /// ```
+    /// use article_webhook::Answer;
+    ///
+    /// assert_eq!(Answer::NO_RECEIVER.status(), 500);
+    /// assert!(Answer::NO_RECEIVER.body().contains(".app_data(receiver)"));
+    /// ```
+    pub const NO_RECEIVER: Self = Self::new(Code::NoReceiver);
+
+    /// 503 for a handler that failed: the service is told to come again. The error is logged with
+    /// the feature `tracing`, and never sent.
+    ///
+    /// ```
+    /// use article_webhook::Answer;
+    ///
+    /// let answer = Answer::retry(&"the disk is full");
+    /// assert_eq!(answer.status(), 503);
+    /// assert!(!answer.body().contains("disk"));
+    /// ```
+    #[must_use]
+    pub fn retry(error: &dyn fmt::Display) -> Self {
+        log::retry(error);
+        Reply::Retry.into()
+    }
+
+    pub(crate) const fn new(code: Code) -> Self {
+        let closes = false;
+        Self { code, closes }
+    }
+
+    /// The same answer, after which the connection is closed.
+    ///
+    /// ```
+    /// use article_webhook::{Answer, Reply};
+    ///
+    /// let answer = Answer::from(Reply::Retry).closing();
+    /// assert!(answer.headers().any(|header| header == ("connection", "close")));
+    /// ```
+    #[must_use]
+    pub const fn closing(self) -> Self {
+        Self {
+            closes: true,
+            ..self
+        }
+    }
+
+    /// The status. The service takes any 2xx for success and retries on everything else
+    /// (document, section 6.2).
+    ///
+    /// ```
+    /// use article_webhook::{Answer, Reply};
+    ///
+    /// assert_eq!(Answer::from(Reply::Duplicate).status(), 200);
+    /// assert_eq!(Answer::from(Reply::Unavailable).status(), 503);
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    /// The headers, names in lower case.
+    ///
+    /// ```
+    /// use article_webhook::{Answer, Reply};
+    ///
+    /// let answer = Answer::from(Reply::Retry);
+    /// let headers: Vec<_> = answer.headers().collect();
+    /// assert_eq!(headers, [("content-type", "application/json"), ("retry-after", "10")]);
+    /// ```
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let specific = match self.code {
+            Code::MethodNotAllowed => Some(("allow", "POST")),
+            Code::Unauthorized => Some(("www-authenticate", "Bearer")),
+            Code::RetryLater | Code::Unavailable => Some(("retry-after", "10")),
+            _ => None,
+        };
+        let closes = self.closes.then_some(("connection", "close"));
+        [("content-type", "application/json")]
+            .into_iter()
+            .chain(specific)
+            .chain(closes)
+    }
+
+    /// The body: JSON, constant for each code.
+    ///
+    /// ```
+    /// use article_webhook::{Answer, Rejection};
+    ///
+    /// assert_eq!(
+    ///     Answer::from(&Rejection::Incomplete).body(),
+    ///     r#"{"error":"incomplete","message":"the body ended early"}"#,
+    /// );
+    /// ```
+    #[must_use]
+    pub fn body(&self) -> &'static str {
+        self.code.body()
+    }
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        Self::new(match reply {
+            Reply::Stored => Code::Stored,
+            Reply::Duplicate => Code::Duplicate,
+            Reply::Ignored => Code::Ignored,
+            Reply::Retry => Code::RetryLater,
+            Reply::Unavailable => Code::Unavailable,
+        })
+    }
+}
+
+impl From<&Rejection> for Answer {
+    fn from(rejection: &Rejection) -> Self {
+        Self::new(rejection.into())
+    }
+}
+
+/// What the sender is told. Coarser than the cause: a stranger learns nothing but 401.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    Stored,
+    Duplicate,
+    Ignored,
+    BadRequest,
+    Incomplete,
+    MalformedJson,
+    InvalidJobId,
+    Unauthorized,
+    MethodNotAllowed,
+    Timeout,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    JobIdMismatch,
+    Unprocessable,
+    Internal,
+    NoReceiver,
+    RetryLater,
+    Unavailable,
+}
+
+impl From<&Rejection> for Code {
+    fn from(rejection: &Rejection) -> Self {
+        match rejection {
+            Rejection::MethodNotPost => Self::MethodNotAllowed,
+            Rejection::AuthorizationMissing
+            | Rejection::AuthorizationRepeated
+            | Rejection::AuthorizationWrong
+            | Rejection::CapabilityWrong
+            | Rejection::CapabilityExpired => Self::Unauthorized,
+            Rejection::ContentType | Rejection::ContentEncoding => Self::UnsupportedMediaType,
+            Rejection::HeaderRepeated(_)
+            | Rejection::HeaderMissing(_)
+            | Rejection::EventInvalid
+            | Rejection::ContentLength => Self::BadRequest,
+            Rejection::TooLarge { .. } => Self::PayloadTooLarge,
+            Rejection::Incomplete => Self::Incomplete,
+            Rejection::Timeout => Self::Timeout,
+            Rejection::MalformedJson { .. } => Self::MalformedJson,
+            Rejection::InvalidJobId => Self::InvalidJobId,
+            Rejection::JobIdMismatch => Self::JobIdMismatch,
+            Rejection::EventIgnored => Self::Ignored,
+            Rejection::EventUnknown | Rejection::Undecodable(_) => Self::Unprocessable,
+        }
+    }
+}
+
+impl Code {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::Stored | Self::Duplicate | Self::Ignored => StatusCode::OK,
+            Self::BadRequest | Self::Incomplete | Self::MalformedJson | Self::InvalidJobId => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::JobIdMismatch | Self::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Internal | Self::NoReceiver => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::RetryLater | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The code is the first value of the body, so that the two cannot disagree.
+    pub(crate) fn as_str(self) -> &'static str {
+        self.body().split('"').nth(3).unwrap_or_default()
+    }
+
+    fn body(self) -> &'static str {
+        match self {
+            Self::Stored => r#"{"status":"stored"}"#,
+            Self::Duplicate => r#"{"status":"duplicate"}"#,
+            Self::Ignored => r#"{"status":"ignored"}"#,
+            Self::BadRequest => {
+                r#"{"error":"bad_request","message":"a header of the service is missing, repeated or invalid"}"#
+            }
+            Self::Incomplete => r#"{"error":"incomplete","message":"the body ended early"}"#,
+            Self::MalformedJson => {
+                r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#
+            }
+            Self::InvalidJobId => {
+                r#"{"error":"invalid_job_id","message":"the job id is missing or invalid"}"#
+            }
+            Self::Unauthorized => {
+                r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#
+            }
+            Self::MethodNotAllowed => {
+                r#"{"error":"method_not_allowed","message":"deliveries are sent by POST"}"#
+            }
+            Self::Timeout => r#"{"error":"timeout","message":"the body did not arrive in time"}"#,
+            Self::PayloadTooLarge => {
+                r#"{"error":"payload_too_large","message":"the body is over the receiver's limit"}"#
+            }
+            Self::UnsupportedMediaType => {
+                r#"{"error":"unsupported_media_type","message":"expected application/json in UTF-8, not encoded"}"#
+            }
+            Self::JobIdMismatch => {
+                r#"{"error":"job_id_mismatch","message":"the job ids of header and body differ"}"#
+            }
+            Self::Unprocessable => {
+                r#"{"error":"unprocessable","message":"the delivery is authentic but not understood"}"#
+            }
+            Self::Internal => r#"{"error":"internal","message":"the receiver failed"}"#,
+            Self::NoReceiver => {
+                r#"{"error":"internal","message":"the application forgot its Receiver: add .app_data(receiver) to the App"}"#
+            }
+            Self::RetryLater => {
+                r#"{"error":"retry_later","message":"the receiver asks for another attempt"}"#
+            }
+            Self::Unavailable => {
+                r#"{"error":"unavailable","message":"the receiver cannot store deliveries now"}"#
+            }
+        }
+    }
+}

@@ -1,0 +1,342 @@
+use std::{fmt, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+
+use crate::{
+    ArticleResult, Delivery, Event, JobId, Receiver, Refused, Rejection, ServiceHeader,
+    decode::ResultDraft,
+    drain::Leftover,
+    json::{self, Fields, Malformed, Slot},
+    log,
+    outline::Outline,
+};
+
+/// The proof that a request's headers were judged: it is from the service, and its body may be read.
+///
+/// Only [`Receiver::open`] makes one; there is no other way to a [`Delivery`].
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+///
+/// let envelope = receiver.open(&headers[..])?;
+/// assert_eq!(envelope.read(r#"{"job_id": "job_1"}"#)?.job_id().as_str(), "job_1");
+///
+/// let envelope = receiver.open(&headers[..])?;
+/// let refused = envelope.read(r#"{"job_id": "job_2"}"#).unwrap_err();
+/// assert_eq!(refused.rejection().code(), "job_id_mismatch");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Envelope {
+    pub(crate) receiver: Receiver,
+    pub(crate) target: Arc<str>,
+    pub(crate) intent: Option<Box<str>>,
+    pub(crate) event: Option<Event>,
+    pub(crate) job_id: Option<JobId>,
+    pub(crate) declared: Option<u64>,
+}
+
+impl Envelope {
+    /// Judges the whole body and keeps its exact bytes. The article is not built.
+    ///
+    /// # Errors
+    ///
+    /// In this order: the body is over the limit (413), shorter than declared (400), not one
+    /// well-formed JSON object of at most 64 levels without repeated keys (400); the job id is
+    /// missing or invalid (400), or differs from the header's (422); a header of the service is
+    /// missing and the body is no complete article (400).
+    ///
+    /// ```
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": [1, 2]}"#)?;
+    /// assert_eq!(delivery.body(), r#"{"job_id": "job_1", "new": [1, 2]}"#);
+    ///
+    /// let refused = receiver.open(&headers[..])?.read(r#"["job_1"]"#).unwrap_err();
+    /// assert_eq!(refused.rejection().code(), "malformed_json");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
+        let body = body.into();
+        let outline: Outline = self.parse(&body)?;
+        let job_id = self.identify(&outline.job_id)?;
+        if let Some(missing) = self.missing_header() {
+            if !outline.is_complete_article() {
+                return Err(self.refuse(Rejection::HeaderMissing(missing)));
+            }
+            log::header_missing(missing, &job_id);
+        }
+        log::let_in(&job_id, &self.target);
+        Ok(Delivery {
+            target: self.target,
+            event: self.event.unwrap_or(Event::ArticleComplete),
+            job_id,
+            intent: self.intent,
+            body,
+        })
+    }
+
+    /// Judges the body and builds the article in the same pass: [`read`](Self::read) and
+    /// [`Delivery::decode`] in one, for handlers that process the article inside the request.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and where the body is no article result (422). An event that is not
+    /// known is answered with 200, because a retry could not help, unless the receiver
+    /// [refuses](crate::ReceiverBuilder::refuse_unknown_events) it (422).
+    ///
+    /// ```
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// let body = r#"{"job_id": "job_1", "status": "complete", "article": {"title": "Hello", "html": ""}}"#;
+    /// assert_eq!(receiver.open(&headers[..])?.article(body)?.article.title, "Hello");
+    ///
+    /// let refused = receiver.open(&headers[..])?.article(r#"{"job_id": "job_1"}"#).unwrap_err();
+    /// assert_eq!(refused.rejection().status(), 422);
+    /// assert_eq!(refused.to_string(), "the body is no article result: status: expected a string, found nothing");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn article(self, body: impl AsRef<[u8]>) -> Result<ArticleResult, Refused> {
+        let body = body.as_ref();
+        if let Some(event @ Event::Other(_)) = &self.event {
+            log::unknown_event(event);
+            let ignores = !self.receiver.settings().refuse_unknown_events;
+            let delivery = self.read(Bytes::copy_from_slice(body))?;
+            let rejection = if ignores {
+                Rejection::EventIgnored
+            } else {
+                Rejection::EventUnknown
+            };
+            return Err(Refused::new(
+                rejection,
+                Some(delivery.job_id),
+                Leftover::Nothing,
+            ));
+        }
+        let draft: ResultDraft = self.parse(body)?;
+        let job_id = self.identify(draft.job_id())?;
+        let result = match (draft.finish(), self.missing_header()) {
+            (Ok(result), missing) => {
+                if let Some(missing) = missing {
+                    log::header_missing(missing, &job_id);
+                }
+                result
+            }
+            (Err(_), Some(missing)) => return Err(self.refuse(Rejection::HeaderMissing(missing))),
+            (Err(error), None) => {
+                let rejection = Rejection::Undecodable(error);
+                return Err(Refused::new(rejection, Some(job_id), Leftover::Nothing));
+            }
+        };
+        log::let_in(&job_id, &self.target);
+        Ok(result)
+    }
+
+    /// Takes the body in as it arrives, within the receiver's limit.
+    ///
+    /// ```
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?).body_limit(20).build()?;
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// let mut intake = receiver.open(&headers[..])?.intake(); // body_limit(20)
+    /// intake.push("{\"job_id\":".into())?;
+    /// intake.push("\"job_1\"}".into())?;
+    /// assert!(intake.read().is_ok());
+    ///
+    /// let mut intake = receiver.open(&headers[..])?.intake();
+    /// let refused = intake.push("{ too long for that }".into()).unwrap_err();
+    /// assert_eq!(refused.rejection().code(), "payload_too_large");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn intake(self) -> Intake {
+        Intake {
+            envelope: self,
+            first: Bytes::new(),
+            rest: BytesMut::new(),
+        }
+    }
+
+    fn parse<F: Fields>(&self, body: &[u8]) -> Result<F, Refused> {
+        let limit = self.receiver.settings().body_limit;
+        if body.len() > limit {
+            return Err(self.refuse(Rejection::TooLarge { limit }));
+        }
+        if self
+            .declared
+            .is_some_and(|declared| (body.len() as u64) < declared)
+        {
+            return Err(self.refuse(Rejection::Incomplete));
+        }
+        json::parse(body).map_err(|Malformed { line, column }| {
+            self.refuse(Rejection::MalformedJson { line, column })
+        })
+    }
+
+    /// The job id that header and body agree on.
+    fn identify(&self, body: &Slot<JobId>) -> Result<JobId, Refused> {
+        match (&self.job_id, body) {
+            (Some(header), Slot::Is(body)) if header != body => {
+                // Neither id is trusted, so the refusal names none.
+                Err(Refused::new(
+                    Rejection::JobIdMismatch,
+                    None,
+                    Leftover::Nothing,
+                ))
+            }
+            (_, Slot::Is(id)) | (Some(id), Slot::Absent) => Ok(id.clone()),
+            (_, Slot::Absent | Slot::Other(_)) => Err(self.refuse(Rejection::InvalidJobId)),
+        }
+    }
+
+    fn missing_header(&self) -> Option<ServiceHeader> {
+        if self.event.is_none() {
+            return Some(ServiceHeader::Event);
+        }
+        self.job_id.is_none().then_some(ServiceHeader::JobId)
+    }
+
+    /// A refusal after the whole body was read.
+    fn refuse(&self, rejection: Rejection) -> Refused {
+        Refused::new(rejection, self.job_id.clone(), Leftover::Nothing)
+    }
+}
+
+impl fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Envelope")
+            .field("target", &self.target)
+            .field("event", &self.event)
+            .field("job_id", &self.job_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A body on its way in: chunks are put together within the receiver's limit.
+///
+/// A body of one chunk is never copied, a longer one once.
+///
+/// ```
+/// # use article_webhook::{AuthToken, Receiver};
+/// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+/// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+/// let mut intake = receiver.open(&headers[..])?.intake();
+/// intake.push(r#"{"job_id": "#.into())?;
+/// let refused = intake.broken(); // the connection was lost
+/// assert_eq!(refused.rejection().code(), "incomplete");
+/// assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Intake {
+    envelope: Envelope,
+    first: Bytes,
+    rest: BytesMut,
+}
+
+impl Intake {
+    /// Adds the next chunk.
+    ///
+    /// # Errors
+    ///
+    /// 413 as soon as the body is over the limit: stop reading.
+    ///
+    /// ```
+    /// # fn example(mut intake: article_webhook::Intake) -> Result<(), article_webhook::Refused> {
+    /// intake.push("{}".into())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn push(&mut self, chunk: Bytes) -> Result<(), Refused> {
+        let limit = self.envelope.receiver.settings().body_limit;
+        let length = self.first.len() + self.rest.len() + chunk.len();
+        if length > limit {
+            let job_id = self.envelope.job_id.clone();
+            return Err(Refused::new(
+                Rejection::TooLarge { limit },
+                job_id,
+                Leftover::Close,
+            ));
+        }
+        if self.first.is_empty() && self.rest.is_empty() {
+            self.first = chunk;
+            return Ok(());
+        }
+        if self.rest.is_empty() {
+            // The declared length was held against the limit when the envelope was opened.
+            let declared = self
+                .envelope
+                .declared
+                .and_then(|length| length.try_into().ok());
+            self.rest.reserve(declared.unwrap_or(length));
+            self.rest
+                .extend_from_slice(&std::mem::take(&mut self.first));
+        }
+        self.rest.extend_from_slice(&chunk);
+        Ok(())
+    }
+
+    /// The body ended before it was complete.
+    ///
+    /// ```
+    /// # fn example(intake: article_webhook::Intake) {
+    /// assert_eq!(intake.broken().rejection().status(), 400);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn broken(self) -> Refused {
+        Refused::new(Rejection::Incomplete, self.envelope.job_id, Leftover::Close)
+    }
+
+    /// Judges the body that was taken in, as [`Envelope::read`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Envelope::read`].
+    ///
+    /// ```
+    /// # fn example(intake: article_webhook::Intake) -> Result<(), article_webhook::Refused> {
+    /// let delivery = intake.read()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read(self) -> Result<Delivery, Refused> {
+        let (envelope, body) = self.finish();
+        envelope.read(body)
+    }
+
+    /// Judges the body that was taken in and builds the article, as [`Envelope::article`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Envelope::article`].
+    ///
+    /// ```
+    /// # fn example(intake: article_webhook::Intake) -> Result<(), article_webhook::Refused> {
+    /// println!("{}", intake.article()?.article.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn article(self) -> Result<ArticleResult, Refused> {
+        let (envelope, body) = self.finish();
+        envelope.article(body)
+    }
+
+    fn finish(self) -> (Envelope, Bytes) {
+        let body = if self.rest.is_empty() {
+            self.first
+        } else {
+            self.rest.freeze()
+        };
+        (self.envelope, body)
+    }
+}

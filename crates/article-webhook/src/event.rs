@@ -1,0 +1,59 @@
+use std::fmt;
+
+/// What a delivery is about: the value of the event header (document, section 6.1).
+///
+/// One kind exists today. Any other is kept by its name, so that a new kind is never lost only
+/// because this version does not know it.
+///
+/// ```
+/// use article_webhook::Event;
+///
+/// assert_eq!(Event::from("article.complete"), Event::ArticleComplete);
+/// assert_eq!(Event::from("article.updated").as_str(), "article.updated");
+/// assert_ne!(Event::from("Article.Complete"), Event::ArticleComplete);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive] // the service may name more kinds in its document
+pub enum Event {
+    /// `article.complete`: a job is done and the body is its result.
+    ArticleComplete,
+    /// A kind that this version does not know.
+    Other(Box<str>),
+}
+
+impl Event {
+    /// The name as the service writes it.
+    ///
+    /// ```
+    /// assert_eq!(article_webhook::Event::ArticleComplete.as_str(), "article.complete");
+    /// ```
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::ArticleComplete => "article.complete",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// An event name is 1 to 255 visible ASCII characters.
+    pub(crate) fn from_header(value: &[u8]) -> Option<Self> {
+        let visible = value.iter().all(u8::is_ascii_graphic);
+        let name = std::str::from_utf8(value).ok()?;
+        (visible && (1..=255).contains(&name.len())).then(|| name.into())
+    }
+}
+
+impl From<&str> for Event {
+    fn from(name: &str) -> Self {
+        match name {
+            "article.complete" => Self::ArticleComplete,
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,50 @@
+use http::HeaderMap;
+
+/// The headers of a request, as far as a receiver needs them.
+///
+/// It is a lookup and not a map type because frameworks disagree about the map: actix-web has its
+/// own, the rest share [`http::HeaderMap`], and some environments hand over plain pairs.
+/// Implemented for `HeaderMap` and for slices of name and value pairs.
+///
+/// ```
+/// use article_webhook::Headers;
+///
+/// let pairs = [("X-Service-Job-Id", "job_1"), ("x-service-job-id", "job_2")];
+/// let values: Vec<_> = pairs[..].values("X-SERVICE-JOB-ID").collect();
+/// assert_eq!(values, [&b"job_1"[..], b"job_2"]);
+/// assert_eq!(pairs[..].values("Authorization").count(), 0);
+/// ```
+pub trait Headers {
+    /// All values of the header called `name`, in any letter case, in the order they came.
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
+}
+
+impl Headers for HeaderMap {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.get_all(name).iter().map(|value| value.as_bytes())
+    }
+}
+
+impl<N: AsRef<[u8]>, V: AsRef<[u8]>> Headers for [(N, V)] {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.iter()
+            .filter(move |(own, _)| own.as_ref().eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value.as_ref())
+    }
+}
+
+/// The header came more than once.
+pub(crate) struct Repeated;
+
+/// The one value of a header, without white space around it (which HTTP does not count).
+pub(crate) fn single<'a>(
+    headers: &'a (impl Headers + ?Sized),
+    name: &'a str,
+) -> Result<Option<&'a [u8]>, Repeated> {
+    let mut values = headers.values(name);
+    let value = values.next();
+    match values.next() {
+        Some(_) => Err(Repeated),
+        None => Ok(value.map(<[u8]>::trim_ascii)),
+    }
+}

@@ -1,0 +1,57 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod answer;
+mod article;
+#[cfg(feature = "capability")]
+mod capability;
+mod decode;
+mod delivery;
+mod drain;
+mod drift;
+mod envelope;
+mod event;
+#[cfg(feature = "fixture")]
+pub mod fixture;
+mod head;
+mod header;
+mod html;
+mod job_id;
+mod json;
+mod kind;
+mod log;
+mod outline;
+mod receiver;
+mod refused;
+mod rejection;
+mod reply;
+mod settings;
+mod shape;
+mod sink;
+mod social;
+mod target;
+mod token;
+
+pub use answer::Answer;
+pub use article::{Article, ArticleResult, FeaturedImage, Status};
+#[cfg(feature = "capability")]
+pub use capability::{Capability, CapabilityError, CapabilityKey};
+pub use decode::DecodeError;
+pub use delivery::Delivery;
+pub use drain::Drain;
+pub use drift::Drift;
+pub use envelope::{Envelope, Intake};
+pub use event::Event;
+pub use header::Headers;
+pub use html::UntrustedHtml;
+pub use job_id::{InvalidJobId, JobId};
+pub use kind::Kind;
+pub use receiver::Receiver;
+pub use refused::Refused;
+pub use rejection::{Rejection, ServiceHeader};
+pub use reply::Reply;
+pub use settings::{ReceiverBuilder, SettingsError};
+pub use sink::{Sink, SinkFailure};
+pub use social::{SocialPost, SocialPosts};
+pub use target::Targets;
+pub use token::{AuthToken, TokenError};

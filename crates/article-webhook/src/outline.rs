@@ -1,0 +1,93 @@
+//! What must be known of a body to let it in: that it is well-formed, and which job it is about.
+
+use serde::de::MapAccess;
+
+use crate::{
+    JobId, Status,
+    json::{Entries, Fields, Shape, Slot},
+};
+
+#[derive(Default)]
+pub(crate) struct Outline {
+    pub(crate) job_id: Slot<JobId>,
+    status: Slot<Status>,
+    article: Slot<ArticleOutline>,
+}
+
+impl Outline {
+    /// Whether everything is there that an article cannot do without.
+    pub(crate) fn is_complete_article(&self) -> bool {
+        let complete = matches!(self.status, Slot::Is(Status::Complete));
+        complete
+            && matches!(
+                self.article,
+                Slot::Is(ArticleOutline {
+                    title: Slot::Is(Text),
+                    html: Slot::Is(Text)
+                })
+            )
+    }
+}
+
+impl Fields for Outline {
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: &str,
+        entries: &mut Entries<'de, A>,
+    ) -> Result<bool, A::Error> {
+        match key {
+            "job_id" => self.job_id = entries.value()?,
+            "status" => self.status = entries.value()?,
+            "article" => self.article = entries.value()?,
+            // Read as objects only for their keys: no object that we decode may repeat one.
+            "featured_image" | "social_posts" => _ = entries.value::<Unread>()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+#[derive(Default)]
+struct ArticleOutline {
+    title: Slot<Text>,
+    html: Slot<Text>,
+}
+
+impl Fields for ArticleOutline {
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: &str,
+        entries: &mut Entries<'de, A>,
+    ) -> Result<bool, A::Error> {
+        match key {
+            "title" => self.title = entries.value()?,
+            "html" => self.html = entries.value()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+#[derive(Default)]
+struct Unread;
+
+impl Fields for Unread {
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        _: &str,
+        _: &mut Entries<'de, A>,
+    ) -> Result<bool, A::Error> {
+        Ok(false)
+    }
+}
+
+/// A string, looked at and not copied.
+struct Text;
+
+impl Shape for Text {
+    const EXPECTED: &'static str = "a string";
+
+    fn text(_: &str) -> Option<Self> {
+        Some(Self)
+    }
+}

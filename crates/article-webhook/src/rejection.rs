@@ -1,0 +1,162 @@
+use http::StatusCode;
+
+use crate::{DecodeError, answer::Code};
+
+/// Why a delivery is not let in: one variant per cause.
+///
+/// The sender learns only the [`code`](Self::code) and the [`status`](Self::status), which are
+/// coarser; the cause is for logs and metrics. No variant holds a token, a body or a header value.
+///
+/// ```
+/// use article_webhook::Rejection;
+///
+/// assert_eq!(Rejection::AuthorizationWrong.status(), 401);
+/// assert_eq!(Rejection::AuthorizationMissing.code(), "unauthorized");
+/// assert_eq!(Rejection::AuthorizationMissing.to_string(), "the Authorization header is missing");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive] // a later version may look closer
+pub enum Rejection {
+    /// 405: the request's method is not POST.
+    #[error("the method is not POST")]
+    MethodNotPost,
+    /// 401: no `Authorization` header.
+    #[error("the Authorization header is missing")]
+    AuthorizationMissing,
+    /// 401: more than one `Authorization` header, even if they are equal.
+    #[error("the Authorization header is repeated")]
+    AuthorizationRepeated,
+    /// 401: no accepted token equals the `Authorization` header.
+    #[error("the Authorization header is not an accepted token")]
+    AuthorizationWrong,
+    /// 401: the last segment of the URL is no capability of ours.
+    #[error("the URL is not a capability of this receiver")]
+    CapabilityWrong,
+    /// 401: the capability was ours and has expired.
+    #[error("the capability has expired")]
+    CapabilityExpired,
+    /// 415: `Content-Type` is missing, repeated or not `application/json` in UTF-8.
+    #[error("the Content-Type is not one application/json in UTF-8")]
+    ContentType,
+    /// 415: the body is compressed or otherwise encoded.
+    #[error("the Content-Encoding is not identity")]
+    ContentEncoding,
+    /// 400: a header of the service came more than once.
+    #[error("the {0} header is repeated")]
+    HeaderRepeated(ServiceHeader),
+    /// 400: a header of the service is missing where it must not be: always under
+    /// [`strict`](crate::ReceiverBuilder::strict), else when the body is no complete article.
+    #[error("the {0} header is missing")]
+    HeaderMissing(ServiceHeader),
+    /// 400: the event is not 1 to 255 visible ASCII characters.
+    #[error("the event header is not 1 to 255 visible ASCII characters")]
+    EventInvalid,
+    /// 400: the declared length of the body is not a number.
+    #[error("the Content-Length is not one number")]
+    ContentLength,
+    /// 413: the body is declared to be, or is, over the receiver's limit.
+    #[error("the body is over the limit of {limit} bytes: raise ReceiverBuilder::body_limit")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// 400: the body ended before it was complete.
+    #[error("the body ended early")]
+    Incomplete,
+    /// 408: the body did not arrive in time. Only a server that sets a deadline for it says so.
+    #[error("the body did not arrive in time")]
+    Timeout,
+    /// 400: the body is not one well-formed JSON object.
+    #[error("the body is malformed JSON at line {line} column {column}")]
+    MalformedJson {
+        /// The line, from 1.
+        line: usize,
+        /// The column in bytes, from 1; 0 at the start of a line.
+        column: usize,
+    },
+    /// 400: the job id is missing in header and body, or one of the two is none.
+    #[error("the job id is missing or invalid")]
+    InvalidJobId,
+    /// 422: header and body speak of different jobs.
+    #[error("the job ids of header and body differ")]
+    JobIdMismatch,
+    /// 200: an event that this version does not know, in extractor style, where nobody would handle it.
+    #[error("the event is not known and was ignored")]
+    EventIgnored,
+    /// 422: the same, where the receiver was told to [refuse](crate::ReceiverBuilder::refuse_unknown_events) it.
+    #[error("the event is not known")]
+    EventUnknown,
+    /// 422: the body is no article result, in extractor style.
+    #[error("the body is no article result: {0}")]
+    Undecodable(DecodeError),
+}
+
+impl Rejection {
+    /// The status that makes the service do the right thing next.
+    ///
+    /// ```
+    /// use article_webhook::Rejection;
+    ///
+    /// assert_eq!(Rejection::TooLarge { limit: 8 << 20 }.status(), 413);
+    /// assert_eq!(Rejection::JobIdMismatch.status(), 422);
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        Code::from(self).status()
+    }
+
+    /// The stable code that the sender is told, such as `unauthorized`.
+    ///
+    /// ```
+    /// use article_webhook::Rejection;
+    ///
+    /// assert_eq!(Rejection::Incomplete.code(), "incomplete");
+    /// ```
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        Code::from(self).as_str()
+    }
+
+    /// Whether the sender had proved to be the service before it was refused.
+    ///
+    /// ```
+    /// use article_webhook::Rejection;
+    ///
+    /// assert!(!Rejection::AuthorizationWrong.is_authentic());
+    /// assert!(Rejection::ContentType.is_authentic());
+    /// ```
+    #[must_use]
+    pub fn is_authentic(&self) -> bool {
+        !matches!(
+            Code::from(self),
+            Code::MethodNotAllowed | Code::Unauthorized
+        )
+    }
+}
+
+/// The headers that the service adds to a delivery (document, section 6.1).
+///
+/// ```
+/// use article_webhook::{Rejection, ServiceHeader};
+///
+/// let rejection = Rejection::HeaderRepeated(ServiceHeader::JobId);
+/// assert_eq!(rejection.to_string(), "the job id header is repeated");
+/// assert_eq!(rejection.status(), 400);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive] // the service may add more
+pub enum ServiceHeader {
+    /// `X-Service-Event`, unless the receiver was given another name.
+    Event,
+    /// `X-Service-Job-Id`, unless the receiver was given another name.
+    JobId,
+}
+
+impl std::fmt::Display for ServiceHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Event => "event",
+            Self::JobId => "job id",
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! The types that fields are read as, each from the kinds of values it understands.
+
+use serde::de::SeqAccess;
+use serde_json::Number;
+
+use crate::{
+    JobId, Status,
+    json::{Elements, Shape, Slot},
+};
+
+impl Shape for String {
+    const EXPECTED: &'static str = "a string";
+
+    fn text(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+}
+
+impl Shape for Number {
+    const EXPECTED: &'static str = "a number";
+
+    /// `44.0` is 44: not every sender keeps integers apart.
+    fn number(number: Number) -> Option<Self> {
+        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: up to here, every integer is an f64
+        match number.as_f64() {
+            #[allow(clippy::cast_possible_truncation)] // it is integral and in range
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT => {
+                Some((float as i64).into())
+            }
+            _ => Some(number),
+        }
+    }
+}
+
+impl<T: Shape> Shape for Vec<T> {
+    const EXPECTED: &'static str = "an array";
+
+    fn array<'de, A: SeqAccess<'de>>(mut elements: Elements<A>) -> Result<Option<Self>, A::Error> {
+        let mut all = Some(Self::new());
+        while let Some(element) = elements.next()? {
+            match (element, &mut all) {
+                (Slot::Is(element), Some(all)) => all.push(element),
+                _ => all = None,
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Shape for JobId {
+    const EXPECTED: &'static str = "a job id";
+
+    fn text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Shape for Status {
+    const EXPECTED: &'static str = "a string";
+
+    fn text(text: &str) -> Option<Self> {
+        Some(text.into())
+    }
+}

@@ -1,0 +1,137 @@
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::{MapAccess, SeqAccess};
+use serde_json::{Map, Number, Value};
+
+use crate::json::{Elements, Entries, Shape, Slot};
+
+/// Posts that announce an article, per network (document, section 2.1).
+///
+/// ```
+/// use article_webhook::ArticleResult;
+///
+/// let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "", "html": ""},
+///                 "social_posts": {"linkedin": ["Read this"], "x": [{"text": "And this"}, 7]}}"#;
+/// let posts = ArticleResult::from_json(body)?.social_posts;
+/// assert_eq!(posts.linkedin[0].text(), Some("Read this"));
+/// assert_eq!(posts.x[0].text(), Some("And this"));
+/// assert_eq!(posts.x[1].text(), None);
+/// # Ok::<(), article_webhook::DecodeError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive] // the service may document more networks
+pub struct SocialPosts {
+    /// Posts for LinkedIn; empty where the service sent none.
+    pub linkedin: Vec<SocialPost>,
+    /// Posts for X; empty where the service sent none.
+    pub x: Vec<SocialPost>,
+}
+
+/// One post. The document does not show its shape, so it is kept as the JSON that came.
+///
+/// ```
+/// use article_webhook::ArticleResult;
+///
+/// let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "", "html": ""},
+///                 "social_posts": {"x": [{"text": "Hi", "media": []}]}}"#;
+/// let post = &ArticleResult::from_json(body)?.social_posts.x[0];
+/// assert_eq!(post.json()["media"].as_array().map(Vec::len), Some(0));
+/// assert_eq!(post.text(), Some("Hi"));
+/// # Ok::<(), article_webhook::DecodeError>(())
+/// ```
+#[derive(Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct SocialPost(Value);
+
+impl SocialPost {
+    /// The post as it came.
+    ///
+    /// ```
+    /// # use article_webhook::ArticleResult;
+    /// # let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "", "html": ""},
+    /// #                 "social_posts": {"x": ["Hi"]}}"#;
+    /// # let post = &ArticleResult::from_json(body)?.social_posts.x[0];
+    /// assert_eq!(post.json(), "Hi");
+    /// # Ok::<(), article_webhook::DecodeError>(())
+    /// ```
+    #[must_use]
+    pub fn json(&self) -> &Value {
+        &self.0
+    }
+
+    /// The text of the post: the string that it is, or the one obvious text field
+    /// (`text`, `content`, `body` or `post`) of the object that it is. `None` where there is none,
+    /// or several that disagree.
+    ///
+    /// ```
+    /// # use article_webhook::ArticleResult;
+    /// # let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "", "html": ""},
+    /// #                 "social_posts": {"x": [{"content": "Hi"}, {"text": "a", "body": "b"}]}}"#;
+    /// # let posts = ArticleResult::from_json(body)?.social_posts;
+    /// assert_eq!(posts.x[0].text(), Some("Hi")); // {"content": "Hi"}
+    /// assert_eq!(posts.x[1].text(), None); // {"text": "a", "body": "b"}
+    /// # Ok::<(), article_webhook::DecodeError>(())
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        let Value::Object(object) = &self.0 else {
+            return self.0.as_str();
+        };
+        let named = |name| object.get(name).and_then(Value::as_str);
+        let mut texts = ["text", "content", "body", "post"]
+            .into_iter()
+            .filter_map(named);
+        let text = texts.next()?;
+        texts.all(|other| other == text).then_some(text)
+    }
+}
+
+impl fmt::Debug for SocialPost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SocialPost(..)")
+    }
+}
+
+/// Like serde_json's own value, but with this crate's limit of depth.
+impl Shape for SocialPost {
+    const EXPECTED: &'static str = "any value";
+
+    fn null() -> Option<Self> {
+        Some(Self(Value::Null))
+    }
+
+    fn boolean(boolean: bool) -> Option<Self> {
+        Some(Self(Value::Bool(boolean)))
+    }
+
+    fn number(number: Number) -> Option<Self> {
+        Some(Self(Value::Number(number)))
+    }
+
+    fn text(text: &str) -> Option<Self> {
+        Some(Self(Value::String(text.to_owned())))
+    }
+
+    fn array<'de, A: SeqAccess<'de>>(mut elements: Elements<A>) -> Result<Option<Self>, A::Error> {
+        let mut array = Vec::new();
+        while let Some(element) = elements.next()? {
+            if let Slot::Is(Self(value)) = element {
+                array.push(value);
+            }
+        }
+        Ok(Some(Self(Value::Array(array))))
+    }
+
+    fn object<'de, A: MapAccess<'de>>(
+        mut entries: Entries<'de, A>,
+    ) -> Result<Option<Self>, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.key()? {
+            if let Slot::Is(Self(value)) = entries.value()? {
+                object.insert(key.into_owned(), value);
+            }
+        }
+        Ok(Some(Self(Value::Object(object))))
+    }
+}

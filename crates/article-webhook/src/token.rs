@@ -1,0 +1,389 @@
+use std::{env, fmt, fs, io, path::Path};
+
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+/// The longest token, in bytes. Every token is padded to it, so that comparing one reads
+/// the same memory however long the secret is.
+const CAPACITY: usize = 4096;
+
+/// Below this many bytes after the scheme word, a token can be guessed.
+const SHORT: usize = 16;
+
+/// Authentication schemes by which a doubled or a lonely scheme word is recognised.
+const SCHEMES: [&str; 6] = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
+
+/// What template engines and forms leave behind when nobody filled the token in.
+const PLACEHOLDERS: [&str; 4] = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
+
+/// The secret by which the service proves itself: a publish target's `auth_token`.
+///
+/// It is the whole value of the `Authorization` header, scheme word included, exactly as it
+/// was given to the service (document, sections 2.2 and 5): at most 4,096 bytes of printable ASCII.
+/// A token that cannot be right is refused here, when it is built, and not when it is compared.
+///
+/// A token is never shown: it has no `Display`, no `Serialize` and no `PartialEq`, its `Debug` is
+/// redacted, and its memory is zeroed on drop.
+///
+/// ```
+/// use article_webhook::{AuthToken, TokenError};
+///
+/// let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
+/// assert_eq!(format!("{token:?}"), "AuthToken(redacted)");
+///
+/// assert!(matches!(AuthToken::new("Bearer "), Err(TokenError::SchemeOnly { .. })));
+/// assert!(matches!(AuthToken::new("Bearer <AUTH_TOKEN>"), Err(TokenError::Placeholder { .. })));
+/// # Ok::<(), TokenError>(())
+/// ```
+#[derive(Clone)]
+pub struct AuthToken {
+    padded: Zeroizing<Box<[u8]>>,
+    length: usize,
+}
+
+impl AuthToken {
+    /// Takes the token as it was configured at the service.
+    ///
+    /// # Errors
+    ///
+    /// A [`TokenError`] for every value that cannot be right: empty, only white space, a scheme
+    /// word and nothing else, a doubled scheme word, white space at either end, control or
+    /// non-ASCII characters, a placeholder, or more than 4,096 bytes.
+    ///
+    /// ```
+    /// use article_webhook::AuthToken;
+    ///
+    /// assert!(AuthToken::new("a-token-without-a-scheme-is-legal").is_ok());
+    /// let doubled = AuthToken::new("Bearer Bearer 5f2b9c0e7a1d4e38").unwrap_err();
+    /// assert_eq!(
+    ///     doubled.to_string(),
+    ///     "the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`",
+    /// );
+    /// ```
+    pub fn new(token: &str) -> Result<Self, TokenError> {
+        check(token)?;
+        // Allocated at its final size: growing would leave copies of the secret behind.
+        let mut padded = Zeroizing::new(vec![0; CAPACITY].into_boxed_slice());
+        padded[..token.len()].copy_from_slice(token.as_bytes());
+        Ok(Self {
+            padded,
+            length: token.len(),
+        })
+    }
+
+    /// Takes the token from the environment variable `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::NotSet`] and [`TokenError::NotUnicode`] name the variable; otherwise as [`AuthToken::new`].
+    ///
+    /// ```
+    /// use article_webhook::AuthToken;
+    ///
+    /// let missing = AuthToken::from_env("NO_SUCH_VARIABLE").unwrap_err();
+    /// assert_eq!(
+    ///     missing.to_string(),
+    ///     "the environment variable NO_SUCH_VARIABLE is not set: set it to the publish target's auth_token",
+    /// );
+    /// ```
+    pub fn from_env(name: &str) -> Result<Self, TokenError> {
+        match env::var(name) {
+            Ok(token) => Self::new(&Zeroizing::new(token)),
+            Err(env::VarError::NotPresent) => Err(TokenError::NotSet { name: name.into() }),
+            Err(env::VarError::NotUnicode(_)) => Err(TokenError::NotUnicode { name: name.into() }),
+        }
+    }
+
+    /// Takes the token from a file, such as a mounted secret. One trailing newline is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Unreadable`] names the file; otherwise as [`AuthToken::new`].
+    ///
+    /// ```
+    /// use article_webhook::{AuthToken, TokenError};
+    ///
+    /// let missing = AuthToken::from_file("/no/such/file").unwrap_err();
+    /// assert!(matches!(missing, TokenError::Unreadable { .. }));
+    /// ```
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenError> {
+        let path = path.as_ref();
+        let unreadable = |source| TokenError::Unreadable {
+            path: path.display().to_string(),
+            source,
+        };
+        let content = Zeroizing::new(fs::read(path).map_err(unreadable)?);
+        let line = content.strip_suffix(b"\n").unwrap_or(&content);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // The error of `from_utf8` is dropped: it would say how much of the file was read.
+        Self::new(std::str::from_utf8(line).map_err(|_| TokenError::ForbiddenCharacter)?)
+    }
+
+    /// Whether the token is so short (under 16 bytes after the scheme word) that it can be guessed.
+    ///
+    /// Short tokens are allowed, because the service may have issued one; with the feature
+    /// `tracing` the receiver warns about them.
+    ///
+    /// ```
+    /// use article_webhook::AuthToken;
+    ///
+    /// assert!(AuthToken::new("Bearer hunter2")?.is_short());
+    /// assert!(!AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?.is_short());
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let token = &self.padded[..self.length];
+        let scheme = token.iter().position(|&byte| byte == b' ');
+        self.length - scheme.map_or(0, |space| space + 1) < SHORT
+    }
+
+    /// Compares in a time that depends on the length of `presented` alone: the padding makes
+    /// both slices equally long whatever the token's length, which is compared apart.
+    pub(crate) fn matches(&self, presented: &[u8]) -> Choice {
+        let Some(padded) = self.padded.get(..presented.len()) else {
+            return Choice::from(0);
+        };
+        padded.ct_eq(presented) & self.length.ct_eq(&presented.len())
+    }
+}
+
+impl fmt::Debug for AuthToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuthToken(redacted)")
+    }
+}
+
+fn check(token: &str) -> Result<(), TokenError> {
+    let words = || token.split_ascii_whitespace();
+    let known = |word: &str| {
+        SCHEMES
+            .into_iter()
+            .find(|scheme| scheme.eq_ignore_ascii_case(word))
+    };
+    if token.is_empty() {
+        return Err(TokenError::Empty);
+    }
+    let Some(first) = words().next() else {
+        return Err(TokenError::OnlyWhiteSpace);
+    };
+    if let Some(scheme) = known(first) {
+        match words().nth(1) {
+            None => return Err(TokenError::SchemeOnly { scheme }),
+            Some(second) if known(second) == Some(scheme) => {
+                return Err(TokenError::DoubledScheme { scheme });
+            }
+            Some(_) => {}
+        }
+    }
+    if token.trim() != token {
+        return Err(TokenError::SurroundingWhiteSpace);
+    }
+    if !token.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Err(TokenError::ForbiddenCharacter);
+    }
+    let credentials = token
+        .split_once(' ')
+        .map_or(token, |(_, credentials)| credentials.trim_start());
+    if let Some(placeholder) = PLACEHOLDERS
+        .into_iter()
+        .find(|placeholder| placeholder.eq_ignore_ascii_case(credentials))
+    {
+        return Err(TokenError::Placeholder { placeholder });
+    }
+    if token.len() > CAPACITY {
+        return Err(TokenError::TooLong);
+    }
+    Ok(())
+}
+
+/// Why a token cannot be right. No variant holds any part of the token.
+///
+/// ```
+/// use article_webhook::{AuthToken, TokenError};
+///
+/// assert!(matches!(AuthToken::new(""), Err(TokenError::Empty)));
+/// assert!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").is_ok());
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive] // further values may turn out never to be right
+pub enum TokenError {
+    /// The token is the empty string.
+    #[error("the token is empty: give the publish target's auth_token")]
+    Empty,
+    /// The token holds nothing but white space.
+    #[error("the token is only white space: give the publish target's auth_token")]
+    OnlyWhiteSpace,
+    /// A scheme word stands alone.
+    #[error("the token is the scheme word `{scheme}` alone: the secret after it is missing")]
+    SchemeOnly {
+        /// The scheme word as it is registered.
+        scheme: &'static str,
+    },
+    /// The scheme word stands there twice.
+    #[error("the token says `{scheme}` twice: give the scheme word once, as in `{scheme} <token>`")]
+    DoubledScheme {
+        /// The scheme word as it is registered.
+        scheme: &'static str,
+    },
+    /// White space before or after the token, which HTTP strips from a header.
+    #[error("the token begins or ends with white space, which no header can carry: remove it")]
+    SurroundingWhiteSpace,
+    /// A control or a non-ASCII character.
+    #[error("the token holds a control or a non-ASCII character, which no header can carry safely")]
+    ForbiddenCharacter,
+    /// The token was never filled in.
+    #[error("the token is the placeholder `{placeholder}`: give the publish target's auth_token")]
+    Placeholder {
+        /// The placeholder that was recognised.
+        placeholder: &'static str,
+    },
+    /// More than 4,096 bytes.
+    #[error("the token is longer than 4096 bytes")]
+    TooLong,
+    /// The environment variable is not set.
+    #[error(
+        "the environment variable {name} is not set: set it to the publish target's auth_token"
+    )]
+    NotSet {
+        /// The variable's name.
+        name: String,
+    },
+    /// The environment variable is not Unicode.
+    #[error("the environment variable {name} is not valid Unicode")]
+    NotUnicode {
+        /// The variable's name.
+        name: String,
+    },
+    /// The file cannot be read.
+    #[error("the token file {path} cannot be read")]
+    Unreadable {
+        /// The file's path.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(token: &str, presented: &[u8]) -> bool {
+        AuthToken::new(token).unwrap().matches(presented).into()
+    }
+
+    #[test]
+    fn only_the_whole_value_matches() {
+        assert!(matches("Bearer secret", b"Bearer secret"));
+        for other in [
+            &b""[..],
+            b"Bearer",
+            b"Bearer secre",
+            b"Bearer secrets",
+            b"Bearer secreT",
+            b"bearer secret",
+            b"secret",
+            b"Bearer secret\0",
+            b"Bearer  secret",
+        ] {
+            assert!(!matches("Bearer secret", other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_token_matches_and_a_longer_value_does_not() {
+        let longest = "x".repeat(CAPACITY);
+        assert!(matches(&longest, longest.as_bytes()));
+        assert!(!matches(&longest, &[b'x'; CAPACITY + 1]));
+        assert!(matches!(
+            AuthToken::new(&"x".repeat(CAPACITY + 1)),
+            Err(TokenError::TooLong)
+        ));
+    }
+
+    #[test]
+    fn every_refusal_has_its_own_message() {
+        let cases = [
+            (
+                "",
+                "the token is empty: give the publish target's auth_token",
+            ),
+            (
+                " \t",
+                "the token is only white space: give the publish target's auth_token",
+            ),
+            (
+                "Bearer",
+                "the token is the scheme word `Bearer` alone: the secret after it is missing",
+            ),
+            (
+                "bearer ",
+                "the token is the scheme word `Bearer` alone: the secret after it is missing",
+            ),
+            (
+                "Basic",
+                "the token is the scheme word `Basic` alone: the secret after it is missing",
+            ),
+            (
+                "bearer BEARER x",
+                "the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`",
+            ),
+            (
+                " Bearer x",
+                "the token begins or ends with white space, which no header can carry: remove it",
+            ),
+            (
+                "Bearer x\n",
+                "the token begins or ends with white space, which no header can carry: remove it",
+            ),
+            (
+                "Bearer x\ty",
+                "the token holds a control or a non-ASCII character, which no header can carry safely",
+            ),
+            (
+                "Bearer \u{e9}",
+                "the token holds a control or a non-ASCII character, which no header can carry safely",
+            ),
+            (
+                "Bearer <auth_token>",
+                "the token is the placeholder `<AUTH_TOKEN>`: give the publish target's auth_token",
+            ),
+            (
+                "undefined",
+                "the token is the placeholder `undefined`: give the publish target's auth_token",
+            ),
+            (
+                "Bearer  null",
+                "the token is the placeholder `null`: give the publish target's auth_token",
+            ),
+            (
+                "Token ChangeMe",
+                "the token is the placeholder `changeme`: give the publish target's auth_token",
+            ),
+        ];
+        for (token, message) in cases {
+            assert_eq!(AuthToken::new(token).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn one_trailing_newline_of_a_file_is_trimmed_and_no_more() {
+        let path = env::temp_dir().join(format!("article-webhook-token-{}", std::process::id()));
+        let read = |content: &str| {
+            fs::write(&path, content).unwrap();
+            AuthToken::from_file(&path)
+        };
+        assert!(bool::from(
+            read("Bearer abc\n").unwrap().matches(b"Bearer abc")
+        ));
+        assert!(bool::from(
+            read("Bearer abc\r\n").unwrap().matches(b"Bearer abc")
+        ));
+        assert!(matches!(
+            read("Bearer abc\n\n"),
+            Err(TokenError::SurroundingWhiteSpace)
+        ));
+        fs::remove_file(&path).unwrap();
+    }
+}

@@ -1,0 +1,1 @@
+//! One short program per file; `cargo run --example NAME` runs it.

@@ -1,0 +1,1 @@
+//! What crosses crates: the conformance suite, the proofs and the benchmarks.
