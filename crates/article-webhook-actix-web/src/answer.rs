@@ -114,10 +114,10 @@ impl ResponseError for Refused {
 /// use actix_web::HttpResponse;
 /// use article_webhook_actix_web::{ArticleComplete, Retry};
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<HttpResponse, Retry> {
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
 ///     let path = format!("/no/such/folder/{}", result.article.title.len());
 ///     std::fs::write(path, result.article.html.as_untrusted_str())?; // 503 when the disk is full
-///     Ok(HttpResponse::Ok().finish())
+///     Ok(())
 /// }
 /// # use actix_web::{App, web};
 /// # use article_webhook_actix_web::{fixture::{self, Post}, test_request};

@@ -21,12 +21,12 @@ type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, Refused>>>>;
 /// Do not extract `Option<ArticleComplete>`: it turns a forged delivery into `None`.
 ///
 /// ```
-/// use actix_web::{App, HttpResponse, web};
+/// use actix_web::{App, web};
 /// use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry};
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<HttpResponse, Retry> {
-///     println!("received {}: {}", result.job_id, result.article.title);
-///     Ok(HttpResponse::Ok().finish())
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+///     println!("received {:?}: {:?}", result.job_id, result.article.title);
+///     Ok(())
 /// }
 ///
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
@@ -40,7 +40,7 @@ type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, Refused>>>>;
 /// #     let request = test_request(&post, "/webhooks/articles");
 /// #     actix_web::test::call_service(&app, request.to_request()).await
 /// # };
-/// assert_eq!(send(Post::complete()).await.status(), 200);
+/// assert_eq!(send(Post::complete()).await.status(), 204);
 /// assert_eq!(send(Post::complete().spoiled(Spoil::WrongToken)).await.status(), 401);
 /// # });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -63,12 +63,11 @@ impl FromRequest for ArticleComplete {
 /// For handlers that want the exact bytes, or events that this version does not know.
 ///
 /// ```
-/// use actix_web::HttpResponse;
 /// use article_webhook_actix_web::{Delivery, Retry};
 ///
-/// async fn on_delivery(Delivery(delivery): Delivery) -> Result<HttpResponse, Retry> {
+/// async fn on_delivery(Delivery(delivery): Delivery) -> Result<(), Retry> {
 ///     println!("{} for {}: {} bytes", delivery.event(), delivery.target(), delivery.body().len());
-///     Ok(HttpResponse::Ok().finish())
+///     Ok(())
 /// }
 /// # use actix_web::{App, web};
 /// # use article_webhook_actix_web::{fixture::{self, Post, Spoil}, test_request};
@@ -79,7 +78,7 @@ impl FromRequest for ArticleComplete {
 /// #     let request = test_request(&post, "/");
 /// #     actix_web::test::call_service(&app, request.to_request()).await
 /// # };
-/// assert_eq!(send(Post::complete().spoiled(Spoil::UnknownEvent)).await.status(), 200);
+/// assert_eq!(send(Post::complete().spoiled(Spoil::UnknownEvent)).await.status(), 204);
 /// assert_eq!(send(Post::complete().spoiled(Spoil::JobIdMismatch)).await.status(), 422);
 /// # });
 /// ```

@@ -15,7 +15,7 @@ use axum_core::{
 /// // Only for handlers that want to look at the refusal themselves:
 /// async fn on_article(article: Result<ArticleComplete, Refused>) -> Result<(), Refused> {
 ///     match article {
-///         Ok(ArticleComplete(result)) => Ok(println!("received {}", result.job_id)),
+///         Ok(ArticleComplete(result)) => Ok(println!("received {:?}", result.job_id)),
 ///         Err(refused) => {
 ///             println!("refused: {}", refused.0.rejection());
 ///             Err(refused)

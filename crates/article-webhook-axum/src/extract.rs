@@ -24,7 +24,7 @@ use crate::Refused;
 /// use axum::{Router, routing::post};
 ///
 /// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
-///     println!("received {}: {}", result.job_id, result.article.title);
+///     println!("received {:?}: {:?}", result.job_id, result.article.title);
 ///     Ok(())
 /// }
 ///

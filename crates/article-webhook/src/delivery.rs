@@ -36,9 +36,13 @@ impl Delivery {
     /// The job the delivery is about: the idempotency key, as the service may deliver it again.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
-    /// println!("received {}", delivery.job_id());
-    /// # }
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// assert_eq!(delivery.job_id().as_str(), "job_1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn job_id(&self) -> &JobId {
@@ -49,9 +53,13 @@ impl Delivery {
     /// complete article.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(*delivery.event(), article_webhook::Event::ArticleComplete);
-    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn event(&self) -> &Event {
@@ -62,9 +70,13 @@ impl Delivery {
     /// delivery to a capability URL.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(delivery.target(), "default");
-    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn target(&self) -> &str {
@@ -74,9 +86,13 @@ impl Delivery {
     /// The intent that a capability URL was minted for; `None` for a delivery by token.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(delivery.intent(), None);
-    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn intent(&self) -> Option<&str> {
@@ -86,9 +102,13 @@ impl Delivery {
     /// The body, byte for byte as it came.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert!(delivery.body().starts_with(b"{"));
-    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn body(&self) -> &Bytes {
@@ -104,12 +124,14 @@ impl Delivery {
     /// A [`DecodeError`] that names the first field which is missing or of another kind than documented.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
-    /// match delivery.decode() {
-    ///     Ok(result) => println!("{}", result.article.title),
-    ///     Err(error) => println!("not understood at {}", error.path()),
-    /// }
-    /// # }
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// let error = delivery.decode().unwrap_err(); // {"job_id": "job_1", "new": 1}
+    /// assert_eq!(error.to_string(), "status: expected a string, found nothing");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self) -> Result<ArticleResult, DecodeError> {
         decode::decode(&self.body)
@@ -119,11 +141,14 @@ impl Delivery {
     /// a sign that the service has grown.
     ///
     /// ```
-    /// # fn example(delivery: article_webhook::Delivery) {
-    /// for drift in delivery.drift() {
-    ///     println!("{drift}"); // article.subtitle: unknown field, a string
-    /// }
-    /// # }
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// let drift = delivery.drift(); // {"job_id": "job_1", "new": 1}
+    /// assert_eq!(drift[0].to_string(), "new: unknown field, a number");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn drift(&self) -> Vec<Drift> {

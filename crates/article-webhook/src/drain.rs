@@ -57,8 +57,10 @@ pub(crate) enum Leftover {
 }
 
 impl Leftover {
-    pub(crate) fn new(declared: Option<u64>, expects: bool) -> Self {
-        let short = declared.is_none_or(|length| length <= Drain::MOST as u64);
+    /// A declared length over `limit` is refused for that alone, so that no byte of it is wanted.
+    pub(crate) fn new(declared: Option<u64>, limit: usize, expects: bool) -> Self {
+        let most = limit.min(Drain::MOST) as u64;
+        let short = declared.is_none_or(|length| length <= most);
         if short && !expects {
             Self::Drain
         } else {

@@ -1,9 +1,9 @@
 use std::{fmt, sync::Arc};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::{
-    ArticleResult, Delivery, Event, JobId, Receiver, Refused, Rejection, ServiceHeader,
+    ArticleResult, Delivery, Event, Intake, JobId, Receiver, Refused, Rejection, ServiceHeader,
     decode::ResultDraft,
     drain::Leftover,
     json::{self, Fields, Malformed, Slot},
@@ -107,36 +107,34 @@ impl Envelope {
         let body = body.as_ref();
         if let Some(event @ Event::Other(_)) = &self.event {
             log::unknown_event(event);
-            let ignores = !self.receiver.settings().refuse_unknown_events;
-            let delivery = self.read(Bytes::copy_from_slice(body))?;
-            let rejection = if ignores {
-                Rejection::EventIgnored
-            } else {
+            let refuses = self.receiver.settings().refuse_unknown_events;
+            let rejection = if refuses {
                 Rejection::EventUnknown
+            } else {
+                Rejection::EventIgnored
             };
-            return Err(Refused::new(
-                rejection,
-                Some(delivery.job_id),
-                Leftover::Nothing,
-            ));
+            return Err(self.read_and_refuse(body, rejection));
         }
         let draft: ResultDraft = self.parse(body)?;
         let job_id = self.identify(draft.job_id())?;
-        let result = match (draft.finish(), self.missing_header()) {
-            (Ok(result), missing) => {
-                if let Some(missing) = missing {
+        match draft.finish() {
+            Ok(result) => {
+                if let Some(missing) = self.missing_header() {
                     log::header_missing(missing, &job_id);
                 }
-                result
+                log::let_in(&job_id, &self.target);
+                Ok(result)
             }
-            (Err(_), Some(missing)) => return Err(self.refuse(Rejection::HeaderMissing(missing))),
-            (Err(error), None) => {
-                let rejection = Rejection::Undecodable(error);
-                return Err(Refused::new(rejection, Some(job_id), Leftover::Nothing));
-            }
-        };
-        log::let_in(&job_id, &self.target);
-        Ok(result)
+            Err(error) => Err(self.read_and_refuse(body, Rejection::Undecodable(error))),
+        }
+    }
+
+    /// Refuses what `read` lets in and nobody understands.
+    fn read_and_refuse(self, body: &[u8], rejection: Rejection) -> Refused {
+        match self.read(Bytes::copy_from_slice(body)) {
+            Ok(delivery) => Refused::new(rejection, Some(delivery.job_id), Leftover::Nothing),
+            Err(refused) => refused,
+        }
     }
 
     /// Takes the body in as it arrives, within the receiver's limit.
@@ -158,11 +156,7 @@ impl Envelope {
     /// ```
     #[must_use]
     pub fn intake(self) -> Intake {
-        Intake {
-            envelope: self,
-            first: Bytes::new(),
-            rest: BytesMut::new(),
-        }
+        Intake::new(self)
     }
 
     fn parse<F: Fields>(&self, body: &[u8]) -> Result<F, Refused> {
@@ -217,126 +211,5 @@ impl fmt::Debug for Envelope {
             .field("event", &self.event)
             .field("job_id", &self.job_id)
             .finish_non_exhaustive()
-    }
-}
-
-/// A body on its way in: chunks are put together within the receiver's limit.
-///
-/// A body of one chunk is never copied, a longer one once.
-///
-/// ```
-/// # use article_webhook::{AuthToken, Receiver};
-/// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
-/// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
-/// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-/// let mut intake = receiver.open(&headers[..])?.intake();
-/// intake.push(r#"{"job_id": "#.into())?;
-/// let refused = intake.broken(); // the connection was lost
-/// assert_eq!(refused.rejection().code(), "incomplete");
-/// assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct Intake {
-    envelope: Envelope,
-    first: Bytes,
-    rest: BytesMut,
-}
-
-impl Intake {
-    /// Adds the next chunk.
-    ///
-    /// # Errors
-    ///
-    /// 413 as soon as the body is over the limit: stop reading.
-    ///
-    /// ```
-    /// # fn example(mut intake: article_webhook::Intake) -> Result<(), article_webhook::Refused> {
-    /// intake.push("{}".into())?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn push(&mut self, chunk: Bytes) -> Result<(), Refused> {
-        let limit = self.envelope.receiver.settings().body_limit;
-        let length = self.first.len() + self.rest.len() + chunk.len();
-        if length > limit {
-            let job_id = self.envelope.job_id.clone();
-            return Err(Refused::new(
-                Rejection::TooLarge { limit },
-                job_id,
-                Leftover::Close,
-            ));
-        }
-        if self.first.is_empty() && self.rest.is_empty() {
-            self.first = chunk;
-            return Ok(());
-        }
-        if self.rest.is_empty() {
-            // The declared length was held against the limit when the envelope was opened.
-            let declared = self
-                .envelope
-                .declared
-                .and_then(|length| length.try_into().ok());
-            self.rest.reserve(declared.unwrap_or(length));
-            self.rest
-                .extend_from_slice(&std::mem::take(&mut self.first));
-        }
-        self.rest.extend_from_slice(&chunk);
-        Ok(())
-    }
-
-    /// The body ended before it was complete.
-    ///
-    /// ```
-    /// # fn example(intake: article_webhook::Intake) {
-    /// assert_eq!(intake.broken().rejection().status(), 400);
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn broken(self) -> Refused {
-        Refused::new(Rejection::Incomplete, self.envelope.job_id, Leftover::Close)
-    }
-
-    /// Judges the body that was taken in, as [`Envelope::read`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Envelope::read`].
-    ///
-    /// ```
-    /// # fn example(intake: article_webhook::Intake) -> Result<(), article_webhook::Refused> {
-    /// let delivery = intake.read()?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn read(self) -> Result<Delivery, Refused> {
-        let (envelope, body) = self.finish();
-        envelope.read(body)
-    }
-
-    /// Judges the body that was taken in and builds the article, as [`Envelope::article`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Envelope::article`].
-    ///
-    /// ```
-    /// # fn example(intake: article_webhook::Intake) -> Result<(), article_webhook::Refused> {
-    /// println!("{}", intake.article()?.article.title);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn article(self) -> Result<ArticleResult, Refused> {
-        let (envelope, body) = self.finish();
-        envelope.article(body)
-    }
-
-    fn finish(self) -> (Envelope, Bytes) {
-        let body = if self.rest.is_empty() {
-            self.first
-        } else {
-            self.rest.freeze()
-        };
-        (self.envelope, body)
     }
 }

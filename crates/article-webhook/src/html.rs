@@ -6,7 +6,7 @@ use serde::Serialize;
 ///
 /// Putting it into a page as it is would run whatever script it holds, so it has no `Display` and
 /// cannot be formatted by accident. Ask for it by its name, or, with the feature `sanitize`, for
-/// [`sanitized`](Self::sanitized) HTML.
+/// `sanitized` HTML.
 ///
 /// ```compile_fail
 /// # fn page(html: article_webhook::UntrustedHtml) -> String {
@@ -30,6 +30,29 @@ impl UntrustedHtml {
     #[must_use]
     pub fn new(html: String) -> Self {
         Self(html)
+    }
+
+    /// Its length in bytes.
+    ///
+    /// ```
+    /// # use article_webhook::UntrustedHtml;
+    /// assert_eq!(UntrustedHtml::new("<p>é</p>".to_owned()).len(), 9);
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is nothing in it.
+    ///
+    /// ```
+    /// # use article_webhook::UntrustedHtml;
+    /// assert!(UntrustedHtml::new(String::new()).is_empty());
+    /// assert!(!UntrustedHtml::new("<p></p>".to_owned()).is_empty());
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The HTML exactly as it came. Sanitise it before a browser sees it.

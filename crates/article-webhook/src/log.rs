@@ -14,6 +14,9 @@ mod enabled {
 
     use super::*;
 
+    /// One name to filter by, wherever in the crate an event comes from.
+    const TARGET: &str = "article_webhook";
+
     /// Refusals of strangers, of whom anyone can send as many as they like: one line a second.
     #[derive(Default)]
     pub(crate) struct Refusals {
@@ -26,11 +29,7 @@ mod enabled {
             let rejection = refused.rejection();
             if rejection.is_authentic() {
                 let job_id = refused.job_id().map(JobId::as_str);
-                tracing::warn!(
-                    code = rejection.code(),
-                    job_id,
-                    "delivery refused: {rejection}"
-                );
+                tracing::warn!(target: TARGET, code = rejection.code(), job_id, "delivery refused: {rejection}");
                 return;
             }
             let now = now
@@ -41,50 +40,34 @@ mod enabled {
                 return;
             }
             let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
-            tracing::warn!(
-                code = rejection.code(),
-                unlogged,
-                "request refused: {rejection}"
-            );
+            let unlogged = (unlogged > 0).then_some(unlogged);
+            tracing::warn!(target: TARGET, code = rejection.code(), unlogged, "request refused: {rejection}");
         }
     }
 
     pub(crate) fn let_in(job_id: &JobId, target: &str) {
-        tracing::debug!(
-            job_id = job_id.as_str(),
-            target_label = target,
-            "delivery let in"
-        );
+        tracing::debug!(target: TARGET, job_id = job_id.as_str(), target_label = target, "delivery let in");
     }
 
     pub(crate) fn header_missing(header: ServiceHeader, job_id: &JobId) {
-        tracing::warn!(
-            job_id = job_id.as_str(),
-            "the {header} header is missing: does a proxy strip it?"
-        );
+        tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the {header} header is missing: does a proxy strip it?");
     }
 
     pub(crate) fn unknown_event(event: &Event) {
-        tracing::warn!(
-            event = event.as_str(),
-            "this version does not know the event"
-        );
+        tracing::warn!(target: TARGET, event = event.as_str(), "this version does not know the event");
     }
 
     pub(crate) fn sink_failed(failure: SinkFailure, job_id: &JobId) {
-        tracing::error!(job_id = job_id.as_str(), "{failure}");
+        tracing::error!(target: TARGET, job_id = job_id.as_str(), "{failure}");
     }
 
     pub(crate) fn retry(error: &dyn Display) {
-        tracing::warn!("the handler failed and asks for another attempt: {error}");
+        tracing::warn!(target: TARGET, "the handler failed and asks for another attempt: {error}");
     }
 
     pub(crate) fn short_token(target: &Target) {
         if target.token.is_short() {
-            tracing::warn!(
-                target_label = &*target.label,
-                "the token has fewer than 16 characters and can be guessed: configure a longer one"
-            );
+            tracing::warn!(target: TARGET, target_label = &*target.label, "the token has fewer than 16 characters and can be guessed: configure a longer one");
         }
     }
 }
@@ -94,10 +77,9 @@ mod disabled {
     use super::*;
 
     #[derive(Default)]
-    pub(crate) struct Refusals;
+    pub(crate) struct Refusals(());
 
     impl Refusals {
-        #[allow(clippy::unused_self)]
         pub(crate) fn log(&self, _: &Refused, _: SystemTime) {}
     }
 
@@ -113,3 +95,94 @@ mod disabled {
 pub(crate) use disabled::*;
 #[cfg(feature = "tracing")]
 pub(crate) use enabled::*;
+
+#[cfg(test)]
+#[cfg(all(feature = "tracing", feature = "fixture"))]
+mod tests {
+    use std::{
+        io::{self, Write},
+        sync::{Arc, Mutex},
+        time::{Duration, UNIX_EPOCH},
+    };
+
+    use crate::{
+        AuthToken, Receiver,
+        fixture::{self, Post, Spoil},
+    };
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(work: impl FnOnce()) -> String {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, work);
+        let lines = lines.0.lock().unwrap().clone();
+        String::from_utf8(lines).unwrap()
+    }
+
+    #[test]
+    fn strangers_write_one_line_a_second() {
+        let log = logged(|| {
+            let receiver = fixture::receiver();
+            let forged = Post::complete().spoiled(Spoil::WrongToken);
+            for tick in 1_000..4_000 {
+                let refused = receiver.open(forged.headers()).unwrap_err();
+                receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_millis(tick));
+            }
+        });
+        assert_eq!(log.lines().count(), 3, "{log}");
+        assert!(log.contains("unlogged=999"), "{log}");
+    }
+
+    #[test]
+    fn no_secret_and_no_content_is_logged() {
+        let canary = "canary-3f9d51c07b";
+        let log = logged(|| {
+            let token = format!("Bearer {canary}");
+            let receiver = Receiver::new(AuthToken::new(&token).unwrap());
+            let mut posts = vec![
+                Post::complete().token(&token),
+                Post::complete()
+                    .token(&token)
+                    .without_header("X-Service-Event"),
+                Post::complete().token(&token[..20]),
+            ];
+            posts.extend(Spoil::ALL.map(|spoil| Post::complete().token(&token).spoiled(spoil)));
+            for (second, post) in (1..).zip(posts) {
+                let post = post.field("note", canary.into());
+                let opened = receiver.open(post.headers());
+                if let Err(refused) = opened.and_then(|envelope| envelope.article(post.body())) {
+                    receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_secs(second));
+                }
+            }
+        });
+        assert!(log.lines().count() > 18, "{log}");
+        assert!(log.contains("job_7c1e4a52"), "{log}");
+        assert!(!log.contains("canary"), "{log}");
+    }
+
+    #[test]
+    fn a_short_token_is_warned_about() {
+        let log = logged(|| drop(Receiver::new(AuthToken::new("Bearer hunter2").unwrap())));
+        assert!(
+            log.contains("can be guessed") && !log.contains("hunter2"),
+            "{log}"
+        );
+    }
+}

@@ -227,7 +227,8 @@ impl Receiver {
         let declared = declared_length(headers);
         let leftover = || {
             let expects = headers.values("expect").next().is_some();
-            Leftover::new(declared.unwrap_or(None), expects)
+            let limit = self.settings().body_limit;
+            Leftover::new(declared.unwrap_or(None), limit, expects)
         };
         let (target, intent) =
             admit(self).map_err(|rejection| Refused::new(rejection, None, leftover()))?;
