@@ -1,1 +1,47 @@
-//! One short program per file; `cargo run --example NAME` runs it.
+//! One short program per file; `cargo run -q --example NAME` runs it.
+//!
+//! Here is only what they have in common: what they tell whoever starts them. An application of your
+//! own does without it.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs talk to whoever starts them
+
+use std::{io, net::SocketAddr, process::exit};
+
+use article_webhook::TokenError;
+
+/// Says where a program listens, and how to deliver an article to it. The token is not shown.
+pub fn listening(address: SocketAddr) {
+    println!(
+        r#"Listening on http://{address}/webhooks/articles
+
+Deliver an article to it from another terminal, with the same ARTICLE_WEBHOOK_TOKEN:
+
+  curl -i http://{address}/webhooks/articles --data-binary @tests/fixtures/complete.json \
+    -H "Authorization: $ARTICLE_WEBHOOK_TOKEN" -H 'Content-Type: application/json' \
+    -H 'X-Service-Event: article.complete' -H 'X-Service-Job-Id: job_7c1e4a52'
+"#
+    );
+}
+
+/// Ends a program that was started without a usable token, with the command that starts it.
+pub fn no_token(example: &str, error: &TokenError) -> ! {
+    eprintln!(
+        "error: {error}
+
+To try it, make one up:
+
+  ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' cargo run -q --example {example}
+"
+    );
+    exit(2)
+}
+
+/// Ends a program whose address is taken or is none.
+pub fn cannot_listen(address: &str, error: &io::Error) -> ! {
+    eprintln!(
+        "error: cannot listen on {address}: {error}
+
+To listen elsewhere, set ARTICLE_WEBHOOK_ADDR, as in ARTICLE_WEBHOOK_ADDR=127.0.0.1:3001
+"
+    );
+    exit(2)
+}

@@ -1,0 +1,33 @@
+//! The smallest receiver on actix-web: prints a line for each article.
+#![allow(clippy::print_stdout)] // its output is what the program is for
+
+use std::{env, io};
+
+use actix_web::{App, HttpServer, web};
+use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry};
+use article_webhook_examples::{cannot_listen, listening, no_token};
+
+async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+    // Both texts come from outside; escaped, they cannot steer the terminal.
+    let (job, title) = (result.job_id.as_str().escape_debug(), result.article.title);
+    let bytes = result.article.html.len();
+    println!("{job}  {title:?}  {bytes} bytes of HTML");
+    Ok(())
+}
+
+#[actix_web::main]
+async fn main() -> io::Result<()> {
+    tracing_subscriber::fmt::init(); // says why a delivery was refused
+    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("actix_web", &error)));
+    let app = move || {
+        let articles = web::resource("/webhooks/articles").route(web::post().to(on_article));
+        App::new().app_data(receiver.clone()).service(articles)
+    };
+
+    let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
+    let server = HttpServer::new(app).bind(&address);
+    let server = server.unwrap_or_else(|error| cannot_listen(&address, &error));
+    listening(server.addrs()[0]);
+    server.run().await
+}

@@ -1,0 +1,33 @@
+//! The smallest receiver on axum: prints a line for each article.
+#![allow(clippy::print_stdout)] // its output is what the program is for
+
+use std::{env, io};
+
+use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry};
+use article_webhook_examples::{cannot_listen, listening, no_token};
+use axum::{Router, routing::post};
+use tokio::net::TcpListener;
+
+async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+    // Both texts come from outside; escaped, they cannot steer the terminal.
+    let (job, title) = (result.job_id.as_str().escape_debug(), result.article.title);
+    let bytes = result.article.html.len();
+    println!("{job}  {title:?}  {bytes} bytes of HTML");
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> io::Result<()> {
+    tracing_subscriber::fmt::init(); // says why a delivery was refused
+    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("axum", &error)));
+    let app = Router::new()
+        .route("/webhooks/articles", post(on_article))
+        .with_state(receiver);
+
+    let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
+    let listener = TcpListener::bind(&address).await;
+    let listener = listener.unwrap_or_else(|error| cannot_listen(&address, &error));
+    listening(listener.local_addr()?);
+    axum::serve(listener, app).await
+}

@@ -1,0 +1,168 @@
+use std::{fs, path::Path, process::Stdio};
+
+use article_webhook_axum::fixture::Post;
+use serde_json::json;
+
+use crate::program::{Program, command};
+
+fn blog(directory: impl AsRef<Path>) -> Program {
+    Program::run(command("blog").env("ARTICLE_BLOG_DIR", directory.as_ref()))
+}
+
+/// The path of the only article in the list.
+fn link(list: &str) -> &str {
+    let link = list
+        .split("href=\"")
+        .find(|link| link.starts_with("/articles/"));
+    link.unwrap().split('"').next().unwrap()
+}
+
+#[test]
+fn a_duplicate_is_stored_once_byte_for_byte() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    assert_eq!(
+        blog.deliver(&Post::complete()).body,
+        r#"{"status":"stored"}"#
+    );
+    assert_eq!(
+        blog.deliver(&Post::complete()).body,
+        r#"{"status":"duplicate"}"#
+    );
+
+    let files: Vec<_> = fs::read_dir(&directory).unwrap().collect();
+    assert_eq!(files.len(), 1);
+    let path = files[0].as_ref().unwrap().path();
+    assert_eq!(Post::complete().body(), &fs::read(path).unwrap());
+}
+
+#[test]
+fn an_article_becomes_a_page_and_outlives_the_program() {
+    let directory = tempfile::tempdir().unwrap();
+    blog(&directory).deliver(&Post::complete());
+
+    let blog = blog(&directory);
+    let list = blog.get("/");
+    assert!(list.body.contains(">How to Choose Running Shoes</a>"));
+    let page = blog.get(link(&list.body));
+    assert_eq!(page.status, 200);
+    assert!(
+        page.body
+            .contains("<title>How to Choose Running Shoes (2026 Guide)</title>")
+    );
+    assert!(page.body.contains("<h2>Measure your feet</h2>"));
+    assert!(
+        page.body
+            .contains(r#"src="https://cdn.example.com/images/running-shoes.png""#)
+    );
+}
+
+#[test]
+fn harmful_html_is_not_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    let attack = "<script>alert(1)</script>";
+    let post = Post::complete()
+        .field(
+            "article",
+            json!({
+                "title": attack,
+                "html": format!("<article onclick='alert(1)'>{attack}<p>harmless</p></article>"),
+                "meta_title": format!("</title>{attack}"),
+                "meta_description": format!("\">{attack}"),
+            }),
+        )
+        .field(
+            "featured_image",
+            json!({"url": "javascript:alert(1)", "alt_text": attack}),
+        );
+    blog.deliver(&post);
+
+    let list = blog.get("/");
+    let page = blog.get(link(&list.body));
+    assert!(page.body.contains("<article><p>harmless</p></article>"));
+    assert!(
+        page.body
+            .contains("<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>")
+    );
+    for shown in [list, page] {
+        for harmful in ["<script", "onclick", "javascript:"] {
+            assert!(!shown.body.contains(harmful), "{harmful}: {}", shown.body);
+        }
+    }
+}
+
+#[test]
+fn every_page_forbids_scripts() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    let policy = "\r\ncontent-security-policy: default-src 'none'; style-src 'self'; img-src http: https:; \
+                  base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n";
+    for (path, status) in [
+        ("/", 200),
+        ("/style.css", 200),
+        ("/articles/none", 404),
+        ("/none", 404),
+    ] {
+        let page = blog.get(path);
+        assert_eq!(page.status, status, "{path}");
+        assert!(page.head.contains(policy), "{path}: {}", page.head);
+    }
+}
+
+#[test]
+fn what_cannot_be_decoded_is_kept_and_listed() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    let post = Post::complete().field("article", json!({"title": "No body"}));
+    assert_eq!(blog.deliver(&post).body, r#"{"status":"stored"}"#);
+
+    let list = blog.get("/");
+    assert!(
+        list.body.contains(
+            ">Not understood yet</a><p>article.html: expected a string, found nothing</p>"
+        )
+    );
+    let page = blog.get(link(&list.body));
+    assert_eq!(page.status, 200);
+    assert!(
+        page.body
+            .contains("stored, but not understood yet: article.html")
+    );
+}
+
+#[test]
+fn a_job_id_is_never_a_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let articles = directory.path().join("articles");
+    let blog = blog(&articles);
+    let post = Post::complete().job_id("../escaped");
+    assert_eq!(blog.deliver(&post).body, r#"{"status":"stored"}"#);
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+
+    fs::write(directory.path().join("secret"), "secret").unwrap();
+    assert_eq!(blog.get("/articles/..%2Fsecret").status, 404);
+}
+
+#[test]
+fn another_event_about_a_job_is_no_duplicate() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    blog.deliver(&Post::complete());
+    let update = Post::complete().header("X-Service-Event", "article.updated");
+    assert_eq!(blog.deliver(&update).body, r#"{"status":"stored"}"#);
+}
+
+#[test]
+fn without_its_folder_the_service_is_asked_to_come_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = command("blog");
+    // It complains, and rightly so.
+    let command = command.stderr(Stdio::null());
+    let blog = Program::run(command.env("ARTICLE_BLOG_DIR", directory.path()));
+    directory.close().unwrap();
+    let response = blog.deliver(&Post::complete());
+    assert_eq!(response.status, 503);
+    assert!(response.body.contains(r#""error":"unavailable""#));
+    assert_eq!(blog.get("/").status, 500);
+}

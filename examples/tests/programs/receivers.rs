@@ -1,0 +1,112 @@
+use std::fs;
+
+use article_webhook_axum::fixture::{self, Post, Spoil};
+use serde_json::json;
+
+use crate::program::Program;
+
+const RECEIVERS: [&str; 2] = ["axum", "actix_web"];
+
+/// How many lines a receiver prints below the first before it falls silent.
+const INVITATION: usize = 7;
+
+#[test]
+fn what_is_printed_at_the_start_is_exact() {
+    for example in RECEIVERS {
+        let mut program = Program::start(example);
+        let address = program.address;
+        let expected = format!(
+            r#"
+Deliver an article to it from another terminal, with the same ARTICLE_WEBHOOK_TOKEN:
+
+  curl -i http://{address}/webhooks/articles --data-binary @tests/fixtures/complete.json \
+    -H "Authorization: $ARTICLE_WEBHOOK_TOKEN" -H 'Content-Type: application/json' \
+    -H 'X-Service-Event: article.complete' -H 'X-Service-Job-Id: job_7c1e4a52'
+"#
+        );
+        assert_eq!(program.lines(INVITATION), expected);
+    }
+}
+
+#[test]
+fn the_printed_command_delivers_an_article() {
+    for example in RECEIVERS {
+        let mut program = Program::start(example);
+        let command = program.lines(INVITATION);
+
+        let file = command.split('@').nth(1).unwrap();
+        let file = file.split_whitespace().next().unwrap();
+        let body = fs::read(format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let headers = command.split("-H ").skip(1).map(|header| {
+            let quoted = header.split(['"', '\'']).nth(1).unwrap();
+            let (name, value) = quoted.split_once(": ").unwrap();
+            let value = value.replace("$ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN);
+            (name.to_owned(), value.into_bytes())
+        });
+        let length = (
+            "Content-Length".to_owned(),
+            body.len().to_string().into_bytes(),
+        );
+        let headers: Vec<_> = headers.chain([length]).collect();
+
+        let response = program.request("POST /webhooks/articles", &headers, &body);
+        assert_eq!((response.status, response.body.as_str()), (200, ""));
+        assert_eq!(
+            program.line(),
+            r#"job_7c1e4a52  "How to Choose Running Shoes"  339 bytes of HTML"#
+        );
+    }
+}
+
+#[test]
+fn what_comes_from_outside_cannot_steer_the_terminal() {
+    for example in RECEIVERS {
+        let mut program = Program::start(example);
+        program.lines(INVITATION);
+        let article = json!({"title": "It's \u{1b}[2J\r\n\u{202e}gone", "html": ""});
+        let post = Post::complete()
+            .field("article", article)
+            .job_id("job_\u{202e}7");
+        assert_eq!(program.deliver(&post).status, 200);
+        assert_eq!(
+            program.line(),
+            r#"job_\u{202e}7  "It's \u{1b}[2J\r\n\u{202e}gone"  0 bytes of HTML"#
+        );
+    }
+}
+
+#[test]
+fn a_wrong_token_is_refused_and_nothing_is_printed() {
+    for example in RECEIVERS {
+        let mut program = Program::start(example);
+        program.lines(INVITATION);
+        let response = program.deliver(&Post::complete().spoiled(Spoil::WrongToken));
+        let expected =
+            r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#;
+        assert_eq!((response.status, response.body.as_str()), (401, expected));
+
+        program.deliver(&Post::minimal().job_id("job_next"));
+        assert!(program.line().starts_with("job_next "));
+    }
+}
+
+#[test]
+fn broken_json_is_refused() {
+    for example in RECEIVERS {
+        let program = Program::start(example);
+        let response = program.deliver(&Post::complete().spoiled(Spoil::TruncatedBody));
+        let expected =
+            r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#;
+        assert_eq!((response.status, response.body.as_str()), (400, expected));
+    }
+}
+
+#[test]
+fn each_has_less_than_40_lines() {
+    for source in [
+        include_str!("../../axum.rs"),
+        include_str!("../../actix_web.rs"),
+    ] {
+        assert!(source.lines().count() < 40, "{source}");
+    }
+}

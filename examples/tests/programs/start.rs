@@ -1,0 +1,75 @@
+use std::{net::TcpListener, process::Command};
+
+use crate::program::command;
+
+const PROGRAMS: [&str; 3] = ["axum", "actix_web", "blog"];
+
+/// Runs an example that cannot start, in a folder of its own; its exit code and what it says.
+fn fails(command: &mut Command) -> (Option<i32>, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let output = command.current_dir(&directory).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+    let said = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), said)
+}
+
+#[test]
+fn without_a_token_the_command_to_run_is_shown() {
+    for example in PROGRAMS {
+        let expected = format!(
+            "error: the environment variable ARTICLE_WEBHOOK_TOKEN is not set: \
+             set it to the publish target's auth_token\n\n\
+             To try it, make one up:\n\n  \
+             ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' cargo run -q --example {example}\n\n"
+        );
+        assert_eq!(fails(&mut command(example)), (Some(2), expected));
+    }
+}
+
+#[test]
+fn a_bad_token_is_named_by_its_fault_and_never_shown() {
+    for example in PROGRAMS {
+        let token = "Bearer Bearer 5f2b9c0e7a1d4e38";
+        let (code, said) = fails(command(example).env("ARTICLE_WEBHOOK_TOKEN", token));
+        let expected = "error: the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`\n";
+        assert_eq!(
+            (code, said.starts_with(expected)),
+            (Some(2), true),
+            "{said}"
+        );
+        assert!(!said.contains("5f2b9c0e7a1d4e38"));
+    }
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let error = TcpListener::bind(&address).unwrap_err();
+    for example in PROGRAMS {
+        let mut command = command(example);
+        let command = command
+            .env("ARTICLE_WEBHOOK_TOKEN", "Bearer my-secret-token-1234")
+            .env("ARTICLE_WEBHOOK_ADDR", &address);
+        let expected = format!(
+            "error: cannot listen on {address}: {error}\n\n\
+             To listen elsewhere, set ARTICLE_WEBHOOK_ADDR, as in ARTICLE_WEBHOOK_ADDR=127.0.0.1:3001\n\n"
+        );
+        assert_eq!(fails(command), (Some(2), expected));
+    }
+}
+
+#[test]
+fn a_folder_that_the_blog_cannot_use_is_said() {
+    let (code, said) = fails(
+        command("blog")
+            .env("ARTICLE_WEBHOOK_TOKEN", "Bearer my-secret-token-1234")
+            .env("ARTICLE_BLOG_DIR", "no/such/parent"),
+    );
+    let expected = "error: cannot use the folder no/such/parent: ";
+    assert_eq!(
+        (code, said.starts_with(expected)),
+        (Some(2), true),
+        "{said}"
+    );
+}
