@@ -21,9 +21,7 @@ async fn main() -> io::Result<()> {
     tracing_subscriber::fmt::init(); // says why a delivery was refused
     let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
     let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("axum", &error)));
-    let app = Router::new()
-        .route("/webhooks/articles", post(on_article))
-        .with_state(receiver);
+    let app = Router::new().route("/webhooks/articles", post(on_article)).with_state(receiver);
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
     let listener = TcpListener::bind(&address).await;

@@ -57,9 +57,7 @@ mod with_axum {
     }
 
     async fn deliver(shop: &Shop, delivery: Post) -> StatusCode {
-        let app = Router::new()
-            .route("/", post(on_article))
-            .with_state(shop.clone());
+        let app = Router::new().route("/", post(on_article)).with_state(shop.clone());
         let response = app.oneshot(test_request(&delivery, "/")).await;
         response.expect("a router answers everything").status()
     }
@@ -68,10 +66,7 @@ mod with_axum {
     async fn an_article_is_published() {
         let shop = shop();
         assert_eq!(deliver(&shop, Post::complete()).await, 200);
-        assert_eq!(
-            *shop.titles.lock().unwrap(),
-            ["How to Choose Running Shoes"]
-        );
+        assert_eq!(*shop.titles.lock().unwrap(), ["How to Choose Running Shoes"]);
     }
 
     #[tokio::test]
@@ -93,10 +88,7 @@ mod with_axum {
     async fn a_full_shop_asks_the_service_to_come_again() {
         let shop = shop();
         assert_eq!(deliver(&shop, Post::complete()).await, 200);
-        assert_eq!(
-            deliver(&shop, Post::article(1, 9_000).job_id("job_2")).await,
-            503
-        );
+        assert_eq!(deliver(&shop, Post::article(1, 9_000).job_id("job_2")).await, 503);
     }
 }
 
@@ -167,9 +159,6 @@ mod with_actix_web {
     async fn a_full_shop_asks_the_service_to_come_again() {
         let shop = Shop::default();
         assert_eq!(deliver(&shop, Post::complete()).await, 200);
-        assert_eq!(
-            deliver(&shop, Post::article(1, 9_000).job_id("job_2")).await,
-            503
-        );
+        assert_eq!(deliver(&shop, Post::article(1, 9_000).job_id("job_2")).await, 503);
     }
 }

@@ -41,9 +41,7 @@ pub(crate) fn article(entry: &Entry) -> Markup {
     let result = match &entry.result {
         Ok(result) => result,
         Err(error) => {
-            return message(&format!(
-                "This delivery is stored, but not understood yet: {error}."
-            ));
+            return message(&format!("This delivery is stored, but not understood yet: {error}."));
         }
     };
     let article = &result.article;

@@ -42,9 +42,7 @@ impl Store {
         }
         entries.sort();
         let names = entries.into_iter().rev().map(|(_arrived, name)| name);
-        names
-            .filter_map(|name| self.entry(name).transpose())
-            .collect()
+        names.filter_map(|name| self.entry(name).transpose()).collect()
     }
 
     /// The key comes from a URL and becomes a file name: it must be one of ours.
@@ -80,13 +78,10 @@ impl Sink for Store {
     async fn accept(&self, delivery: Delivery) -> Reply {
         let (store, job) = (self.clone(), delivery.job_id().clone());
         let stored = spawn_blocking(move || store.store(&delivery)).await;
-        let reply = stored
-            .map_err(io::Error::from)
-            .flatten()
-            .unwrap_or_else(|error| {
-                eprintln!("cannot store an article: {error}");
-                Reply::Unavailable
-            });
+        let reply = stored.map_err(io::Error::from).flatten().unwrap_or_else(|error| {
+            eprintln!("cannot store an article: {error}");
+            Reply::Unavailable
+        });
         println!("{}  {reply:?}", job.as_str().escape_debug());
         reply
     }
@@ -100,10 +95,7 @@ fn key(delivery: &Delivery) -> String {
 }
 
 fn is_key(name: &str) -> bool {
-    name.len() == 64
-        && name
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Makes the names in a directory survive a crash, as Unix demands.

@@ -14,15 +14,12 @@ use proptest::{
     sample::select,
     test_runner::{Config, TestRunner},
 };
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 fn check(property: fn(&[u8])) {
     let cases = env::var("BODIES").ok().and_then(|cases| cases.parse().ok());
-    let config = Config {
-        cases: cases.unwrap_or(4_000),
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config =
+        Config { cases: cases.unwrap_or(4_000), failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&bodies(), |body| {
         property(&body);
         Ok(())
@@ -39,7 +36,8 @@ enum Edit {
 }
 
 /// Pieces that sit on the edges of the rules.
-const PIECES: [&[u8]; 26] = [
+const PIECES: [&[u8]; 27] = [
+    br#""$serde_json::private::Number":"7","#,
     b"{",
     b"}",
     b"[",
@@ -103,15 +101,11 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn read(post: &Post) -> Result<Delivery, Refused> {
-    fixture::receiver()
-        .open(post.headers())?
-        .read(post.body().clone())
+    fixture::receiver().open(post.headers())?.read(post.body().clone())
 }
 
 fn article(post: &Post) -> Result<ArticleResult, Refused> {
-    fixture::receiver()
-        .open(post.headers())?
-        .article(post.body())
+    fixture::receiver().open(post.headers())?.article(post.body())
 }
 
 #[test]
@@ -170,10 +164,11 @@ fn what_is_refused_as_malformed_breaks_a_rule() {
         // It is JSON, so one of our own rules was broken: an object, no repeated keys, bounded depth.
         let written = value.to_string();
         let repeats = count_keys(body) > count_keys(written.as_bytes());
-        assert!(
-            !value.is_object() || repeats || depth(&value) > 64,
-            "refused without a reason"
-        );
+        let vast = holds(&value, &|number| number.as_f64().is_none());
+        // With numbers of arbitrary precision, an object with this key cannot be told from a number.
+        let guise = body.windows(NUMBER.len()).any(|part| part == NUMBER);
+        let broken = !value.is_object() || repeats || vast || guise || depth(&value) > 64;
+        assert!(broken, "refused without a reason");
     });
 }
 
@@ -191,6 +186,17 @@ fn count_keys(body: &[u8]) -> usize {
         }
     }
     keys
+}
+
+const NUMBER: &[u8] = b"$serde_json::private::Number";
+
+fn holds(value: &Value, property: &dyn Fn(&Number) -> bool) -> bool {
+    match value {
+        Value::Number(number) => property(number),
+        Value::Array(array) => array.iter().any(|value| holds(value, property)),
+        Value::Object(object) => object.values().any(|value| holds(value, property)),
+        _ => false,
+    }
 }
 
 fn depth(value: &Value) -> usize {
@@ -211,38 +217,14 @@ fn what_decodes_says_the_same_as_the_json() {
         assert_eq!(value["job_id"], result.job_id.as_str());
         assert_eq!(value["status"], "complete");
         assert_eq!(value["article"]["title"], *result.article.title);
-        assert_eq!(
-            value["article"]["html"],
-            result.article.html.as_untrusted_str()
-        );
-        assert_eq!(
-            value["article"]["meta_title"].as_str(),
-            result.article.meta_title.as_deref()
-        );
-        let words = result
-            .article
-            .word_count
-            .as_ref()
-            .and_then(serde_json::Number::as_f64);
+        assert_eq!(value["article"]["html"], result.article.html.as_untrusted_str());
+        assert_eq!(value["article"]["meta_title"].as_str(), result.article.meta_title.as_deref());
+        let words = result.article.word_count.as_ref().and_then(Number::as_f64);
         assert_eq!(value["article"]["word_count"].as_f64(), words);
-        let url = result
-            .featured_image
-            .as_ref()
-            .and_then(|image| image.url.as_deref());
+        let url = result.featured_image.as_ref().and_then(|image| image.url.as_deref());
         assert_eq!(value["featured_image"]["url"].as_str(), url);
-        let posts: Vec<_> = result
-            .social_posts
-            .x
-            .iter()
-            .map(|post| post.json().clone())
-            .collect();
-        assert_eq!(
-            value["social_posts"]["x"]
-                .as_array()
-                .cloned()
-                .unwrap_or_default(),
-            posts
-        );
+        let posts: Vec<_> = result.social_posts.x.iter().map(|post| post.json().clone()).collect();
+        assert_eq!(value["social_posts"]["x"].as_array().cloned().unwrap_or_default(), posts);
     });
 }
 
@@ -264,14 +246,8 @@ fn a_body_without_drift_has_no_field_that_the_document_does_not_name() {
             return;
         };
         let value: Value = serde_json::from_slice(body).expect("a delivery is well-formed JSON");
-        let known = [
-            "job_id",
-            "status",
-            "article",
-            "featured_image",
-            "social_posts",
-            "credits_used",
-        ];
+        let known =
+            ["job_id", "status", "article", "featured_image", "social_posts", "credits_used"];
         let unknown = value
             .as_object()
             .into_iter()
@@ -279,14 +255,11 @@ fn a_body_without_drift_has_no_field_that_the_document_does_not_name() {
             .filter(|(key, _)| !known.contains(&key.as_str()));
         let drift = delivery.drift();
         for (key, value) in unknown {
-            let found = drift
-                .iter()
-                .find(|drift| drift.path == *key && drift.expected.is_none());
+            let found = drift.iter().find(|drift| drift.path == *key && drift.expected.is_none());
             assert_eq!(found.map(|drift| drift.found), Some(kind(value)), "{key}");
         }
-        let reported = drift
-            .iter()
-            .filter(|drift| drift.expected.is_none() && !drift.path.contains('.'));
+        let reported =
+            drift.iter().filter(|drift| drift.expected.is_none() && !drift.path.contains('.'));
         for drift in reported {
             assert!(value.get(&*drift.path).is_some(), "{drift}");
         }

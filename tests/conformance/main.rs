@@ -1,1 +1,63 @@
-fn main() {}
+//! One table of situations and answers, held against the core, axum and actix-web.
+//!
+//! The servers are spoken to over sockets of the loopback, in bytes that this suite writes itself,
+//! so that a row can send what no client library would.
+
+mod answers;
+mod application;
+mod connection;
+mod exchange;
+mod ledger;
+mod planted;
+mod request;
+mod row;
+mod run;
+mod site;
+mod table;
+mod targets;
+mod wire;
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    thread,
+};
+
+use run::run;
+use targets::{core::Core, server::Framework};
+
+#[test]
+fn core_axum_and_actix_web_answer_as_the_table_says() {
+    let rows = table::rows();
+    let reports = thread::scope(|scope| {
+        let core = scope.spawn(|| run(&Core::default(), &rows));
+        let [axum, actix_web] = Framework::BOTH.map(|framework| {
+            let rows = &rows;
+            scope.spawn(move || run(&framework.serve_all(), rows))
+        });
+        [core, axum, actix_web].map(|report| report.join().expect("the harness does not panic"))
+    });
+    let disagreements = reports.iter().flat_map(|report| &report.disagreements);
+    let texts: Vec<_> = disagreements.map(|found| found.text.as_str()).collect();
+    assert!(texts.is_empty(), "{} disagreements\n{}", texts.len(), texts.join("\n"));
+
+    let counts = reports.map(|report| format!("{} + {}", report.receive, report.extract));
+    let (rows, [core, axum, actix_web]) = (rows.len(), counts);
+    print(&format!(
+        "conformance: {rows} rows x core ({core}), axum ({axum}), actix-web ({actix_web}): receive + extractor"
+    ));
+    assert!(rows >= 150, "the table has lost rows: {rows}");
+}
+
+#[test]
+fn each_situation_is_in_the_table_once() {
+    let mut situations = BTreeSet::new();
+    for row in table::rows() {
+        assert!(situations.insert(row.situation), "{:?}", row.situation);
+    }
+}
+
+/// Unlike what `println!` writes, it is seen when the tests pass.
+fn print(line: &str) {
+    writeln!(io::stdout(), "{line}").expect("there is an output");
+}

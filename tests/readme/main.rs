@@ -2,22 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use article_webhook::{
-    Answer, ArticleResult, Rejection, Reply, ServiceHeader, SinkFailure, fixture::Post,
-};
+use article_webhook::{Answer, ArticleResult, Rejection, Reply, ServiceHeader, fixture::Post};
 
 const README: &str = include_str!("../../README.md");
 
 /// The status and code of each row of the table of answers; an empty code where there is none.
 fn rows() -> Vec<(String, String)> {
-    let table = README
-        .split("## Answers")
-        .nth(1)
-        .expect("the README has a table of answers");
-    let table = table
-        .split("\n## ")
-        .next()
-        .expect("a split has a first part");
+    let table = README.split("## Answers").nth(1).expect("the README has a table of answers");
+    let table = table.split("\n## ").next().expect("a split has a first part");
     let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
     rows.map(|row| {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
@@ -41,7 +33,7 @@ fn rejections() -> Vec<Rejection> {
         Rejection::HeaderRepeated(ServiceHeader::Event),
         Rejection::HeaderMissing(ServiceHeader::JobId),
         Rejection::EventInvalid,
-        Rejection::ContentLength,
+        Rejection::Framing,
         Rejection::TooLarge { limit: 1 },
         Rejection::Incomplete,
         Rejection::Timeout,
@@ -56,23 +48,10 @@ fn rejections() -> Vec<Rejection> {
 
 /// The status and code of everything the code can answer.
 fn answers() -> BTreeSet<(String, String)> {
-    let refused = rejections()
-        .into_iter()
-        .map(|rejection| (rejection.status(), rejection.code()));
-    let job_id = "job_1".parse().expect("a valid id");
-    let failed = [
-        Answer::NO_RECEIVER,
-        Answer::retry(&"busy"),
-        SinkFailure::Late.answer(&job_id),
-        SinkFailure::Panicked.answer(&job_id),
-    ];
-    let replies = [
-        Reply::Stored,
-        Reply::Duplicate,
-        Reply::Ignored,
-        Reply::Retry,
-        Reply::Unavailable,
-    ];
+    let refused = rejections().into_iter().map(|rejection| (rejection.status(), rejection.code()));
+    let failed = [Answer::no_receiver(), Answer::retry(&"busy")];
+    let replies =
+        [Reply::Stored, Reply::Duplicate, Reply::Ignored, Reply::Retry, Reply::Unavailable];
     let replied = replies.map(Answer::from).into_iter().chain(failed);
     let replied = replied.map(|answer| {
         let body: serde_json::Value = serde_json::from_str(answer.body()).expect("bodies are JSON");
@@ -91,10 +70,7 @@ fn answers() -> BTreeSet<(String, String)> {
 fn every_row_of_the_table_is_an_answer_of_the_code() {
     let answers = answers();
     for row in rows().into_iter().filter(|(status, _)| status != "2xx") {
-        assert!(
-            answers.contains(&row),
-            "the README promises {row:?}, which nothing answers"
-        );
+        assert!(answers.contains(&row), "the README promises {row:?}, which nothing answers");
     }
 }
 
@@ -102,10 +78,7 @@ fn every_row_of_the_table_is_an_answer_of_the_code() {
 fn every_answer_of_the_code_is_a_row_of_the_table() {
     let rows: BTreeSet<_> = rows().into_iter().collect();
     for answer in answers() {
-        assert!(
-            rows.contains(&answer),
-            "the README does not mention {answer:?}"
-        );
+        assert!(rows.contains(&answer), "the README does not mention {answer:?}");
     }
 }
 
@@ -122,8 +95,5 @@ fn the_curl_line_delivers_the_fixture() {
     let result = ArticleResult::from_json(Post::complete().body()).expect("the fixture decodes");
     assert_eq!(result.job_id.as_str(), "job_7c1e4a52");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/complete.json");
-    assert_eq!(
-        std::fs::read(file).expect("the fixture is a file"),
-        &Post::complete().body()[..]
-    );
+    assert_eq!(std::fs::read(file).expect("the fixture is a file"), &Post::complete().body()[..]);
 }

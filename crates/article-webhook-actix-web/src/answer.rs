@@ -17,7 +17,8 @@ use actix_web::{
 use article_webhook::Answer;
 
 /// A delivery that was not let in, as the error of an extractor: actix-web answers with it, and the
-/// handler does not run.
+/// handler does not run. A handler that takes it must return it, because it owns the unread rest of the
+/// body: without that, actix-web never closes the connection of a stranger who never ends the body.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -74,9 +75,7 @@ impl Refused {
     }
 
     fn answer(&self) -> Answer {
-        self.refused
-            .as_ref()
-            .map_or(Answer::NO_RECEIVER, article_webhook::Refused::answer)
+        self.refused.as_ref().map_or_else(Answer::no_receiver, article_webhook::Refused::answer)
     }
 }
 
@@ -107,8 +106,8 @@ impl ResponseError for Refused {
 
 /// The handler could not do its work now: 503 with `Retry-After: 10`, and the service comes again.
 ///
-/// Every error becomes one by `?`; an error that does not implement [`Error`], such as `anyhow`'s,
-/// by [`Retry::because`]. The error is logged with the feature `tracing`, and never sent.
+/// Every type that implements [`Error`] becomes one by `?`; what does not, such as `anyhow::Error` and
+/// `Box<dyn Error>`, by `.map_err(Retry::because)?`. The error is logged with the feature `tracing`, and never sent.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -187,10 +186,7 @@ pub(crate) fn response(answer: Answer, unread: Payload) -> HttpResponse {
         }
     }
     let text = Bytes::from_static(answer.body().as_bytes());
-    response.body(Unread {
-        text,
-        _unread: unread,
-    })
+    response.body(Unread { text, _unread: unread })
 }
 
 /// A body that owns what was not read of the request's.

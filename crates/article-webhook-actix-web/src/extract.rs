@@ -1,9 +1,13 @@
 use std::{pin::Pin, time::SystemTime};
 
 use actix_web::{
-    FromRequest, HttpRequest, dev::Payload, http::header::HeaderMap, rt::time::timeout, web::Data,
+    FromRequest, HttpRequest,
+    dev::Payload,
+    http::header::HeaderMap,
+    rt::time::sleep,
+    web::{Bytes, Data},
 };
-use article_webhook::{ArticleResult, Drain, Envelope, Headers, Intake, Receiver};
+use article_webhook::{ArticleResult, Broken, Chunks, Envelope, Headers, Intake, Receiver};
 use futures_util::StreamExt;
 
 use crate::Refused;
@@ -18,7 +22,8 @@ type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, Refused>>>>;
 /// ends the matter, [`Retry`](crate::Retry) asks for another attempt. Work that must survive a crash
 /// belongs behind a [`Sink`](crate::Sink) and [`receive`](crate::receive()).
 ///
-/// Do not extract `Option<ArticleComplete>`: it turns a forged delivery into `None`.
+/// Do not extract `Option<ArticleComplete>`: it turns a forged delivery into `None`, and drops with the
+/// refusal what makes actix-web close the connection of a stranger who never ends the body.
 ///
 /// ```
 /// use actix_web::{App, web};
@@ -106,8 +111,8 @@ fn extract<T: 'static>(
     let opened = receiver.open(&Map(request.headers()));
     let payload = payload.take();
     Box::pin(async move {
-        let (taken, payload) = take(&receiver, opened, payload, read).await;
-        taken.map_err(|refused| Refused::new(refused, payload))
+        let (carried, payload) = carry(&receiver, opened, payload, read).await;
+        carried.map_err(|refused| Refused::new(refused, payload))
     })
 }
 
@@ -120,56 +125,24 @@ impl Headers for Map<'_> {
     }
 }
 
-/// Takes the body of an opened envelope in, or deals with that of a refused request.
-///
-/// The payload is given back because the answer to a refusal must own what was not read of it: see
-/// [`Unread`](crate::answer::Unread).
-pub(crate) async fn take<T>(
+/// Lets the core take the body in, or drain it, and gives back the payload: the answer to a refusal
+/// must own what was not read of it, see [`Unread`](crate::answer::Unread).
+pub(crate) async fn carry<T>(
     receiver: &Receiver,
     opened: Result<Envelope, article_webhook::Refused>,
-    mut payload: Payload,
+    payload: Payload,
     read: impl FnOnce(Intake) -> Result<T, article_webhook::Refused>,
 ) -> (Result<T, article_webhook::Refused>, Payload) {
-    let taken = match opened {
-        Ok(envelope) => fill(envelope.intake(), &mut payload).await.and_then(read),
-        Err(refused) => Err(drain(refused, &mut payload).await),
-    };
-    let taken = taken.inspect_err(|refused| receiver.log_refusal(refused, SystemTime::now()));
-    (taken, payload)
+    let mut stream = Stream(payload);
+    let carried = receiver.carry(opened, &mut stream, sleep, SystemTime::now(), read).await;
+    (carried, stream.0)
 }
 
-async fn fill(
-    mut intake: Intake,
-    payload: &mut Payload,
-) -> Result<Intake, article_webhook::Refused> {
-    while let Some(chunk) = payload.next().await {
-        match chunk {
-            Ok(chunk) => intake.push(chunk)?,
-            Err(_) => return Err(intake.broken()),
-        }
-    }
-    Ok(intake)
-}
+struct Stream(Payload);
 
-/// Drains as much of the body as the core allows, so that the sender sees the answer.
-async fn drain(
-    refused: article_webhook::Refused,
-    payload: &mut Payload,
-) -> article_webhook::Refused {
-    let Some(mut drain) = refused.drain() else {
-        return refused;
-    };
-    let to_the_end = async {
-        while let Some(chunk) = payload.next().await {
-            match chunk {
-                Ok(chunk) if drain.take(chunk.len()) => {}
-                _ => return false,
-            }
-        }
-        true
-    };
-    match timeout(Drain::WITHIN, to_the_end).await {
-        Ok(true) => refused.drained(),
-        _ => refused,
+impl Chunks for Stream {
+    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
+        let chunk = self.0.next().await?;
+        Some(chunk.map_err(|_| Broken))
     }
 }

@@ -1,11 +1,11 @@
 use std::{pin::Pin, sync::Arc};
 
 use actix_web::{HttpRequest, HttpResponse, dev::Payload, rt, web};
-use article_webhook::{Answer, Delivery, Envelope, Intake, Receiver, Sink, SinkFailure};
+use article_webhook::{Envelope, Intake, Receiver, Sink};
 
 use crate::{
     answer::response,
-    extract::{Map, take},
+    extract::{Map, carry},
 };
 
 type Answering = Pin<Box<dyn Future<Output = HttpResponse>>>;
@@ -51,7 +51,8 @@ pub fn receive<S: Sink + 'static>(
 }
 
 /// Mounts a sink behind capability URLs: the last segment of the path is the secret, and
-/// `Authorization` is ignored. Otherwise as [`receive`].
+/// `Authorization` is ignored. Otherwise as [`receive`]. The path is a secret until it expires: keep it
+/// out of access logs.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -66,11 +67,9 @@ pub fn receive<S: Sink + 'static>(
 /// }
 ///
 /// let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef")?;
-/// let receiver = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?)
-///     .capability_key(key.clone())
-///     .build()?;
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let app = App::new().service(
-///     web::resource("/webhooks/orders/{capability}").to(receive_capability(receiver, store)),
+///     web::resource("/webhooks/orders/{capability}").to(receive_capability(receiver, key.clone(), store)),
 /// );
 /// # use article_webhook_actix_web::{fixture::Post, test_request};
 /// # actix_web::rt::System::new().block_on(async {
@@ -91,51 +90,42 @@ pub fn receive<S: Sink + 'static>(
 #[cfg(feature = "capability")]
 pub fn receive_capability<S: Sink + 'static>(
     receiver: Receiver,
+    key: article_webhook::CapabilityKey,
     sink: S,
 ) -> impl Fn(HttpRequest, web::Payload) -> Answering + Clone + Send + 'static {
-    mount(receiver, sink, |receiver, request| {
+    mount(receiver, sink, move |receiver, request| {
         let now = std::time::SystemTime::now();
         let (method, path) = (request.method().as_str(), request.path());
-        receiver.open_capability_request(method, path, now, &Map(request.headers()))
+        receiver.open_capability_request(&key, method, path, now, &Map(request.headers()))
     })
 }
 
 fn mount<S: Sink + 'static>(
     receiver: Receiver,
     sink: S,
-    open: fn(&Receiver, &HttpRequest) -> Result<Envelope, article_webhook::Refused>,
+    open: impl Fn(&Receiver, &HttpRequest) -> Result<Envelope, article_webhook::Refused>
+    + Clone
+    + Send
+    + 'static,
 ) -> impl Fn(HttpRequest, web::Payload) -> Answering + Clone + Send + 'static {
     let sink = Arc::new(sink);
     move |request, payload| {
         let (receiver, sink) = (receiver.clone(), Arc::clone(&sink));
         let opened = open(&receiver, &request);
         Box::pin(async move {
-            match take(&receiver, opened, payload.into_inner(), Intake::read).await {
+            match carry(&receiver, opened, payload.into_inner(), Intake::read).await {
                 (Ok(delivery), _) => {
-                    response(accept(&receiver, sink, delivery).await, Payload::None)
+                    let job_id = delivery.job_id().clone();
+                    // Dropping this future, as actix-web does when the sender resets, leaves the task running.
+                    let task = rt::spawn(async move { sink.accept(delivery).await });
+                    let answer = receiver.wait(&job_id, task, rt::time::sleep).await;
+                    response(answer, Payload::None)
                 }
                 (Err(refused), unread) => {
-                    if refused.rejection().is_authentic() {
-                        sink.refused(&refused);
-                    }
+                    refused.report_to(&sink);
                     response(refused.answer(), unread)
                 }
             }
         })
-    }
-}
-
-async fn accept<S: Sink + 'static>(
-    receiver: &Receiver,
-    sink: Arc<S>,
-    delivery: Delivery,
-) -> Answer {
-    let job_id = delivery.job_id().clone();
-    // Dropping this future, as actix-web does when the sender resets, leaves the task running.
-    let task = rt::spawn(async move { sink.accept(delivery).await });
-    match rt::time::timeout(receiver.sink_deadline(), task).await {
-        Ok(Ok(reply)) => reply.into(),
-        Ok(Err(_panicked)) => SinkFailure::Panicked.answer(&job_id),
-        Err(_late) => SinkFailure::Late.answer(&job_id),
     }
 }

@@ -44,8 +44,8 @@ impl IntoResponse for Refused {
 
 /// The handler could not do its work now: 503 with `Retry-After: 10`, and the service comes again.
 ///
-/// Every error becomes one by `?`; an error that does not implement [`Error`], such as `anyhow`'s,
-/// by [`Retry::because`]. The error is logged with the feature `tracing`, and never sent.
+/// Every type that implements [`Error`] becomes one by `?`; what does not, such as `anyhow::Error` and
+/// `Box<dyn Error>`, by `.map_err(Retry::because)?`. The error is logged with the feature `tracing`, and never sent.
 ///
 /// ```
 /// use article_webhook_axum::{ArticleComplete, Retry};

@@ -1,12 +1,13 @@
 use std::time::SystemTime;
 
-use article_webhook::{ArticleResult, Drain, Envelope, Intake, Receiver};
+use article_webhook::{ArticleResult, Broken, Chunks, Envelope, Intake, Receiver};
 use axum_core::{
     body::Body,
     extract::{FromRef, FromRequest, Request},
 };
+use bytes::Bytes;
 use http_body_util::BodyExt;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use crate::Refused;
 
@@ -54,7 +55,7 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
         let receiver = Receiver::from_ref(state);
         let opened = receiver.open(request.headers());
-        let article = take(&receiver, opened, request.into_body(), Intake::article).await;
+        let article = carry(&receiver, opened, request.into_body(), Intake::article).await;
         article.map(Self).map_err(Refused)
     }
 }
@@ -95,52 +96,31 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self, Refused> {
         let receiver = Receiver::from_ref(state);
         let opened = receiver.open(request.headers());
-        let delivery = take(&receiver, opened, request.into_body(), Intake::read).await;
+        let delivery = carry(&receiver, opened, request.into_body(), Intake::read).await;
         delivery.map(Self).map_err(Refused)
     }
 }
 
-/// Takes the body of an opened envelope in, or deals with that of a refused request.
-pub(crate) async fn take<T>(
+/// Lets the core take the body in, or drain it.
+pub(crate) async fn carry<T>(
     receiver: &Receiver,
     opened: Result<Envelope, article_webhook::Refused>,
-    mut body: Body,
+    body: Body,
     read: impl FnOnce(Intake) -> Result<T, article_webhook::Refused>,
 ) -> Result<T, article_webhook::Refused> {
-    let taken = match opened {
-        Ok(envelope) => fill(envelope.intake(), &mut body).await.and_then(read),
-        Err(refused) => Err(drain(refused, &mut body).await),
-    };
-    taken.inspect_err(|refused| receiver.log_refusal(refused, SystemTime::now()))
+    receiver.carry(opened, &mut Frames(body), sleep, SystemTime::now(), read).await
 }
 
-async fn fill(mut intake: Intake, body: &mut Body) -> Result<Intake, article_webhook::Refused> {
-    while let Some(frame) = body.frame().await {
-        match frame.map(|frame| frame.into_data()) {
-            Ok(Ok(chunk)) => intake.push(chunk)?,
-            Ok(Err(_trailers)) => {}
-            Err(_) => return Err(intake.broken()),
-        }
-    }
-    Ok(intake)
-}
+struct Frames(Body);
 
-/// Drains as much of the body as the core allows, so that the sender sees the answer.
-async fn drain(refused: article_webhook::Refused, body: &mut Body) -> article_webhook::Refused {
-    let Some(mut drain) = refused.drain() else {
-        return refused;
-    };
-    let to_the_end = async {
-        while let Some(frame) = body.frame().await {
-            match frame {
-                Ok(frame) if frame.data_ref().is_none_or(|chunk| drain.take(chunk.len())) => {}
-                _ => return false,
+impl Chunks for Frames {
+    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
+        loop {
+            match self.0.frame().await?.map(|frame| frame.into_data()) {
+                Ok(Ok(chunk)) => return Some(Ok(chunk)),
+                Ok(Err(_trailers)) => {}
+                Err(_) => return Some(Err(Broken)),
             }
         }
-        true
-    };
-    match timeout(Drain::WITHIN, to_the_end).await {
-        Ok(true) => refused.drained(),
-        _ => refused,
     }
 }

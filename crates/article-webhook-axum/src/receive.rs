@@ -1,10 +1,10 @@
 use std::{pin::Pin, sync::Arc};
 
-use article_webhook::{Answer, Delivery, Envelope, Intake, Receiver, Sink, SinkFailure};
+use article_webhook::{Envelope, Intake, Receiver, Sink};
 use axum_core::{extract::Request, response::Response};
-use tokio::{task, time::timeout};
+use tokio::{task, time::sleep};
 
-use crate::{answer::response, extract::take};
+use crate::{answer::response, extract::carry};
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
@@ -47,7 +47,8 @@ pub fn receive<S: Sink + 'static>(
 }
 
 /// Mounts a sink behind capability URLs: the last segment of the path is the secret, and
-/// `Authorization` is ignored. Otherwise as [`receive`].
+/// `Authorization` is ignored. Otherwise as [`receive`]. The path is a secret until it expires: keep it
+/// out of access logs.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -60,11 +61,9 @@ pub fn receive<S: Sink + 'static>(
 /// }
 ///
 /// let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef")?;
-/// let receiver = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?)
-///     .capability_key(key.clone())
-///     .build()?;
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let app: Router = Router::new()
-///     .route("/webhooks/orders/{capability}", any(receive_capability(receiver, store)));
+///     .route("/webhooks/orders/{capability}", any(receive_capability(receiver, key.clone(), store)));
 /// # use article_webhook_axum::{fixture::Post, test_request};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
@@ -81,50 +80,43 @@ pub fn receive<S: Sink + 'static>(
 #[cfg(feature = "capability")]
 pub fn receive_capability<S: Sink + 'static>(
     receiver: Receiver,
+    key: article_webhook::CapabilityKey,
     sink: S,
 ) -> impl Fn(Request) -> Answering + Clone + Send + Sync + 'static {
-    mount(receiver, sink, |receiver, request| {
+    mount(receiver, sink, move |receiver, request| {
         let now = std::time::SystemTime::now();
         let (method, path) = (request.method().as_str(), request.uri().path());
-        receiver.open_capability_request(method, path, now, request.headers())
+        receiver.open_capability_request(&key, method, path, now, request.headers())
     })
 }
 
 fn mount<S: Sink + 'static>(
     receiver: Receiver,
     sink: S,
-    open: fn(&Receiver, &Request) -> Result<Envelope, article_webhook::Refused>,
+    open: impl Fn(&Receiver, &Request) -> Result<Envelope, article_webhook::Refused>
+    + Clone
+    + Send
+    + Sync
+    + 'static,
 ) -> impl Fn(Request) -> Answering + Clone + Send + Sync + 'static {
     let sink = Arc::new(sink);
     move |request| {
         let (receiver, sink) = (receiver.clone(), Arc::clone(&sink));
+        let opened = open(&receiver, &request);
         Box::pin(async move {
-            let opened = open(&receiver, &request);
-            let answer = match take(&receiver, opened, request.into_body(), Intake::read).await {
-                Ok(delivery) => accept(&receiver, sink, delivery).await,
+            let answer = match carry(&receiver, opened, request.into_body(), Intake::read).await {
+                Ok(delivery) => {
+                    let job_id = delivery.job_id().clone();
+                    // Dropping this future, as hyper does when the sender hangs up, leaves the task running.
+                    let task = task::spawn(async move { sink.accept(delivery).await });
+                    receiver.wait(&job_id, task, sleep).await
+                }
                 Err(refused) => {
-                    if refused.rejection().is_authentic() {
-                        sink.refused(&refused);
-                    }
+                    refused.report_to(&sink);
                     refused.answer()
                 }
             };
             response(answer)
         })
-    }
-}
-
-async fn accept<S: Sink + 'static>(
-    receiver: &Receiver,
-    sink: Arc<S>,
-    delivery: Delivery,
-) -> Answer {
-    let job_id = delivery.job_id().clone();
-    // Dropping this future, as hyper does when the sender hangs up, leaves the task running.
-    let task = task::spawn(async move { sink.accept(delivery).await });
-    match timeout(receiver.sink_deadline(), task).await {
-        Ok(Ok(reply)) => reply.into(),
-        Ok(Err(_panicked)) => SinkFailure::Panicked.answer(&job_id),
-        Err(_late) => SinkFailure::Late.answer(&job_id),
     }
 }

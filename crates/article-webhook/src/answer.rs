@@ -27,15 +27,20 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// 500: the application mounted a handler and forgot the receiver. The body names the fix.
+    /// 500: the application mounted a handler and forgot the receiver. The body names the fix, and
+    /// so does the log with the feature `tracing`.
     ///
     /// ```
     /// use article_webhook::Answer;
     ///
-    /// assert_eq!(Answer::NO_RECEIVER.status(), 500);
-    /// assert!(Answer::NO_RECEIVER.body().contains(".app_data(receiver)"));
+    /// assert_eq!(Answer::no_receiver().status(), 500);
+    /// assert!(Answer::no_receiver().body().contains(".app_data(receiver)"));
     /// ```
-    pub const NO_RECEIVER: Self = Self::new(Code::NoReceiver);
+    #[must_use]
+    pub fn no_receiver() -> Self {
+        log::no_receiver();
+        Self::new(Code::NoReceiver)
+    }
 
     /// 503 for a handler that failed: the service is told to come again. The error is logged with
     /// the feature `tracing`, and never sent.
@@ -68,10 +73,7 @@ impl Answer {
     /// ```
     #[must_use]
     pub const fn closing(self) -> Self {
-        Self {
-            closes: true,
-            ..self
-        }
+        Self { closes: true, ..self }
     }
 
     /// The status. The service takes any 2xx for success and retries on everything else
@@ -105,10 +107,7 @@ impl Answer {
             _ => None,
         };
         let closes = self.closes.then_some(("connection", "close"));
-        [("content-type", "application/json")]
-            .into_iter()
-            .chain(specific)
-            .chain(closes)
+        [("content-type", "application/json")].into_iter().chain(specific).chain(closes)
     }
 
     /// The body: JSON, constant for each code.
@@ -181,7 +180,7 @@ impl From<&Rejection> for Code {
             Rejection::HeaderRepeated(_)
             | Rejection::HeaderMissing(_)
             | Rejection::EventInvalid
-            | Rejection::ContentLength => Self::BadRequest,
+            | Rejection::Framing => Self::BadRequest,
             Rejection::TooLarge { .. } => Self::PayloadTooLarge,
             Rejection::Incomplete => Self::Incomplete,
             Rejection::Timeout => Self::Timeout,

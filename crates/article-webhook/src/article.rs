@@ -176,10 +176,7 @@ impl fmt::Debug for Article {
             .field("title", &Size(&self.title))
             .field("html", &self.html)
             .field("meta_title", &self.meta_title.as_deref().map(Size))
-            .field(
-                "meta_description",
-                &self.meta_description.as_deref().map(Size),
-            )
+            .field("meta_description", &self.meta_description.as_deref().map(Size))
             .field("eeat_score", &self.eeat_score)
             .field("word_count", &self.word_count)
             .finish()

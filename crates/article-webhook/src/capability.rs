@@ -23,9 +23,7 @@ const PURPOSE: &[u8] = b"article-webhook capability 1\0";
 /// use article_webhook::{AuthToken, CapabilityKey, Receiver};
 ///
 /// let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef")?;
-/// let receiver = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?)
-///     .capability_key(key.clone())
-///     .build()?;
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 ///
 /// // When the article is ordered:
 /// let now = SystemTime::now();
@@ -35,17 +33,20 @@ const PURPOSE: &[u8] = b"article-webhook capability 1\0";
 /// // When it is delivered:
 /// let headers = [("Content-Type", "application/json"), ("X-Service-Event", "article.complete"),
 ///                ("X-Service-Job-Id", "job_1")];
-/// let delivery = receiver.open_capability(segment.as_str(), now, &headers[..])?.read(r#"{"job_id": "job_1"}"#)?;
+/// let delivery = receiver.open_capability(&key, segment.as_str(), now, &headers)?.read(r#"{"job_id": "job_1"}"#)?;
 /// assert_eq!(delivery.intent(), Some("order-17"));
 ///
 /// let later = now + Duration::from_secs(86_401);
-/// let refused = receiver.open_capability(segment.as_str(), later, &headers[..]).unwrap_err();
+/// let refused = receiver.open_capability(&key, segment.as_str(), later, &headers).unwrap_err();
 /// assert_eq!(refused.to_string(), "the capability has expired");
 /// assert_eq!(refused.answer().status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct CapabilityKey(Zeroizing<Box<[u8]>>);
+pub struct CapabilityKey {
+    mints: Zeroizing<Box<[u8]>>,
+    accepts: Vec<Zeroizing<Box<[u8]>>>,
+}
 
 impl CapabilityKey {
     /// Takes the key: random bytes that never leave the application.
@@ -64,7 +65,32 @@ impl CapabilityKey {
         if key.len() < 32 {
             return Err(CapabilityError::ShortKey);
         }
-        Ok(Self(Zeroizing::new(key.into())))
+        let mints = Zeroizing::new(key.into());
+        Ok(Self { mints, accepts: Vec::new() })
+    }
+
+    /// The same, and capabilities that `old` accepts are accepted too: for rotation, until the last
+    /// of them has expired.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// # use article_webhook::{AuthToken, CapabilityKey, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Content-Type", "application/json")];
+    /// let (old, new) = (CapabilityKey::new(&[7; 32])?, CapabilityKey::new(&[8; 32])?);
+    /// let now = SystemTime::now();
+    /// let segment = old.mint("order-17", now + Duration::from_secs(60))?;
+    /// assert!(receiver.open_capability(&new, segment.as_str(), now, &headers).is_err());
+    ///
+    /// let both = new.also_accepting(old);
+    /// assert!(receiver.open_capability(&both, segment.as_str(), now, &headers).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn also_accepting(mut self, old: Self) -> Self {
+        self.accepts.push(old.mints);
+        self.accepts.extend(old.accepts);
+        self
     }
 
     /// Mints the last segment of a URL that is good until `expires`, to the second.
@@ -90,22 +116,19 @@ impl CapabilityKey {
         if !(1..=64).contains(&intent.len()) || !intent.bytes().all(legal) {
             return Err(CapabilityError::Intent);
         }
-        let expires = expires
-            .duration_since(UNIX_EPOCH)
-            .map_err(|_| CapabilityError::Expiry)?;
+        let expires = expires.duration_since(UNIX_EPOCH).map_err(|_| CapabilityError::Expiry)?;
         let claim = format!("{intent}.{}", expires.as_secs());
-        let code = self.code(&claim).finalize().into_bytes();
+        let code = code(&self.mints, &claim).finalize().into_bytes();
         let code: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Capability(format!("{claim}.{code}")))
     }
+}
 
-    fn code(&self, claim: &str) -> Hmac<Sha256> {
-        let mut code =
-            Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
-        code.update(PURPOSE);
-        code.update(claim.as_bytes());
-        code
-    }
+fn code(key: &[u8], claim: &str) -> Hmac<Sha256> {
+    let mut code = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    code.update(PURPOSE);
+    code.update(claim.as_bytes());
+    code
 }
 
 impl fmt::Debug for CapabilityKey {
@@ -160,20 +183,22 @@ impl Receiver {
     /// ```
     /// # use std::time::SystemTime;
     /// # use article_webhook::{AuthToken, Receiver};
-    /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?); // no capability key
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// let key = article_webhook::CapabilityKey::new(&[7; 32])?;
     /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
-    /// let refused = receiver.open_capability("order-17.1800000000.00", SystemTime::now(), &headers[..]);
+    /// let refused = receiver.open_capability(&key, "order-17.1800000000.00", SystemTime::now(), &headers);
     /// assert_eq!(refused.unwrap_err().answer().status(), 401);
-    /// # Ok::<(), article_webhook::TokenError>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_capability(
         &self,
+        key: &CapabilityKey,
         segment: &str,
         now: SystemTime,
         headers: &(impl Headers + ?Sized),
     ) -> Result<Envelope, Refused> {
-        self.door(headers, |receiver| {
-            let intent = check(&receiver.settings().capability_keys, segment, now)?;
+        self.door(headers, |_| {
+            let intent = check(key, segment, now)?;
             Ok(("capability".into(), Some(intent.into())))
         })
     }
@@ -188,18 +213,19 @@ impl Receiver {
     /// # use std::time::{Duration, SystemTime};
     /// # use article_webhook::{AuthToken, CapabilityKey, Receiver};
     /// # let key = CapabilityKey::new(&[7; 32])?;
-    /// # let receiver = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?).capability_key(key.clone()).build()?;
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// let now = SystemTime::now();
     /// let path = format!("/hooks/{}", key.mint("order-17", now + Duration::from_secs(60))?.as_str());
     /// let headers = [("Content-Type", "application/json")];
-    /// assert!(receiver.open_capability_request("POST", &path, now, &headers[..]).is_ok());
+    /// assert!(receiver.open_capability_request(&key, "POST", &path, now, &headers).is_ok());
     ///
-    /// let refused = receiver.open_capability_request("POST", "/hooks/guess", now, &headers[..]).unwrap_err();
+    /// let refused = receiver.open_capability_request(&key, "POST", "/hooks/guess", now, &headers).unwrap_err();
     /// assert_eq!(refused.answer().status(), 401);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_capability_request(
         &self,
+        key: &CapabilityKey,
         method: &str,
         path: &str,
         now: SystemTime,
@@ -209,31 +235,22 @@ impl Receiver {
             return self.door(headers, |_| Err(Rejection::MethodNotPost));
         }
         let segment = path.rsplit('/').next().unwrap_or_default();
-        self.open_capability(segment, now, headers)
+        self.open_capability(key, segment, now, headers)
     }
 }
 
-fn check<'a>(
-    keys: &[CapabilityKey],
-    segment: &'a str,
-    now: SystemTime,
-) -> Result<&'a str, Rejection> {
-    let (claim, code) = segment.rsplit_once('.').ok_or(Rejection::CapabilityWrong)?;
-    let code = from_hex(code).ok_or(Rejection::CapabilityWrong)?;
+fn check<'a>(key: &CapabilityKey, segment: &'a str, now: SystemTime) -> Result<&'a str, Rejection> {
+    let (claim, presented) = segment.rsplit_once('.').ok_or(Rejection::CapabilityWrong)?;
+    let presented = from_hex(presented).ok_or(Rejection::CapabilityWrong)?;
     // Compared in constant time by the hmac crate.
-    if !keys
-        .iter()
-        .any(|key| key.code(claim).verify_slice(&code).is_ok())
-    {
+    let mut keys = [&key.mints].into_iter().chain(&key.accepts);
+    if !keys.any(|key| code(key, claim).verify_slice(&presented).is_ok()) {
         return Err(Rejection::CapabilityWrong);
     }
     // The code was ours, so the claim is one that `mint` wrote.
     let (intent, expires) = claim.split_once('.').ok_or(Rejection::CapabilityWrong)?;
     let expires: u64 = expires.parse().map_err(|_| Rejection::CapabilityWrong)?;
-    if now
-        .duration_since(UNIX_EPOCH)
-        .is_ok_and(|now| now.as_secs() >= expires)
-    {
+    if now.duration_since(UNIX_EPOCH).map_or(true, |now| now.as_secs() >= expires) {
         return Err(Rejection::CapabilityExpired);
     }
     Ok(intent)

@@ -40,11 +40,7 @@ pub struct DecodeError(Cause);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Malformed(Malformed),
-    Mismatch {
-        path: &'static str,
-        expected: &'static str,
-        found: Option<Kind>,
-    },
+    Mismatch { path: &'static str, expected: &'static str, found: Option<Kind> },
 }
 
 impl DecodeError {
@@ -74,11 +70,9 @@ impl fmt::Display for DecodeError {
             Cause::Malformed(Malformed { line, column }) => {
                 write!(f, "malformed JSON at line {line} column {column}")
             }
-            Cause::Mismatch {
-                path,
-                expected,
-                found: Some(kind),
-            } => write!(f, "{path}: expected {expected}, found {kind}"),
+            Cause::Mismatch { path, expected, found: Some(kind) } => {
+                write!(f, "{path}: expected {expected}, found {kind}")
+            }
             Cause::Mismatch { path, expected, .. } => {
                 write!(f, "{path}: expected {expected}, found nothing")
             }
@@ -94,11 +88,7 @@ impl<T: Shape> Slot<T> {
             Self::Absent => None,
         };
         let expected = T::EXPECTED;
-        Err(DecodeError(Cause::Mismatch {
-            path,
-            expected,
-            found,
-        }))
+        Err(DecodeError(Cause::Mismatch { path, expected, found }))
     }
 
     fn optional(self, path: &'static str) -> Result<Option<T>, DecodeError> {
@@ -225,9 +215,6 @@ impl PostsDraft {
     fn finish(self) -> Result<SocialPosts, DecodeError> {
         let linkedin = self.linkedin.optional("social_posts.linkedin")?;
         let x = self.x.optional("social_posts.x")?;
-        Ok(SocialPosts {
-            linkedin: linkedin.unwrap_or_default(),
-            x: x.unwrap_or_default(),
-        })
+        Ok(SocialPosts { linkedin: linkedin.unwrap_or_default(), x: x.unwrap_or_default() })
     }
 }

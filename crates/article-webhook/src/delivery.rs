@@ -15,12 +15,12 @@ use crate::{ArticleResult, DecodeError, Drift, Event, JobId, decode, drift};
 ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
 /// let body = r#"{"job_id": "job_1", "status": "complete", "article": {"title": "Hello", "html": ""}}"#;
 ///
-/// let delivery = receiver.open(&headers[..])?.read(body)?;
+/// let delivery = receiver.open(&headers)?.read(body)?;
 /// assert_eq!(delivery.job_id().as_str(), "job_1");
 /// assert_eq!(delivery.body(), body);
 /// assert_eq!(delivery.decode()?.article.title, "Hello");
 ///
-/// assert!(receiver.open(&headers[..])?.read(&body.as_bytes()[1..]).is_err());
+/// assert!(receiver.open(&headers)?.read(&body.as_bytes()[1..]).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -40,7 +40,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(delivery.job_id().as_str(), "job_1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -57,7 +57,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(*delivery.event(), article_webhook::Event::ArticleComplete);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -74,7 +74,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(delivery.target(), "default");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -90,7 +90,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert_eq!(delivery.intent(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -106,7 +106,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// assert!(delivery.body().starts_with(b"{"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -128,7 +128,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// let error = delivery.decode().unwrap_err(); // {"job_id": "job_1", "new": 1}
     /// assert_eq!(error.to_string(), "status: expected a string, found nothing");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -145,7 +145,7 @@ impl Delivery {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// # let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
+    /// # let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": 1}"#)?;
     /// let drift = delivery.drift(); // {"job_id": "job_1", "new": 1}
     /// assert_eq!(drift[0].to_string(), "new: unknown field, a number");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

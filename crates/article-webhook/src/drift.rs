@@ -17,7 +17,7 @@ use crate::{
 ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
 /// let body = br#"{"job_id": "job_1", "credits_used": "2", "article": {"subtitle": "New"}}"#;
 ///
-/// let drift = receiver.open(&headers[..])?.read(body.to_vec())?.drift();
+/// let drift = receiver.open(&headers)?.read(body.to_vec())?.drift();
 /// assert_eq!(drift[0].to_string(), "article.subtitle: unknown field, a string");
 /// assert_eq!(drift[1].to_string(), "credits_used: expected a number, found a string");
 /// assert_eq!(drift[1].found, Kind::String);
@@ -68,11 +68,9 @@ impl<T: Shape> Slot<T> {
         match self {
             Self::Is(value) => value.drift(drift),
             Self::Absent | Self::Other(Kind::Null) => {}
-            Self::Other(found) => drift.push(Drift {
-                path: path.into(),
-                expected: Some(T::EXPECTED),
-                found: *found,
-            }),
+            Self::Other(found) => {
+                drift.push(Drift { path: path.into(), expected: Some(T::EXPECTED), found: *found })
+            }
         }
     }
 }

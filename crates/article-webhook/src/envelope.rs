@@ -22,10 +22,10 @@ use crate::{
 /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
 ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
 ///
-/// let envelope = receiver.open(&headers[..])?;
+/// let envelope = receiver.open(&headers)?;
 /// assert_eq!(envelope.read(r#"{"job_id": "job_1"}"#)?.job_id().as_str(), "job_1");
 ///
-/// let envelope = receiver.open(&headers[..])?;
+/// let envelope = receiver.open(&headers)?;
 /// let refused = envelope.read(r#"{"job_id": "job_2"}"#).unwrap_err();
 /// assert_eq!(refused.rejection().code(), "job_id_mismatch");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,23 +54,16 @@ impl Envelope {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1", "new": [1, 2]}"#)?;
+    /// let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "new": [1, 2]}"#)?;
     /// assert_eq!(delivery.body(), r#"{"job_id": "job_1", "new": [1, 2]}"#);
     ///
-    /// let refused = receiver.open(&headers[..])?.read(r#"["job_1"]"#).unwrap_err();
+    /// let refused = receiver.open(&headers)?.read(r#"["job_1"]"#).unwrap_err();
     /// assert_eq!(refused.rejection().code(), "malformed_json");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
-        let outline: Outline = self.parse(&body)?;
-        let job_id = self.identify(&outline.job_id)?;
-        if let Some(missing) = self.missing_header() {
-            if !outline.is_complete_article() {
-                return Err(self.refuse(Rejection::HeaderMissing(missing)));
-            }
-            log::header_missing(missing, &job_id);
-        }
+        let job_id = self.judge(&body)?;
         log::let_in(&job_id, &self.target);
         Ok(Delivery {
             target: self.target,
@@ -96,9 +89,9 @@ impl Envelope {
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
     /// let body = r#"{"job_id": "job_1", "status": "complete", "article": {"title": "Hello", "html": ""}}"#;
-    /// assert_eq!(receiver.open(&headers[..])?.article(body)?.article.title, "Hello");
+    /// assert_eq!(receiver.open(&headers)?.article(body)?.article.title, "Hello");
     ///
-    /// let refused = receiver.open(&headers[..])?.article(r#"{"job_id": "job_1"}"#).unwrap_err();
+    /// let refused = receiver.open(&headers)?.article(r#"{"job_id": "job_1"}"#).unwrap_err();
     /// assert_eq!(refused.rejection().status(), 422);
     /// assert_eq!(refused.to_string(), "the body is no article result: status: expected a string, found nothing");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -106,35 +99,26 @@ impl Envelope {
     pub fn article(self, body: impl AsRef<[u8]>) -> Result<ArticleResult, Refused> {
         let body = body.as_ref();
         if let Some(event @ Event::Other(_)) = &self.event {
+            let job_id = self.judge(body)?;
             log::unknown_event(event);
             let refuses = self.receiver.settings().refuse_unknown_events;
-            let rejection = if refuses {
-                Rejection::EventUnknown
-            } else {
-                Rejection::EventIgnored
-            };
-            return Err(self.read_and_refuse(body, rejection));
+            let rejection = if refuses { Rejection::EventUnknown } else { Rejection::EventIgnored };
+            return Err(Refused::new(rejection, Some(job_id), Leftover::Nothing));
         }
         let draft: ResultDraft = self.parse(body)?;
         let job_id = self.identify(draft.job_id())?;
-        match draft.finish() {
-            Ok(result) => {
-                if let Some(missing) = self.missing_header() {
-                    log::header_missing(missing, &job_id);
-                }
-                log::let_in(&job_id, &self.target);
-                Ok(result)
+        let result = draft.finish().map_err(|error| match self.judge(body) {
+            // What `read` lets in and nobody understands.
+            Ok(job_id) => {
+                Refused::new(Rejection::Undecodable(error), Some(job_id), Leftover::Nothing)
             }
-            Err(error) => Err(self.read_and_refuse(body, Rejection::Undecodable(error))),
-        }
-    }
-
-    /// Refuses what `read` lets in and nobody understands.
-    fn read_and_refuse(self, body: &[u8], rejection: Rejection) -> Refused {
-        match self.read(Bytes::copy_from_slice(body)) {
-            Ok(delivery) => Refused::new(rejection, Some(delivery.job_id), Leftover::Nothing),
             Err(refused) => refused,
+        })?;
+        if let Some(missing) = self.missing_header() {
+            log::header_missing(missing, &job_id);
         }
+        log::let_in(&job_id, &self.target);
+        Ok(result)
     }
 
     /// Takes the body in as it arrives, within the receiver's limit.
@@ -144,12 +128,12 @@ impl Envelope {
     /// # let receiver = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?).body_limit(20).build()?;
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let mut intake = receiver.open(&headers[..])?.intake(); // body_limit(20)
+    /// let mut intake = receiver.open(&headers)?.intake(); // body_limit(20)
     /// intake.push("{\"job_id\":".into())?;
     /// intake.push("\"job_1\"}".into())?;
     /// assert!(intake.read().is_ok());
     ///
-    /// let mut intake = receiver.open(&headers[..])?.intake();
+    /// let mut intake = receiver.open(&headers)?.intake();
     /// let refused = intake.push("{ too long for that }".into()).unwrap_err();
     /// assert_eq!(refused.rejection().code(), "payload_too_large");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -159,15 +143,27 @@ impl Envelope {
         Intake::new(self)
     }
 
+    /// Judges the whole body, and says which job it is about.
+    fn judge(&self, body: &[u8]) -> Result<JobId, Refused> {
+        let outline: Outline = self.parse(body)?;
+        let job_id = self.identify(&outline.job_id)?;
+        let Some(missing) = self.missing_header() else {
+            return Ok(job_id);
+        };
+        if !outline.is_complete_article() {
+            let rejection = Rejection::HeaderMissing(missing);
+            return Err(Refused::new(rejection, Some(job_id), Leftover::Nothing));
+        }
+        log::header_missing(missing, &job_id);
+        Ok(job_id)
+    }
+
     fn parse<F: Fields>(&self, body: &[u8]) -> Result<F, Refused> {
         let limit = self.receiver.settings().body_limit;
         if body.len() > limit {
             return Err(self.refuse(Rejection::TooLarge { limit }));
         }
-        if self
-            .declared
-            .is_some_and(|declared| (body.len() as u64) < declared)
-        {
+        if self.declared.is_some_and(|declared| (body.len() as u64) < declared) {
             return Err(self.refuse(Rejection::Incomplete));
         }
         json::parse(body).map_err(|Malformed { line, column }| {
@@ -180,11 +176,7 @@ impl Envelope {
         match (&self.job_id, body) {
             (Some(header), Slot::Is(body)) if header != body => {
                 // Neither id is trusted, so the refusal names none.
-                Err(Refused::new(
-                    Rejection::JobIdMismatch,
-                    None,
-                    Leftover::Nothing,
-                ))
+                Err(Refused::new(Rejection::JobIdMismatch, None, Leftover::Nothing))
             }
             (_, Slot::Is(id)) | (Some(id), Slot::Absent) => Ok(id.clone()),
             (_, Slot::Absent | Slot::Other(_)) => Err(self.refuse(Rejection::InvalidJobId)),

@@ -1,22 +1,47 @@
 //! What the headers of a delivery must say, apart from who sent it.
 
-use crate::{Headers, Rejection, header::single};
+use std::str;
+
+use crate::{
+    Headers, Rejection,
+    header::{Repeated, single},
+};
 
 /// `application/json`, once, in any letter case, with any parameters, of which `charset` can only be UTF-8.
 pub(crate) fn is_json(headers: &(impl Headers + ?Sized)) -> bool {
     let Ok(Some(value)) = single(headers, "content-type") else {
         return false;
     };
-    let Some(mime) = std::str::from_utf8(value)
-        .ok()
-        .and_then(|value| value.parse::<mime::Mime>().ok())
-    else {
-        return false;
+    str::from_utf8(value).is_ok_and(|value| {
+        let (media_type, parameters) = value.split_once(';').unwrap_or((value, ""));
+        media_type.trim_ascii().eq_ignore_ascii_case("application/json") && are_utf8(parameters)
+    })
+}
+
+/// Parameters as in RFC 9110, section 5.6.6, in which no `charset` but UTF-8 is named.
+fn are_utf8(parameters: &str) -> bool {
+    let (mut quoted, mut escaped) = (false, false);
+    let outside_quotes = |c| {
+        let escape = quoted && !escaped && c == '\\';
+        quoted ^= c == '"' && !escaped;
+        escaped = escape;
+        c == ';' && !quoted
     };
-    let utf8 = |(name, value): (mime::Name<'_>, mime::Name<'_>)| {
-        name != mime::CHARSET || value.as_str().eq_ignore_ascii_case("utf-8")
-    };
-    mime.essence_str() == "application/json" && mime.params().all(utf8)
+    let mut parameters = parameters.split(outside_quotes).map(str::trim_ascii);
+    parameters.all(|parameter| {
+        let Some((name, value)) = parameter.split_once('=') else {
+            return parameter.is_empty();
+        };
+        let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        let utf8 = inner.unwrap_or(value).eq_ignore_ascii_case("utf-8");
+        (inner.is_some() || is_token(value)) && (utf8 || !name.eq_ignore_ascii_case("charset"))
+    })
+}
+
+/// A word of a header (RFC 9110, section 5.6.2).
+fn is_token(word: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !word.is_empty() && word.bytes().all(legal)
 }
 
 /// No encoding but `identity`, so that nothing is ever decompressed.
@@ -28,30 +53,71 @@ pub(crate) fn is_plain(headers: &(impl Headers + ?Sized)) -> bool {
         .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// The declared length of the body in bytes. Chunks are of unknown length, whatever else is declared.
+/// The declared length of the body in bytes; `None` for chunks. What frames a body in two ways is
+/// refused, because a proxy in front may have taken the other one.
 pub(crate) fn declared_length(headers: &(impl Headers + ?Sized)) -> Result<Option<u64>, Rejection> {
-    if headers.values("transfer-encoding").next().is_some() {
-        return Ok(None);
+    let framing = |Repeated| Rejection::Framing;
+    let length = single(headers, "content-length").map_err(framing)?;
+    match (single(headers, "transfer-encoding").map_err(framing)?, length) {
+        (None, None) => Ok(None),
+        (None, Some(digits)) => number(digits).map(Some).ok_or(Rejection::Framing),
+        (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => Ok(None),
+        (Some(_), _) => Err(Rejection::Framing),
     }
-    let mut lengths = headers.values("content-length").map(length);
-    let Some(first) = lengths.next() else {
-        return Ok(None);
-    };
-    // Equal ones are harmless and some servers let them through (RFC 9110, section 8.6).
-    if lengths.any(|other| other != first) {
-        return Err(Rejection::ContentLength);
-    }
-    first.map(Some)
 }
 
-fn length(value: &[u8]) -> Result<u64, Rejection> {
-    let digits = value.trim_ascii();
+fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Rejection::ContentLength);
+        return None;
     }
+    let digits = str::from_utf8(digits).ok()?;
     // Only a number too large for 64 bits fails now, and it is over any limit.
-    let digits = std::str::from_utf8(digits)
-        .ok()
-        .and_then(|digits| digits.parse().ok());
-    Ok(digits.unwrap_or(u64::MAX))
+    Some(digits.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_as_the_standard_says() {
+        for value in [
+            "application/json",
+            "application/json ; charset=utf-8",
+            "application/json;\tcharset=UTF-8",
+            "application/json;; charset=\"utf-8\";",
+            r#"application/json; note="a;charset=latin1\";b""#,
+        ] {
+            assert!(is_json(&[("content-type", value)]), "{value}");
+        }
+        for value in [
+            "application/json; charset=latin1",
+            "application/json; charset=\"latin1\"",
+            "application/json; charset=utf-8; charset=latin1",
+            "application/json; charset=utf-8, text/plain",
+            "application/json; charset",
+            "application/json; note=\"open",
+            "application/json, application/json",
+        ] {
+            assert!(!is_json(&[("content-type", value)]), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_body_has_one_length() {
+        let declared = |pairs: &[(&str, &str)]| declared_length(pairs);
+        assert_eq!(declared(&[]), Ok(None));
+        assert_eq!(declared(&[("content-length", "7")]), Ok(Some(7)));
+        assert_eq!(declared(&[("content-length", "99999999999999999999")]), Ok(Some(u64::MAX)));
+        assert_eq!(declared(&[("transfer-encoding", "Chunked")]), Ok(None));
+        for pairs in [
+            &[("content-length", "-1")][..],
+            &[("content-length", "")],
+            &[("content-length", "7"), ("content-length", "7")],
+            &[("content-length", "7"), ("transfer-encoding", "chunked")],
+            &[("transfer-encoding", "gzip, chunked")],
+        ] {
+            assert_eq!(declared(pairs), Err(Rejection::Framing), "{pairs:?}");
+        }
+    }
 }

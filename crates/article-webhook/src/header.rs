@@ -4,15 +4,15 @@ use http::HeaderMap;
 ///
 /// It is a lookup and not a map type because frameworks disagree about the map: actix-web has its
 /// own, the rest share [`http::HeaderMap`], and some environments hand over plain pairs.
-/// Implemented for `HeaderMap` and for slices of name and value pairs.
+/// Implemented for `HeaderMap` and for slices, arrays and vectors of name and value pairs.
 ///
 /// ```
 /// use article_webhook::Headers;
 ///
 /// let pairs = [("X-Service-Job-Id", "job_1"), ("x-service-job-id", "job_2")];
-/// let values: Vec<_> = pairs[..].values("X-SERVICE-JOB-ID").collect();
+/// let values: Vec<_> = pairs.values("X-SERVICE-JOB-ID").collect();
 /// assert_eq!(values, [&b"job_1"[..], b"job_2"]);
-/// assert_eq!(pairs[..].values("Authorization").count(), 0);
+/// assert_eq!(pairs.values("Authorization").count(), 0);
 /// ```
 pub trait Headers {
     /// All values of the header called `name`, in any letter case, in the order they came.
@@ -30,6 +30,18 @@ impl<N: AsRef<[u8]>, V: AsRef<[u8]>> Headers for [(N, V)] {
         self.iter()
             .filter(move |(own, _)| own.as_ref().eq_ignore_ascii_case(name.as_bytes()))
             .map(|(_, value)| value.as_ref())
+    }
+}
+
+impl<N: AsRef<[u8]>, V: AsRef<[u8]>, const LENGTH: usize> Headers for [(N, V); LENGTH] {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self[..].values(name)
+    }
+}
+
+impl<N: AsRef<[u8]>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self[..].values(name)
     }
 }
 

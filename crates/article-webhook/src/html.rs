@@ -82,6 +82,8 @@ impl UntrustedHtml {
     /// The HTML with everything removed that could do harm: scripts, event handlers, styles,
     /// frames, and URLs that are not plain links (ammonia's default set). Safe to put into a page.
     ///
+    /// Deeply nested HTML takes long, with the square of its depth: call it where a thread may block.
+    ///
     /// ```
     /// # use article_webhook::UntrustedHtml;
     /// let html = UntrustedHtml::new("<p onclick=x()>Hi<script>alert(1)</script></p>".to_owned());

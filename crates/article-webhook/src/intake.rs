@@ -1,4 +1,4 @@
-use std::mem;
+use std::{fmt, mem};
 
 use bytes::{Bytes, BytesMut};
 
@@ -13,14 +13,13 @@ use crate::{ArticleResult, Delivery, Envelope, Refused, Rejection, drain::Leftov
 /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
 /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-/// let mut intake = receiver.open(&headers[..])?.intake();
+/// let mut intake = receiver.open(&headers)?.intake();
 /// intake.push(r#"{"job_id": "#.into())?;
 /// let refused = intake.broken(); // the connection was lost
 /// assert_eq!(refused.rejection().code(), "incomplete");
 /// assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Intake {
     envelope: Envelope,
     first: Bytes,
@@ -29,11 +28,7 @@ pub struct Intake {
 
 impl Intake {
     pub(crate) fn new(envelope: Envelope) -> Self {
-        Self {
-            envelope,
-            first: Bytes::new(),
-            rest: BytesMut::new(),
-        }
+        Self { envelope, first: Bytes::new(), rest: BytesMut::new() }
     }
 
     /// Adds the next chunk.
@@ -47,7 +42,7 @@ impl Intake {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let mut intake = receiver.open(&headers[..])?.intake();
+    /// let mut intake = receiver.open(&headers)?.intake();
     /// intake.push("{}".into())?;
     /// let nine_mebibytes = vec![b' '; 9 << 20];
     /// assert_eq!(intake.push(nine_mebibytes.into()).unwrap_err().rejection().status(), 413);
@@ -58,11 +53,7 @@ impl Intake {
         let length = self.first.len() + self.rest.len() + chunk.len();
         if length > limit {
             let job_id = self.envelope.job_id.clone();
-            return Err(Refused::new(
-                Rejection::TooLarge { limit },
-                job_id,
-                Leftover::Close,
-            ));
+            return Err(Refused::new(Rejection::TooLarge { limit }, job_id, Leftover::Close));
         }
         if self.first.is_empty() && self.rest.is_empty() {
             self.first = chunk;
@@ -70,10 +61,7 @@ impl Intake {
         }
         if self.rest.is_empty() {
             // The declared length was held against the limit when the envelope was opened.
-            let declared = self
-                .envelope
-                .declared
-                .and_then(|length| length.try_into().ok());
+            let declared = self.envelope.declared.and_then(|length| length.try_into().ok());
             self.rest.reserve(declared.unwrap_or(length));
             self.rest.extend_from_slice(&mem::take(&mut self.first));
         }
@@ -88,13 +76,28 @@ impl Intake {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let intake = receiver.open(&headers[..])?.intake();
+    /// let intake = receiver.open(&headers)?.intake();
     /// assert_eq!(intake.broken().rejection().status(), 400);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn broken(self) -> Refused {
         Refused::new(Rejection::Incomplete, self.envelope.job_id, Leftover::Close)
+    }
+
+    /// The body did not arrive within the server's deadline for it.
+    ///
+    /// ```
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
+    /// let intake = receiver.open(&headers)?.intake();
+    /// assert_eq!(intake.timed_out().rejection().status(), 408);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn timed_out(self) -> Refused {
+        Refused::new(Rejection::Timeout, self.envelope.job_id, Leftover::Close)
     }
 
     /// Judges the body that was taken in, as [`Envelope::read`].
@@ -108,7 +111,7 @@ impl Intake {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let mut intake = receiver.open(&headers[..])?.intake();
+    /// let mut intake = receiver.open(&headers)?.intake();
     /// intake.push(r#"{"job_id": "job_1"}"#.into())?;
     /// assert_eq!(intake.read()?.job_id().as_str(), "job_1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -129,7 +132,7 @@ impl Intake {
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let mut intake = receiver.open(&headers[..])?.intake();
+    /// let mut intake = receiver.open(&headers)?.intake();
     /// intake.push(r#"{"job_id": "job_1"}"#.into())?;
     /// assert_eq!(intake.article().unwrap_err().rejection().status(), 422); // no article in it
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -140,11 +143,17 @@ impl Intake {
     }
 
     fn finish(self) -> (Envelope, Bytes) {
-        let body = if self.rest.is_empty() {
-            self.first
-        } else {
-            self.rest.freeze()
-        };
+        let body = if self.rest.is_empty() { self.first } else { self.rest.freeze() };
         (self.envelope, body)
+    }
+}
+
+impl fmt::Debug for Intake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.first.len() + self.rest.len();
+        f.debug_struct("Intake")
+            .field("envelope", &self.envelope)
+            .field("body", &format_args!("{bytes} bytes"))
+            .finish()
     }
 }

@@ -102,9 +102,8 @@ mod tests {
     #[test]
     fn harmful_ids_are_refused() {
         let long = "x".repeat(256);
-        for id in [
-            "", ".", "..", " a", "a b", "a\n", "a\0", "\u{7f}", "\u{85}", "\u{2003}", &long,
-        ] {
+        for id in ["", ".", "..", " a", "a b", "a\n", "a\0", "\u{7f}", "\u{85}", "\u{2003}", &long]
+        {
             assert_eq!(id.parse::<JobId>(), Err(InvalidJobId), "{id:?}");
         }
     }

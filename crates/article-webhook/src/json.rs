@@ -9,7 +9,7 @@
 //! A value of an unexpected kind is no error of this pass: it becomes a [`Slot::Other`], and who
 //! asked for the value decides. So one pass tells malformed bodies from those we do not understand.
 
-use std::{borrow::Cow, collections::BTreeSet, fmt, marker::PhantomData};
+use std::{borrow::Cow, collections::BTreeSet, fmt, marker::PhantomData, sync::LazyLock};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
@@ -34,10 +34,7 @@ pub(crate) fn parse<F: Fields>(body: &[u8]) -> Result<F, Malformed> {
     let value = Reader::<F>::new(Room(MAX_DEPTH))
         .deserialize(&mut json)
         .and_then(|value| json.end().map(|()| value))
-        .map_err(|error| Malformed {
-            line: error.line(),
-            column: error.column(),
-        })?;
+        .map_err(|error| Malformed { line: error.line(), column: error.column() })?;
     match value {
         Slot::Is(object) => Ok(object),
         Slot::Absent | Slot::Other(_) => Err(Malformed { line: 1, column: 1 }),
@@ -51,14 +48,11 @@ fn bad_utf8(body: &[u8]) -> Malformed {
     };
     let newlines = || valid.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
     let line_start = newlines().next_back().map_or(0, |(at, _)| at + 1);
-    Malformed {
-        line: newlines().count() + 1,
-        column: valid.len() - line_start + 1,
-    }
+    Malformed { line: newlines().count() + 1, column: valid.len() - line_start + 1 }
 }
 
 /// What stands behind a key that was asked for.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) enum Slot<T> {
     #[default]
     Absent,
@@ -145,7 +139,7 @@ impl<F: Fields> Shape for F {
         mut entries: Entries<'de, A>,
     ) -> Result<Option<Self>, A::Error> {
         let mut fields = Self::default();
-        let mut keys = Keys::default();
+        let mut keys = Keys::new();
         while let Some(key) = entries.key()? {
             if !fields.field(&key, &mut entries)? {
                 if let Slot::Other(kind) = entries.value::<Anything>()? {
@@ -162,13 +156,18 @@ impl<F: Fields> Shape for F {
 
 /// The keys of one object: a short list, as nearly every object has few, and then a tree, so that
 /// a body of a million keys takes no quadratic time.
-#[derive(Default)]
 struct Keys<'de> {
     few: Vec<Cow<'de, str>>,
     many: BTreeSet<Cow<'de, str>>,
 }
 
 impl<'de> Keys<'de> {
+    fn new() -> Self {
+        // Room for the documented fields of any object, in one allocation.
+        let (few, many) = (Vec::with_capacity(8), BTreeSet::new());
+        Self { few, many }
+    }
+
     /// `false` when the key is there already.
     fn insert(&mut self, key: Cow<'de, str>) -> bool {
         if self.few.contains(&key) {
@@ -256,6 +255,10 @@ impl<'de> Visitor<'de> for Key {
 /// on for all, a number reaches a visitor as an object with this one key.
 const NUMBER: &str = "$serde_json::private::Number";
 
+/// Whether that feature is on: only then is a number kept as it was written.
+static NUMBERS_ARE_OBJECTS: LazyLock<bool> =
+    LazyLock::new(|| "1.10".parse().is_ok_and(|number: Number| number.to_string() == "1.10"));
+
 struct Reader<T> {
     room: Room,
     shape: PhantomData<T>,
@@ -265,6 +268,22 @@ impl<T> Reader<T> {
     fn new(room: Room) -> Self {
         let shape = PhantomData;
         Self { room, shape }
+    }
+}
+
+impl<T: Shape> Reader<T> {
+    /// A number in the guise of an object. Where the body really holds such an object, it is
+    /// refused: what it says would depend on the features of the application.
+    fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Slot<T>, A::Error> {
+        let room = self.room.enter()?;
+        let Slot::Is(digits) = map.next_value_seed(Reader::<String>::new(room))? else {
+            return Err(A::Error::custom("not a number"));
+        };
+        let number: Number = digits.parse().map_err(A::Error::custom)?;
+        if number.as_f64().is_none() || map.next_key_seed(Key)?.is_some() {
+            return Err(A::Error::custom("not a number"));
+        }
+        Ok(Slot::new(T::number(number), Kind::Number))
     }
 }
 
@@ -299,6 +318,7 @@ impl<'de, T: Shape> Visitor<'de> for Reader<T> {
         Ok(Slot::new(T::number(number.into()), Kind::Number))
     }
 
+    // serde_json has refused what no f64 can hold.
     fn visit_f64<E: Error>(self, number: f64) -> Result<Slot<T>, E> {
         let number = Number::from_f64(number).and_then(T::number);
         Ok(Slot::new(number, Kind::Number))
@@ -314,20 +334,11 @@ impl<'de, T: Shape> Visitor<'de> for Reader<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Slot<T>, A::Error> {
-        let mut first = map.next_key_seed(Key)?;
-        if first.as_deref() == Some(NUMBER) {
-            let digits = map.next_value_seed(Reader::<String>::new(self.room))?;
-            first = map.next_key_seed(Key)?;
-            if let (Slot::Is(digits), None) = (digits, &first) {
-                if let Ok(number) = digits.parse() {
-                    return Ok(Slot::new(T::number(number), Kind::Number));
-                }
-            }
+        let first = map.next_key_seed(Key)?;
+        if first.as_deref() == Some(NUMBER) && *NUMBERS_ARE_OBJECTS {
+            return self.number(map);
         }
         let room = self.room.enter()?;
-        Ok(Slot::new(
-            T::object(Entries { map, room, first })?,
-            Kind::Object,
-        ))
+        Ok(Slot::new(T::object(Entries { map, room, first })?, Kind::Object))
     }
 }

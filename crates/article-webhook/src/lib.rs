@@ -5,6 +5,7 @@ mod answer;
 mod article;
 #[cfg(feature = "capability")]
 mod capability;
+mod chunks;
 mod decode;
 mod delivery;
 mod drain;
@@ -38,9 +39,9 @@ pub use answer::Answer;
 pub use article::{Article, ArticleResult, FeaturedImage, Status};
 #[cfg(feature = "capability")]
 pub use capability::{Capability, CapabilityError, CapabilityKey};
+pub use chunks::{Broken, Chunks};
 pub use decode::DecodeError;
 pub use delivery::Delivery;
-pub use drain::Drain;
 pub use drift::Drift;
 pub use envelope::Envelope;
 pub use event::Event;
@@ -54,7 +55,7 @@ pub use refused::Refused;
 pub use rejection::{Rejection, ServiceHeader};
 pub use reply::Reply;
 pub use settings::{ReceiverBuilder, SettingsError};
-pub use sink::{Sink, SinkFailure};
+pub use sink::Sink;
 pub use social::{SocialPost, SocialPosts};
 pub use target::Targets;
 pub use token::AuthToken;

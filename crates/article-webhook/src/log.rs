@@ -3,7 +3,7 @@
 
 use std::{fmt::Display, time::SystemTime};
 
-use crate::{Event, JobId, Refused, ServiceHeader, SinkFailure, target::Target};
+use crate::{Event, JobId, Refused, ServiceHeader, target::Target};
 
 #[cfg(feature = "tracing")]
 mod enabled {
@@ -32,9 +32,7 @@ mod enabled {
                 tracing::warn!(target: TARGET, code = rejection.code(), job_id, "delivery refused: {rejection}");
                 return;
             }
-            let now = now
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |now| now.as_secs());
+            let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
             if self.last.swap(now, Ordering::Relaxed) == now {
                 self.unlogged.fetch_add(1, Ordering::Relaxed);
                 return;
@@ -57,8 +55,17 @@ mod enabled {
         tracing::warn!(target: TARGET, event = event.as_str(), "this version does not know the event");
     }
 
-    pub(crate) fn sink_failed(failure: SinkFailure, job_id: &JobId) {
+    pub(crate) fn sink_failed(failure: &str, job_id: &JobId) {
         tracing::error!(target: TARGET, job_id = job_id.as_str(), "{failure}");
+    }
+
+    pub(crate) fn no_receiver() {
+        tracing::error!(target: TARGET, "no Receiver in app_data: add .app_data(receiver) to the App");
+    }
+
+    pub(crate) fn deaf_sink(job_id: Option<&JobId>) {
+        let job_id = job_id.map(JobId::as_str);
+        tracing::error!(target: TARGET, job_id, "the sink panicked when it was told of a refusal");
     }
 
     pub(crate) fn retry(error: &dyn Display) {
@@ -86,7 +93,9 @@ mod disabled {
     pub(crate) fn let_in(_: &JobId, _: &str) {}
     pub(crate) fn header_missing(_: ServiceHeader, _: &JobId) {}
     pub(crate) fn unknown_event(_: &Event) {}
-    pub(crate) fn sink_failed(_: SinkFailure, _: &JobId) {}
+    pub(crate) fn sink_failed(_: &str, _: &JobId) {}
+    pub(crate) fn no_receiver() {}
+    pub(crate) fn deaf_sink(_: Option<&JobId>) {}
     pub(crate) fn retry(_: &dyn Display) {}
     pub(crate) fn short_token(_: &Target) {}
 }
@@ -158,9 +167,7 @@ mod tests {
             let receiver = Receiver::new(AuthToken::new(&token).unwrap());
             let mut posts = vec![
                 Post::complete().token(&token),
-                Post::complete()
-                    .token(&token)
-                    .without_header("X-Service-Event"),
+                Post::complete().token(&token).without_header("X-Service-Event"),
                 Post::complete().token(&token[..20]),
             ];
             posts.extend(Spoil::ALL.map(|spoil| Post::complete().token(&token).spoiled(spoil)));
@@ -180,9 +187,6 @@ mod tests {
     #[test]
     fn a_short_token_is_warned_about() {
         let log = logged(|| drop(Receiver::new(AuthToken::new("Bearer hunter2").unwrap())));
-        assert!(
-            log.contains("can be guessed") && !log.contains("hunter2"),
-            "{log}"
-        );
+        assert!(log.contains("can be guessed") && !log.contains("hunter2"), "{log}");
     }
 }

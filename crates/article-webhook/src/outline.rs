@@ -15,17 +15,12 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Whether everything is there that an article cannot do without.
+    /// Whether everything is there that an article cannot do without, its job id included.
     pub(crate) fn is_complete_article(&self) -> bool {
+        let identified = matches!(self.job_id, Slot::Is(_));
         let complete = matches!(self.status, Slot::Is(Status::Complete));
-        complete
-            && matches!(
-                self.article,
-                Slot::Is(ArticleOutline {
-                    title: Slot::Is(Text),
-                    html: Slot::Is(Text)
-                })
-            )
+        let article = ArticleOutline { title: Slot::Is(Text), html: Slot::Is(Text) };
+        identified && complete && matches!(&self.article, Slot::Is(found) if *found == article)
     }
 }
 
@@ -39,7 +34,7 @@ impl Fields for Outline {
             "job_id" => self.job_id = entries.value()?,
             "status" => self.status = entries.value()?,
             "article" => self.article = entries.value()?,
-            // Read as objects only for their keys: no object that we decode may repeat one.
+            // Read as objects only for their keys: no object with documented fields may repeat one.
             "featured_image" | "social_posts" => _ = entries.value::<Unread>()?,
             _ => return Ok(false),
         }
@@ -47,7 +42,7 @@ impl Fields for Outline {
     }
 }
 
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct ArticleOutline {
     title: Slot<Text>,
     html: Slot<Text>,
@@ -82,6 +77,7 @@ impl Fields for Unread {
 }
 
 /// A string, looked at and not copied.
+#[derive(PartialEq)]
 struct Text;
 
 impl Shape for Text {

@@ -27,9 +27,9 @@ use crate::{
 /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
 ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-/// assert!(receiver.open(&headers[..]).is_ok());
+/// assert!(receiver.open(&headers).is_ok());
 ///
-/// let refused = receiver.open(&[("Authorization", "Bearer guess")][..]).unwrap_err();
+/// let refused = receiver.open(&[("Authorization", "Bearer guess")]).unwrap_err();
 /// assert_eq!(refused.answer().status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -99,10 +99,10 @@ impl Receiver {
     /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// let mut headers = vec![("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     ///                        ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// assert!(receiver.open(&headers[..]).is_ok());
+    /// assert!(receiver.open(&headers).is_ok());
     ///
     /// headers.push(("Authorization", "Bearer 5f2b9c0e7a1d4e38"));
-    /// let refused = receiver.open(&headers[..]).unwrap_err();
+    /// let refused = receiver.open(&headers).unwrap_err();
     /// assert_eq!(*refused.rejection(), Rejection::AuthorizationRepeated);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -127,9 +127,9 @@ impl Receiver {
     /// # use article_webhook::{AuthToken, Receiver};
     /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
-    /// assert!(receiver.open_request("POST", &headers[..]).is_ok());
+    /// assert!(receiver.open_request("POST", &headers).is_ok());
     ///
-    /// let refused = receiver.open_request("GET", &headers[..]).unwrap_err();
+    /// let refused = receiver.open_request("GET", &headers).unwrap_err();
     /// assert_eq!(refused.answer().status(), 405);
     /// assert!(refused.answer().headers().any(|header| header == ("allow", "POST")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -156,21 +156,17 @@ impl Receiver {
     ///
     /// let receiver = Receiver::new(AuthToken::new("Bearer old-5f2b9c0e7a1d")?);
     /// let old = [("Authorization", "Bearer old-5f2b9c0e7a1d"), ("Content-Type", "application/json")];
-    /// assert!(receiver.open(&old[..]).is_ok());
+    /// assert!(receiver.open(&old).is_ok());
     ///
     /// receiver.replace_targets(AuthToken::new("Bearer new-a84be02f71c6")?);
-    /// assert_eq!(receiver.open(&old[..]).unwrap_err().answer().status(), 401);
+    /// assert_eq!(receiver.open(&old).unwrap_err().answer().status(), 401);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn replace_targets(&self, targets: impl Into<Targets>) {
         let targets = targets.into().0;
         targets.iter().for_each(log::short_token);
         // A poisoned lock holds whole targets all the same: the value is replaced in one step.
-        *self
-            .0
-            .targets
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = targets.into();
+        *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets.into();
     }
 
     /// The most bytes a body may have.
@@ -199,18 +195,7 @@ impl Receiver {
         self.0.settings.sink_deadline
     }
 
-    /// Logs a refusal, with the feature `tracing`; does nothing without it. Strangers can write at
-    /// most one line a second, which is what `now` is for: this crate reads no clock.
-    ///
-    /// ```
-    /// # use article_webhook::{AuthToken, Receiver};
-    /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
-    /// if let Err(refused) = receiver.open(&[("Authorization", "Bearer guess")][..]) {
-    ///     receiver.log_refusal(&refused, std::time::SystemTime::now());
-    /// }
-    /// # Ok::<(), article_webhook::TokenError>(())
-    /// ```
-    pub fn log_refusal(&self, refused: &Refused, now: SystemTime) {
+    pub(crate) fn log_refusal(&self, refused: &Refused, now: SystemTime) {
         self.0.refusals.log(refused, now);
     }
 
@@ -228,16 +213,14 @@ impl Receiver {
         let leftover = || {
             let expects = headers.values("expect").next().is_some();
             let limit = self.settings().body_limit;
-            Leftover::new(declared.unwrap_or(None), limit, expects)
+            Leftover::new(declared, limit, expects)
         };
         let (target, intent) =
             admit(self).map_err(|rejection| Refused::new(rejection, None, leftover()))?;
         let job_id = self.job_id(headers);
-        let (event, declared) = self
-            .judge(headers, &job_id, declared)
-            .map_err(|rejection| {
-                Refused::new(rejection, job_id.clone().ok().flatten(), leftover())
-            })?;
+        let (event, declared) = self.judge(headers, &job_id, declared).map_err(|rejection| {
+            Refused::new(rejection, job_id.clone().ok().flatten(), leftover())
+        })?;
         Ok(Envelope {
             receiver: self.clone(),
             target,
@@ -251,20 +234,12 @@ impl Receiver {
     /// The target whose token was presented. Looks at every token, whichever matches.
     fn authenticate(&self, presented: &[u8]) -> Result<Arc<str>, Rejection> {
         // The lock is held for as long as it takes to clone the `Arc`, not while comparing.
-        let targets = Arc::clone(
-            &self
-                .0
-                .targets
-                .read()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        let targets = Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner));
         let mut found = u64::MAX;
         for (index, target) in (0..).zip(targets.iter()) {
             found.conditional_assign(&index, target.token.matches(presented));
         }
-        let target = usize::try_from(found)
-            .ok()
-            .and_then(|index| targets.get(index));
+        let target = usize::try_from(found).ok().and_then(|index| targets.get(index));
         let target = target.ok_or(Rejection::AuthorizationWrong)?;
         Ok(Arc::clone(&target.label))
     }
@@ -306,11 +281,7 @@ impl Receiver {
         let value = single(headers, self.0.settings.job_id_header.as_str())
             .map_err(|Repeated| Rejection::HeaderRepeated(ServiceHeader::JobId))?;
         value
-            .map(|value| {
-                std::str::from_utf8(value)
-                    .ok()
-                    .and_then(|id| id.parse().ok())
-            })
+            .map(|value| std::str::from_utf8(value).ok().and_then(|id| id.parse().ok()))
             .map(|id| id.ok_or(Rejection::InvalidJobId))
             .transpose()
     }
@@ -318,11 +289,7 @@ impl Receiver {
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let targets = self
-            .0
-            .targets
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let targets = self.0.targets.read().unwrap_or_else(PoisonError::into_inner);
         let labels: Vec<_> = targets.iter().map(|target| &target.label).collect();
         f.debug_struct("Receiver")
             .field("targets", &labels)

@@ -51,9 +51,10 @@ pub enum Rejection {
     /// 400: the event is not 1 to 255 visible ASCII characters.
     #[error("the event header is not 1 to 255 visible ASCII characters")]
     EventInvalid,
-    /// 400: the declared length of the body is not a number.
-    #[error("the Content-Length is not one number")]
-    ContentLength,
+    /// 400: the body has no single length: `Content-Length` is repeated, no number, or stands
+    /// beside chunks, or `Transfer-Encoding` is more than `chunked`.
+    #[error("the Content-Length and Transfer-Encoding give the body no single length")]
+    Framing,
     /// 413: the body is declared to be, or is, over the receiver's limit.
     #[error("the body is over the limit of {limit} bytes: raise ReceiverBuilder::body_limit")]
     TooLarge {
@@ -127,10 +128,7 @@ impl Rejection {
     /// ```
     #[must_use]
     pub fn is_authentic(&self) -> bool {
-        !matches!(
-            Code::from(self),
-            Code::MethodNotAllowed | Code::Unauthorized
-        )
+        !matches!(Code::from(self), Code::MethodNotAllowed | Code::Unauthorized)
     }
 }
 

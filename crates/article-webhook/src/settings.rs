@@ -19,7 +19,7 @@ use crate::{Receiver, Targets};
 /// let invalid = Receiver::builder(token).event_header("X Acme Event").build();
 /// assert_eq!(
 ///     invalid.unwrap_err().to_string(),
-///     "`X Acme Event` is not a header name: letters, digits and dashes only, as in `X-Service-Event`",
+///     "`X Acme Event` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -32,11 +32,7 @@ pub struct ReceiverBuilder {
 
 impl ReceiverBuilder {
     pub(crate) fn new(targets: Targets) -> Self {
-        Self {
-            targets,
-            settings: Settings::default(),
-            invalid: None,
-        }
+        Self { targets, settings: Settings::default(), invalid: None }
     }
 
     /// The most bytes a body may have; 8 MiB by default. A longer one is answered with 413, and
@@ -93,10 +89,10 @@ impl ReceiverBuilder {
     /// # use article_webhook::{AuthToken, Receiver};
     /// # let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
     /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
-    /// assert!(Receiver::new(token.clone()).open(&headers[..]).is_ok());
+    /// assert!(Receiver::new(token.clone()).open(&headers).is_ok());
     ///
     /// let strict = Receiver::builder(token).strict().build()?;
-    /// assert_eq!(strict.open(&headers[..]).unwrap_err().to_string(), "the event header is missing");
+    /// assert_eq!(strict.open(&headers).unwrap_err().to_string(), "the event header is missing");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn strict(mut self) -> Self {
@@ -115,10 +111,10 @@ impl ReceiverBuilder {
     /// let body = r#"{"job_id": "job_1"}"#;
     ///
     /// let lenient = Receiver::new(token.clone());
-    /// assert_eq!(lenient.open(&headers[..])?.article(body).unwrap_err().answer().status(), 200);
+    /// assert_eq!(lenient.open(&headers)?.article(body).unwrap_err().answer().status(), 200);
     ///
     /// let refusing = Receiver::builder(token).refuse_unknown_events().build()?;
-    /// assert_eq!(refusing.open(&headers[..])?.article(body).unwrap_err().answer().status(), 422);
+    /// assert_eq!(refusing.open(&headers)?.article(body).unwrap_err().answer().status(), 422);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn refuse_unknown_events(mut self) -> Self {
@@ -142,21 +138,6 @@ impl ReceiverBuilder {
         self
     }
 
-    /// Accepts the capability URLs minted with this key; may be given several times, for rotation.
-    ///
-    /// ```
-    /// # use article_webhook::{AuthToken, CapabilityKey, Receiver};
-    /// # let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
-    /// let key = CapabilityKey::new(&[7; 32])?;
-    /// let receiver = Receiver::builder(token).capability_key(key).build()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg(feature = "capability")]
-    pub fn capability_key(mut self, key: crate::CapabilityKey) -> Self {
-        self.settings.capability_keys.push(key);
-        self
-    }
-
     /// Builds the receiver.
     ///
     /// # Errors
@@ -175,32 +156,31 @@ impl ReceiverBuilder {
         if let Some(invalid) = self.invalid {
             return Err(invalid);
         }
-        let Settings {
-            body_limit,
-            event_header,
-            job_id_header,
-            ..
-        } = &self.settings;
+        let Settings { body_limit, event_header, job_id_header, sink_deadline, .. } =
+            &self.settings;
         if *body_limit == 0 {
             return Err(SettingsError::NoBody);
         }
+        if sink_deadline.is_zero() {
+            return Err(SettingsError::NoTime);
+        }
         let taken = [
             http::header::AUTHORIZATION,
-            http::header::CONTENT_TYPE,
+            http::header::CONNECTION,
             http::header::CONTENT_ENCODING,
             http::header::CONTENT_LENGTH,
+            http::header::CONTENT_TYPE,
+            http::header::EXPECT,
+            http::header::HOST,
+            http::header::TRANSFER_ENCODING,
         ];
         for name in [event_header, job_id_header] {
             if taken.contains(name) {
-                return Err(SettingsError::HeaderTaken {
-                    name: name.to_string(),
-                });
+                return Err(SettingsError::HeaderTaken { name: name.to_string() });
             }
         }
         if event_header == job_id_header {
-            return Err(SettingsError::HeaderTaken {
-                name: event_header.to_string(),
-            });
+            return Err(SettingsError::HeaderTaken { name: event_header.to_string() });
         }
         Ok(Receiver::from_parts(self.targets, self.settings))
     }
@@ -208,15 +188,12 @@ impl ReceiverBuilder {
 
 impl fmt::Debug for ReceiverBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReceiverBuilder")
-            .field("targets", &self.targets)
-            .finish_non_exhaustive()
+        f.debug_struct("ReceiverBuilder").field("targets", &self.targets).finish_non_exhaustive()
     }
 }
 
 fn header_name(name: &str) -> Result<HeaderName, SettingsError> {
-    name.parse()
-        .map_err(|_| SettingsError::HeaderName { name: name.into() })
+    name.parse().map_err(|_| SettingsError::HeaderName { name: name.into() })
 }
 
 /// Why a receiver cannot be built.
@@ -233,7 +210,7 @@ fn header_name(name: &str) -> Result<HeaderName, SettingsError> {
 pub enum SettingsError {
     /// The name cannot be a header's.
     #[error(
-        "`{name}` is not a header name: letters, digits and dashes only, as in `X-Service-Event`"
+        "`{name}` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`"
     )]
     HeaderName {
         /// The name that was given.
@@ -250,6 +227,9 @@ pub enum SettingsError {
     /// The body limit is 0.
     #[error("a body limit of 0 bytes refuses every delivery: the default is 8388608")]
     NoBody,
+    /// The sink's deadline is 0.
+    #[error("a sink deadline of 0 seconds refuses every delivery: the default is 5")]
+    NoTime,
 }
 
 pub(crate) struct Settings {
@@ -259,8 +239,6 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     pub(crate) refuse_unknown_events: bool,
     pub(crate) sink_deadline: Duration,
-    #[cfg(feature = "capability")]
-    pub(crate) capability_keys: Vec<crate::CapabilityKey>,
 }
 
 impl Default for Settings {
@@ -272,8 +250,6 @@ impl Default for Settings {
             strict: false,
             refuse_unknown_events: false,
             sink_deadline: Duration::from_secs(5),
-            #[cfg(feature = "capability")]
-            capability_keys: Vec::new(),
         }
     }
 }

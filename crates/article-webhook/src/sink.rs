@@ -1,19 +1,30 @@
 use std::{future::Future, sync::Arc};
 
-use crate::{Answer, Delivery, JobId, Refused, Reply, answer::Code, log};
+use crate::{Delivery, Refused, Reply};
 
 /// Where deliveries go that were let in: a store, a queue, an inbox.
 ///
-/// An async closure over a delivery is a sink; so is an `Arc` of one. The adapters' `receive`
-/// mounts a sink and answers the service with its [`Reply`], in a task of its own, so that a sender
-/// who hangs up cannot cut the work in half.
+/// A function or closure that takes a delivery and returns a future is a sink; so is an `Arc` of one.
+/// What the closure captures, each future gets a clone of. The adapters' `receive` mounts a sink and
+/// answers the service with its [`Reply`], in a task of its own, so that a sender who hangs up cannot
+/// cut the work in half.
 ///
 /// ```
+/// use std::{collections::HashSet, sync::{Arc, Mutex}};
 /// use article_webhook::{Delivery, Reply, Sink};
 ///
 /// fn a_sink(_: &impl Sink) {}
-/// a_sink(&async |delivery: Delivery| {
-///     if delivery.job_id().as_str() == "seen" { Reply::Duplicate } else { Reply::Stored }
+///
+/// let seen = Arc::new(Mutex::new(HashSet::new()));
+/// a_sink(&move |delivery: Delivery| {
+///     let seen = Arc::clone(&seen);
+///     async move {
+///         match seen.lock().map(|mut seen| seen.insert(delivery.job_id().clone())) {
+///             Ok(true) => Reply::Stored,
+///             Ok(false) => Reply::Duplicate,
+///             Err(_poisoned) => Reply::Unavailable,
+///         }
+///     }
 /// });
 /// ```
 pub trait Sink: Send + Sync {
@@ -45,45 +56,5 @@ impl<S: Sink> Sink for Arc<S> {
 
     fn refused(&self, refused: &Refused) {
         S::refused(self, refused);
-    }
-}
-
-/// A sink that gave no reply. The service is told to come again; nothing is lost.
-///
-/// ```
-/// use article_webhook::{JobId, SinkFailure};
-///
-/// let job_id: JobId = "job_1".parse()?;
-/// assert_eq!(SinkFailure::Panicked.answer(&job_id).status(), 500);
-/// assert_eq!(SinkFailure::Late.answer(&job_id).status(), 503);
-/// # Ok::<(), article_webhook::InvalidJobId>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive] // a task can end in few ways, but not necessarily in two
-pub enum SinkFailure {
-    /// 500: it panicked, or its task was taken down.
-    #[error("the sink panicked")]
-    Panicked,
-    /// 503: it took longer than [`sink_deadline`](crate::Receiver::sink_deadline). Its work goes on.
-    #[error("the sink did not reply in time")]
-    Late,
-}
-
-impl SinkFailure {
-    /// What goes back to the sender; the failure is logged with the feature `tracing`.
-    ///
-    /// ```
-    /// # use article_webhook::{JobId, SinkFailure};
-    /// let job_id: JobId = "job_1".parse()?;
-    /// assert!(SinkFailure::Late.answer(&job_id).body().contains("unavailable"));
-    /// # Ok::<(), article_webhook::InvalidJobId>(())
-    /// ```
-    #[must_use]
-    pub fn answer(self, job_id: &JobId) -> Answer {
-        log::sink_failed(self, job_id);
-        Answer::new(match self {
-            Self::Panicked => Code::Internal,
-            Self::Late => Code::Unavailable,
-        })
     }
 }

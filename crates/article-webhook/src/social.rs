@@ -79,9 +79,7 @@ impl SocialPost {
             return self.0.as_str();
         };
         let named = |name| object.get(name).and_then(Value::as_str);
-        let mut texts = ["text", "content", "body", "post"]
-            .into_iter()
-            .filter_map(named);
+        let mut texts = ["text", "content", "body", "post"].into_iter().filter_map(named);
         let text = texts.next()?;
         texts.all(|other| other == text).then_some(text)
     }

@@ -16,10 +16,10 @@ use crate::AuthToken;
 /// );
 /// let headers = [("Authorization", "Bearer shop-a84be02f71c6"), ("Content-Type", "application/json"),
 ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-/// let delivery = receiver.open(&headers[..])?.read(r#"{"job_id": "job_1"}"#)?;
+/// let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1"}"#)?;
 /// assert_eq!(delivery.target(), "shop");
 ///
-/// assert!(receiver.open(&[("Authorization", "Bearer other")][..]).is_err());
+/// assert!(receiver.open(&[("Authorization", "Bearer other")]).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Targets(pub(crate) Vec<Target>);

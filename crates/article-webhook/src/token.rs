@@ -67,10 +67,7 @@ impl AuthToken {
         // Allocated at its final size: growing would leave copies of the secret behind.
         let mut padded = Zeroizing::new(vec![0; CAPACITY].into_boxed_slice());
         padded[..token.len()].copy_from_slice(token.as_bytes());
-        Ok(Self {
-            padded,
-            length: token.len(),
-        })
+        Ok(Self { padded, length: token.len() })
     }
 
     /// Takes the token from the environment variable `name`.
@@ -110,10 +107,8 @@ impl AuthToken {
     /// ```
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenError> {
         let path = path.as_ref();
-        let unreadable = |source| TokenError::Unreadable {
-            path: path.display().to_string(),
-            source,
-        };
+        let unreadable =
+            |source| TokenError::Unreadable { path: path.display().to_string(), source };
         let content = Zeroizing::new(fs::read(path).map_err(unreadable)?);
         let line = content.strip_suffix(b"\n").unwrap_or(&content);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -158,11 +153,7 @@ impl fmt::Debug for AuthToken {
 
 fn check(token: &str) -> Result<(), TokenError> {
     let words = || token.split_ascii_whitespace();
-    let known = |word: &str| {
-        SCHEMES
-            .into_iter()
-            .find(|scheme| scheme.eq_ignore_ascii_case(word))
-    };
+    let known = |word: &str| SCHEMES.into_iter().find(|scheme| scheme.eq_ignore_ascii_case(word));
     if token.is_empty() {
         return Err(TokenError::Empty);
     }
@@ -184,12 +175,10 @@ fn check(token: &str) -> Result<(), TokenError> {
     if !token.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Err(TokenError::ForbiddenCharacter);
     }
-    let credentials = token
-        .split_once(' ')
-        .map_or(token, |(_, credentials)| credentials.trim_start());
-    if let Some(placeholder) = PLACEHOLDERS
-        .into_iter()
-        .find(|placeholder| placeholder.eq_ignore_ascii_case(credentials))
+    let credentials =
+        token.split_once(' ').map_or(token, |(_, credentials)| credentials.trim_start());
+    if let Some(placeholder) =
+        PLACEHOLDERS.into_iter().find(|placeholder| placeholder.eq_ignore_ascii_case(credentials))
     {
         return Err(TokenError::Placeholder { placeholder });
     }
@@ -230,23 +219,14 @@ mod tests {
         let longest = "x".repeat(CAPACITY);
         assert!(matches(&longest, longest.as_bytes()));
         assert!(!matches(&longest, &[b'x'; CAPACITY + 1]));
-        assert!(matches!(
-            AuthToken::new(&"x".repeat(CAPACITY + 1)),
-            Err(TokenError::TooLong)
-        ));
+        assert!(matches!(AuthToken::new(&"x".repeat(CAPACITY + 1)), Err(TokenError::TooLong)));
     }
 
     #[test]
     fn every_refusal_has_its_own_message() {
         let cases = [
-            (
-                "",
-                "the token is empty: give the publish target's auth_token",
-            ),
-            (
-                " \t",
-                "the token is only white space: give the publish target's auth_token",
-            ),
+            ("", "the token is empty: give the publish target's auth_token"),
+            (" \t", "the token is only white space: give the publish target's auth_token"),
             (
                 "Bearer",
                 "the token is the scheme word `Bearer` alone: the secret after it is missing",
@@ -255,10 +235,7 @@ mod tests {
                 "bearer ",
                 "the token is the scheme word `Bearer` alone: the secret after it is missing",
             ),
-            (
-                "Basic",
-                "the token is the scheme word `Basic` alone: the secret after it is missing",
-            ),
+            ("Basic", "the token is the scheme word `Basic` alone: the secret after it is missing"),
             (
                 "bearer BEARER x",
                 "the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`",
@@ -308,16 +285,9 @@ mod tests {
             fs::write(&path, content).unwrap();
             AuthToken::from_file(&path)
         };
-        assert!(bool::from(
-            read("Bearer abc\n").unwrap().matches(b"Bearer abc")
-        ));
-        assert!(bool::from(
-            read("Bearer abc\r\n").unwrap().matches(b"Bearer abc")
-        ));
-        assert!(matches!(
-            read("Bearer abc\n\n"),
-            Err(TokenError::SurroundingWhiteSpace)
-        ));
+        assert!(bool::from(read("Bearer abc\n").unwrap().matches(b"Bearer abc")));
+        assert!(bool::from(read("Bearer abc\r\n").unwrap().matches(b"Bearer abc")));
+        assert!(matches!(read("Bearer abc\n\n"), Err(TokenError::SurroundingWhiteSpace)));
         fs::remove_file(&path).unwrap();
     }
 }

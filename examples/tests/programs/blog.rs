@@ -11,9 +11,7 @@ fn blog(directory: impl AsRef<Path>) -> Program {
 
 /// The path of the only article in the list.
 fn link(list: &str) -> &str {
-    let link = list
-        .split("href=\"")
-        .find(|link| link.starts_with("/articles/"));
+    let link = list.split("href=\"").find(|link| link.starts_with("/articles/"));
     link.unwrap().split('"').next().unwrap()
 }
 
@@ -21,14 +19,8 @@ fn link(list: &str) -> &str {
 fn a_duplicate_is_stored_once_byte_for_byte() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    assert_eq!(
-        blog.deliver(&Post::complete()).body,
-        r#"{"status":"stored"}"#
-    );
-    assert_eq!(
-        blog.deliver(&Post::complete()).body,
-        r#"{"status":"duplicate"}"#
-    );
+    assert_eq!(blog.deliver(&Post::complete()).body, r#"{"status":"stored"}"#);
+    assert_eq!(blog.deliver(&Post::complete()).body, r#"{"status":"duplicate"}"#);
 
     let files: Vec<_> = fs::read_dir(&directory).unwrap().collect();
     assert_eq!(files.len(), 1);
@@ -46,15 +38,9 @@ fn an_article_becomes_a_page_and_outlives_the_program() {
     assert!(list.body.contains(">How to Choose Running Shoes</a>"));
     let page = blog.get(link(&list.body));
     assert_eq!(page.status, 200);
-    assert!(
-        page.body
-            .contains("<title>How to Choose Running Shoes (2026 Guide)</title>")
-    );
+    assert!(page.body.contains("<title>How to Choose Running Shoes (2026 Guide)</title>"));
     assert!(page.body.contains("<h2>Measure your feet</h2>"));
-    assert!(
-        page.body
-            .contains(r#"src="https://cdn.example.com/images/running-shoes.png""#)
-    );
+    assert!(page.body.contains(r#"src="https://cdn.example.com/images/running-shoes.png""#));
 }
 
 #[test]
@@ -72,19 +58,13 @@ fn harmful_html_is_not_shown() {
                 "meta_description": format!("\">{attack}"),
             }),
         )
-        .field(
-            "featured_image",
-            json!({"url": "javascript:alert(1)", "alt_text": attack}),
-        );
+        .field("featured_image", json!({"url": "javascript:alert(1)", "alt_text": attack}));
     blog.deliver(&post);
 
     let list = blog.get("/");
     let page = blog.get(link(&list.body));
     assert!(page.body.contains("<article><p>harmless</p></article>"));
-    assert!(
-        page.body
-            .contains("<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>")
-    );
+    assert!(page.body.contains("<h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1>"));
     for shown in [list, page] {
         for harmful in ["<script", "onclick", "javascript:"] {
             assert!(!shown.body.contains(harmful), "{harmful}: {}", shown.body);
@@ -98,12 +78,8 @@ fn every_page_forbids_scripts() {
     let blog = blog(&directory);
     let policy = "\r\ncontent-security-policy: default-src 'none'; style-src 'self'; img-src http: https:; \
                   base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n";
-    for (path, status) in [
-        ("/", 200),
-        ("/style.css", 200),
-        ("/articles/none", 404),
-        ("/none", 404),
-    ] {
+    for (path, status) in [("/", 200), ("/style.css", 200), ("/articles/none", 404), ("/none", 404)]
+    {
         let page = blog.get(path);
         assert_eq!(page.status, status, "{path}");
         assert!(page.head.contains(policy), "{path}: {}", page.head);
@@ -125,10 +101,7 @@ fn what_cannot_be_decoded_is_kept_and_listed() {
     );
     let page = blog.get(link(&list.body));
     assert_eq!(page.status, 200);
-    assert!(
-        page.body
-            .contains("stored, but not understood yet: article.html")
-    );
+    assert!(page.body.contains("stored, but not understood yet: article.html"));
 }
 
 #[test]

@@ -33,11 +33,7 @@ impl Program {
             .and_then(|line| line.strip_suffix("/webhooks/articles"))
             .unwrap();
         let address = address.parse().unwrap();
-        Self {
-            address,
-            child,
-            output,
-        }
+        Self { address, child, output }
     }
 
     /// The next line it prints.
@@ -76,9 +72,7 @@ impl Program {
 
         let mut stream = TcpStream::connect(self.address).unwrap();
         // Only a broken example takes this long; then the test fails instead of hanging.
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream.write_all(&request).unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
@@ -110,9 +104,7 @@ pub(crate) struct Response {
 pub(crate) fn command(example: &str) -> Command {
     let test = env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();
-    let path = profile
-        .join("examples")
-        .join(format!("{example}{EXE_SUFFIX}"));
+    let path = profile.join("examples").join(format!("{example}{EXE_SUFFIX}"));
     assert!(
         path.exists(),
         "not built: run `cargo build -p article-webhook-examples --examples` first",

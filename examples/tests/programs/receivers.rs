@@ -43,10 +43,7 @@ fn the_printed_command_delivers_an_article() {
             let value = value.replace("$ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN);
             (name.to_owned(), value.into_bytes())
         });
-        let length = (
-            "Content-Length".to_owned(),
-            body.len().to_string().into_bytes(),
-        );
+        let length = ("Content-Length".to_owned(), body.len().to_string().into_bytes());
         let headers: Vec<_> = headers.chain([length]).collect();
 
         let response = program.request("POST /webhooks/articles", &headers, &body);
@@ -64,9 +61,7 @@ fn what_comes_from_outside_cannot_steer_the_terminal() {
         let mut program = Program::start(example);
         program.lines(INVITATION);
         let article = json!({"title": "It's \u{1b}[2J\r\n\u{202e}gone", "html": ""});
-        let post = Post::complete()
-            .field("article", article)
-            .job_id("job_\u{202e}7");
+        let post = Post::complete().field("article", article).job_id("job_\u{202e}7");
         assert_eq!(program.deliver(&post).status, 200);
         assert_eq!(
             program.line(),
@@ -103,10 +98,7 @@ fn broken_json_is_refused() {
 
 #[test]
 fn each_has_less_than_40_lines() {
-    for source in [
-        include_str!("../../axum.rs"),
-        include_str!("../../actix_web.rs"),
-    ] {
+    for source in [include_str!("../../axum.rs"), include_str!("../../actix_web.rs")] {
         assert!(source.lines().count() < 40, "{source}");
     }
 }

@@ -32,11 +32,7 @@ fn a_bad_token_is_named_by_its_fault_and_never_shown() {
         let token = "Bearer Bearer 5f2b9c0e7a1d4e38";
         let (code, said) = fails(command(example).env("ARTICLE_WEBHOOK_TOKEN", token));
         let expected = "error: the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`\n";
-        assert_eq!(
-            (code, said.starts_with(expected)),
-            (Some(2), true),
-            "{said}"
-        );
+        assert_eq!((code, said.starts_with(expected)), (Some(2), true), "{said}");
         assert!(!said.contains("5f2b9c0e7a1d4e38"));
     }
 }
@@ -67,9 +63,5 @@ fn a_folder_that_the_blog_cannot_use_is_said() {
             .env("ARTICLE_BLOG_DIR", "no/such/parent"),
     );
     let expected = "error: cannot use the folder no/such/parent: ";
-    assert_eq!(
-        (code, said.starts_with(expected)),
-        (Some(2), true),
-        "{said}"
-    );
+    assert_eq!((code, said.starts_with(expected)), (Some(2), true), "{said}");
 }

@@ -1,0 +1,26 @@
+//! Requests as a framework hands them over.
+
+use article_webhook::fixture::Post;
+use bytes::Bytes;
+use http::HeaderMap;
+
+use super::sample::{Text, posts};
+
+/// The head of a request, as far as a receiver looks at it, and its body.
+pub(crate) struct Request {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// Distinct requests with articles of about `bytes` bytes of HTML.
+pub(crate) fn requests(bytes: usize, text: Text) -> Vec<Request> {
+    posts(bytes, text).into_iter().map(Request::from).collect()
+}
+
+impl From<Post> for Request {
+    fn from(post: Post) -> Self {
+        let (head, body) = post.into_request("/").into_parts();
+        let headers = head.headers;
+        Self { headers, body }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a stranger costs: a wrong token is refused in less than a microsecond, without an allocation.
+
+#![allow(clippy::print_stdout)] // a program may
+
+mod common {
+    pub(crate) mod form;
+    pub(crate) mod median;
+    pub(crate) mod table;
+}
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use article_webhook::{
+    Receiver,
+    fixture::{self, Post, Spoil},
+};
+use http::HeaderMap;
+
+use common::{
+    form::Form,
+    median::median,
+    table::{Figure, Table},
+};
+
+const LIMIT: Duration = Duration::from_micros(1);
+
+fn main() {
+    let receiver = fixture::receiver();
+    let mut table = Table::new(
+        "a refused request : 1 µs, and its allocations",
+        &["Authorization", "time (≤ 1.00)", "allocations (≤ 0)"],
+    );
+    let post = Post::article(1, 16 << 10);
+    let requests = [
+        ("a wrong token", post.clone().spoiled(Spoil::WrongToken)),
+        ("no token", post.clone().spoiled(Spoil::NoToken)),
+        ("two tokens", post.spoiled(Spoil::RepeatedToken)),
+    ];
+    for (name, post) in requests {
+        let headers = post.into_request("/").into_parts().0.headers;
+        let allocations = allocation_counter::measure(|| refuse(&receiver, &headers)).count_total;
+        let figures = [
+            Figure::at_most(time(&receiver, &headers) / LIMIT.as_secs_f64(), 1.0),
+            Figure::at_most(allocations as f64, 0.0),
+        ];
+        table.row(name, figures);
+    }
+    println!("{table}");
+}
+
+/// Seconds for one refusal: the median of many short batches, so that an interruption spoils one.
+fn time(receiver: &Receiver, headers: &HeaderMap) -> f64 {
+    const BATCH: u32 = 1000;
+    let mut batches = Vec::new();
+    let start = Instant::now();
+    while start.elapsed() < Form::from_args().time() / 4 {
+        let batch = Instant::now();
+        for _ in 0..BATCH {
+            refuse(receiver, black_box(headers));
+        }
+        batches.push(batch.elapsed().as_secs_f64() / f64::from(BATCH));
+    }
+    median(batches)
+}
+
+fn refuse(receiver: &Receiver, headers: &HeaderMap) {
+    let refused = black_box(receiver.open(headers)).expect_err("it is no accepted token");
+    black_box(refused.answer());
+}

@@ -1,0 +1,90 @@
+//! The answers, spelled out: what a sender must find on the wire, written without looking at the code that makes it.
+
+/// One answer of a receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Besides `content-length`, `connection` and `date`.
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    pub(crate) body: &'static str,
+}
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+const fn json(status: u16, body: &'static str) -> Answer {
+    Answer { status, headers: &[JSON], body }
+}
+
+pub(crate) const STORED: Answer = json(200, r#"{"status":"stored"}"#);
+
+pub(crate) const DUPLICATE: Answer = json(200, r#"{"status":"duplicate"}"#);
+
+pub(crate) const IGNORED: Answer = json(200, r#"{"status":"ignored"}"#);
+
+pub(crate) const BAD_REQUEST: Answer = json(
+    400,
+    r#"{"error":"bad_request","message":"a header of the service is missing, repeated or invalid"}"#,
+);
+
+pub(crate) const INCOMPLETE: Answer =
+    json(400, r#"{"error":"incomplete","message":"the body ended early"}"#);
+
+pub(crate) const MALFORMED: Answer = json(
+    400,
+    r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#,
+);
+
+pub(crate) const INVALID_JOB_ID: Answer =
+    json(400, r#"{"error":"invalid_job_id","message":"the job id is missing or invalid"}"#);
+
+pub(crate) const UNAUTHORIZED: Answer = Answer {
+    status: 401,
+    headers: &[JSON, ("www-authenticate", "Bearer")],
+    body: r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#,
+};
+
+pub(crate) const METHOD_NOT_ALLOWED: Answer = Answer {
+    status: 405,
+    headers: &[("allow", "POST"), JSON],
+    body: r#"{"error":"method_not_allowed","message":"deliveries are sent by POST"}"#,
+};
+
+/// A framework's own 405, where it routes the methods.
+pub(crate) const ROUTED_AWAY: Answer =
+    Answer { status: 405, headers: &[("allow", "POST")], body: "" };
+
+pub(crate) const TOO_LARGE: Answer =
+    json(413, r#"{"error":"payload_too_large","message":"the body is over the receiver's limit"}"#);
+
+pub(crate) const UNSUPPORTED: Answer = json(
+    415,
+    r#"{"error":"unsupported_media_type","message":"expected application/json in UTF-8, not encoded"}"#,
+);
+
+pub(crate) const MISMATCH: Answer =
+    json(422, r#"{"error":"job_id_mismatch","message":"the job ids of header and body differ"}"#);
+
+pub(crate) const UNPROCESSABLE: Answer = json(
+    422,
+    r#"{"error":"unprocessable","message":"the delivery is authentic but not understood"}"#,
+);
+
+pub(crate) const INTERNAL: Answer =
+    json(500, r#"{"error":"internal","message":"the receiver failed"}"#);
+
+pub(crate) const NO_RECEIVER: Answer = json(
+    500,
+    r#"{"error":"internal","message":"the application forgot its Receiver: add .app_data(receiver) to the App"}"#,
+);
+
+pub(crate) const RETRY_LATER: Answer = Answer {
+    status: 503,
+    headers: &[JSON, ("retry-after", "10")],
+    body: r#"{"error":"retry_later","message":"the receiver asks for another attempt"}"#,
+};
+
+pub(crate) const UNAVAILABLE: Answer = Answer {
+    status: 503,
+    headers: &[JSON, ("retry-after", "10")],
+    body: r#"{"error":"unavailable","message":"the receiver cannot store deliveries now"}"#,
+};

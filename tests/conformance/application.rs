@@ -1,0 +1,87 @@
+use std::{panic::resume_unwind, sync::Arc};
+
+use article_webhook::{ArticleResult, Delivery, Refused, Reply, Sink};
+use tokio::sync::Notify;
+
+use crate::ledger::{Accepted, Entry, Ledger};
+
+/// The application behind a receiver, as a sink and as a handler. It writes down what it is asked to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Application {
+    ledger: Ledger,
+    work: Work,
+}
+
+/// What the application does with a delivery.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    Replies(Reply),
+    Panics,
+    /// Panics before it has made the future to wait for.
+    PanicsAtOnce,
+    /// Replies once it is notified.
+    Waits(Arc<Notify>),
+}
+
+impl Application {
+    pub(crate) fn new(ledger: &Ledger, work: Work) -> Self {
+        let ledger = ledger.clone();
+        Self { ledger, work }
+    }
+
+    /// The handler of the extractor style. Its error is a reason to come again.
+    pub(crate) async fn handle(self, result: ArticleResult) -> Result<(), &'static str> {
+        let job_id = result.job_id.to_string();
+        self.ledger.write(Entry::Handled { job_id });
+        match self.work.reply().await {
+            Reply::Retry | Reply::Unavailable => Err("the store is down"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Sink for Application {
+    fn accept(&self, delivery: Delivery) -> impl Future<Output = Reply> + Send {
+        self.ledger.write(Entry::Accepted(Accepted {
+            job_id: delivery.job_id().to_string(),
+            event: delivery.event().to_string(),
+            target: delivery.target().to_owned(),
+            intent: delivery.intent().map(str::to_owned),
+            body: delivery.body().clone(),
+        }));
+        if let Work::PanicsAtOnce = self.work {
+            panic_quietly();
+        }
+        let Self { ledger, work } = self.clone();
+        async move {
+            let reply = work.reply().await;
+            if let Work::Waits(_) = work {
+                ledger.write(Entry::Finished);
+            }
+            reply
+        }
+    }
+
+    fn refused(&self, refused: &Refused) {
+        let job_id = refused.job_id().map(ToString::to_string);
+        self.ledger.write(Entry::Refused { job_id });
+    }
+}
+
+impl Work {
+    async fn reply(&self) -> Reply {
+        match self {
+            Self::Replies(reply) => *reply,
+            Self::Panics | Self::PanicsAtOnce => panic_quietly(),
+            Self::Waits(notify) => {
+                notify.notified().await;
+                Reply::Stored
+            }
+        }
+    }
+}
+
+/// Unwinds as any panic, without a message on the terminal that would look like a failing test.
+fn panic_quietly() -> ! {
+    resume_unwind(Box::new("the application has a bug"))
+}

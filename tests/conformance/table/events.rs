@@ -1,0 +1,57 @@
+use crate::{
+    answers::{BAD_REQUEST, IGNORED, MALFORMED, MISMATCH, UNPROCESSABLE},
+    request::{Request, delivery, delivery_of},
+    row::{
+        Row,
+        Told::{Job, NoJob},
+        for_sinks, refused,
+    },
+    site::Site,
+};
+
+/// A retry could not help with an event that is new, so it is kept or, where nobody would handle it, ignored.
+pub(super) fn rows() -> Vec<Row> {
+    let about = |event| delivery().with("X-Service-Event", event);
+    let updated = || about("article.updated");
+    let long = "x".repeat(255);
+    let no_job = updated().without("X-Service-Job-Id");
+    let bad = |situation, request| refused(situation, request, BAD_REQUEST, Job("job_1"));
+    vec![
+        unknown("a new event", updated()).event("article.updated"),
+        unknown("the event in another case", about("Article.Complete")).event("Article.Complete"),
+        unknown("the event and a comma", about("article.complete,")).event("article.complete,"),
+        unknown("an event of 255 bytes", about(&long)).event(&long),
+        unknown("a new event that is no article", updated().body(r#"{"job_id":"job_1"}"#))
+            .event("article.updated"),
+        unknown("a new event about the job of the body", no_job).event("article.updated"),
+        for_sinks("a new event that shall be refused", updated(), UNPROCESSABLE)
+            .event("article.updated")
+            .at(Site::RefusesUnknownEvents),
+        refused("a new event, malformed", updated().body("{"), MALFORMED, Job("job_1")),
+        refused(
+            "a new event, malformed, that would be refused anyway",
+            updated().body("{"),
+            MALFORMED,
+            Job("job_1"),
+        )
+        .at(Site::RefusesUnknownEvents),
+        refused(
+            "a new event of two jobs",
+            updated().with("X-Service-Job-Id", "job_2"),
+            MISMATCH,
+            NoJob,
+        ),
+        bad("the event is empty", about("")),
+        bad("white space in the event", about("article complete")),
+        bad("an event of 256 bytes", about(&(long.clone() + "x"))),
+        bad("an event that is not ASCII", about("article.vollständig")),
+        bad(
+            "an empty event, and nothing in the body",
+            delivery_of("{}").with("X-Service-Event", ""),
+        ),
+    ]
+}
+
+fn unknown(situation: &'static str, request: Request) -> Row {
+    for_sinks(situation, request, IGNORED)
+}

@@ -1,0 +1,82 @@
+use crate::{
+    answers::{INCOMPLETE, MALFORMED, TOO_LARGE},
+    request::{ARTICLE, Request, delivery, with_field},
+    row::{Row, Told::Job, let_in, refused, stranger},
+    site::{SMALL, Site},
+};
+
+const MIB: usize = 1 << 20;
+
+pub(super) fn rows() -> Vec<Row> {
+    [limits(), small(), early_ends(), strangers()].concat()
+}
+
+/// An article that is padded to so many bytes of body.
+fn padded(bytes: usize) -> Request {
+    let padding = bytes - ARTICLE.len() - r#","pad":"""#.len();
+    with_field([r#""pad":""#, &"x".repeat(padding), "\""].concat())
+}
+
+/// The default limit is ours: the 2 MB of axum and the 256 KiB of actix-web do not bind.
+fn limits() -> Vec<Row> {
+    let too_large = |situation, bytes| {
+        refused(situation, delivery().unsent(bytes), TOO_LARGE, Job("job_1")).closing()
+    };
+    vec![
+        let_in("3 MiB", padded(3 * MIB)),
+        let_in("3 MiB in chunks", padded(3 * MIB).chunked(10_000)),
+        let_in("8 MiB, the default limit", padded(8 * MIB)),
+        too_large("8 MiB and a byte, declared", 8 * MIB as u64 + 1),
+        too_large("an absurd length, declared", 1 << 60),
+    ]
+}
+
+fn small() -> Vec<Row> {
+    let over = |situation, request| refused(situation, request, TOO_LARGE, Job("job_1")).closing();
+    let declared = delivery().unsent(SMALL as u64 + 1);
+    let rows = vec![
+        let_in("as long as the limit", padded(SMALL)),
+        let_in("as long as the limit, in chunks", padded(SMALL).chunked(7)),
+        over("a byte over the limit, declared and not sent", declared),
+        over("a byte over the limit, declared and sent", padded(SMALL + 1)),
+        over("a byte over the limit, in one chunk", padded(SMALL + 1).chunked(SMALL + 1)),
+        over("a byte over the limit, in chunks", padded(SMALL + 1).chunked(7)),
+        over("far over the limit, in chunks", padded(10 * SMALL).chunked(100)),
+    ];
+    rows.into_iter().map(|row| row.at(Site::Small)).collect()
+}
+
+fn early_ends() -> Vec<Row> {
+    let early =
+        |situation, request| refused(situation, request, INCOMPLETE, Job("job_1")).closing();
+    vec![
+        early("a byte less than declared", delivery().short(1)),
+        early("a body that was cut in the middle", delivery().body(&ARTICLE[..40]).short(40)),
+        early("no byte of those declared", delivery().body("").short(40)),
+        early("no last chunk", delivery().unfinished()),
+        refused(
+            "nothing declared and nothing sent",
+            delivery().bodyless(),
+            MALFORMED,
+            Job("job_1"),
+        ),
+    ]
+}
+
+/// What is left of a stranger's body is dropped if it is short; else the connection is.
+fn strangers() -> Vec<Row> {
+    let wrong = |request: Request| request.with("Authorization", "Bearer guess");
+    let kept = 64 << 10;
+    let announced = |request: Request| request.with("Expect", "100-continue");
+    vec![
+        stranger("a stranger's 64 KiB", wrong(padded(kept))),
+        stranger("a stranger's 64 KiB in chunks", wrong(padded(kept).chunked(1000))),
+        stranger("a stranger's 64 KiB and a byte", wrong(delivery().unsent(kept as u64 + 1)))
+            .closing(),
+        stranger("a stranger's length over the limit", wrong(delivery().unsent(1 << 30))).closing(),
+        stranger("a stranger's announced body", wrong(announced(delivery()))).closing(),
+        stranger("a stranger who asks for something else", wrong(delivery().with("Expect", "x")))
+            .closing(),
+        let_in("an announced body that came at once", announced(delivery())),
+    ]
+}

@@ -1,0 +1,31 @@
+use crate::{
+    answers::{DUPLICATE, IGNORED, INTERNAL, RETRY_LATER, STORED, UNAVAILABLE},
+    ledger::Entry,
+    request::delivery,
+    row::{Outcome, Promise, Reply, Row, let_in},
+    site::Site,
+};
+
+/// What the application makes of a delivery.
+pub(super) fn rows() -> Vec<Row> {
+    let handled = |reply| {
+        let job_id = "job_1".into();
+        Outcome::of(reply).and(Entry::Handled { job_id })
+    };
+    let again = || Promise::Everywhere(handled(Reply::Answer(RETRY_LATER)));
+    // A panic in a handler is the framework's to catch. Neither does: the service sees a
+    // connection that is cut, and comes again.
+    let cut = || Promise::Framework { axum: handled(Reply::Cut), actix_web: handled(Reply::Cut) };
+    let row = |situation, site, answer| let_in(situation, delivery()).at(site).replied(answer);
+    vec![
+        row("stored", Site::Default, STORED),
+        row("stored before", Site::Duplicate, DUPLICATE),
+        row("of no interest", Site::Ignored, IGNORED),
+        row("later", Site::Retry, RETRY_LATER).extract(again()),
+        row("the store is down", Site::Unavailable, UNAVAILABLE).extract(again()),
+        row("a panic", Site::Panics, INTERNAL).extract(cut()),
+        row("a panic before the first await", Site::PanicsAtOnce, INTERNAL).extract(cut()),
+        // How long a handler may take is the framework's to say.
+        row("no reply in time", Site::Late, UNAVAILABLE).extract(Promise::Nothing),
+    ]
+}

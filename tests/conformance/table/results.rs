@@ -1,0 +1,64 @@
+use crate::{
+    answers::UNPROCESSABLE,
+    request::{ARTICLE, Request, delivery_of, with_article_field, with_field},
+    row::{Row, for_sinks, let_in},
+};
+
+/// A sink stores what a handler could not be given.
+pub(super) fn rows() -> Vec<Row> {
+    [optional(), undecodable()].concat()
+}
+
+fn optional() -> Vec<Row> {
+    let field = |situation, field: &str| let_in(situation, with_field(field));
+    let in_article = |situation, field: &str| let_in(situation, with_article_field(field));
+    let complete = include_str!("../../fixtures/complete.json").replace("job_7c1e4a52", "job_1");
+    vec![
+        let_in("every documented field", delivery_of(complete)),
+        field("the image is null", r#""featured_image":null"#),
+        field("an empty image", r#""featured_image":{}"#),
+        field("an image of nulls", r#""featured_image":{"url":null,"alt_text":null}"#),
+        field("the posts are null", r#""social_posts":null"#),
+        field("no posts for a network", r#""social_posts":{"x":[],"linkedin":null}"#),
+        field("posts of every kind", r#""social_posts":{"x":[null,true,7,"",[],{}]}"#),
+        field("the credits are null", r#""credits_used":null"#),
+        in_article("a meta title that is null", r#""meta_title":null,"meta_description":null"#),
+        in_article("numbers that are null", r#""eeat_score":null,"word_count":null"#),
+        in_article("a word count of 44.0", r#""word_count":44.0"#),
+        field("fields that are new", r#""new":{"a":[null]},"":false"#),
+    ]
+}
+
+fn undecodable() -> Vec<Row> {
+    let odd = |situation, request: Request| for_sinks(situation, request, UNPROCESSABLE);
+    let body = |situation, body: &str| odd(situation, delivery_of(body));
+    let field = |situation, field: &str| odd(situation, with_field(field));
+    let in_article = |situation, field: &str| odd(situation, with_article_field(field));
+    let but = |from: &str, to: &str| delivery_of(ARTICLE.replacen(from, to, 1));
+    vec![
+        body("a job id and nothing else", r#"{"job_id":"job_1"}"#),
+        body("no status", r#"{"job_id":"job_1","article":{"title":"","html":""}}"#),
+        odd("a status that is not complete", but("complete", "failed")),
+        odd("the status in another case", but("complete", "Complete")),
+        odd("a status that is a number", but(r#""complete""#, "1")),
+        body("no article", r#"{"job_id":"job_1","status":"complete"}"#),
+        body("the article is null", r#"{"job_id":"job_1","status":"complete","article":null}"#),
+        body("the article is a text", r#"{"job_id":"job_1","status":"complete","article":""}"#),
+        body("an empty article", r#"{"job_id":"job_1","status":"complete","article":{}}"#),
+        body(
+            "the article in an array",
+            r#"{"job_id":"job_1","status":"complete","article":["",""]}"#,
+        ),
+        odd("no title", but("title", "head")),
+        odd("a title that is null", but(r#""Title""#, "null")),
+        odd("a title that is a number", but(r#""Title""#, "7")),
+        odd("no html", but("html", "text")),
+        odd("html that is an array", but(r#""<p>Text</p>""#, "[]")),
+        in_article("a word count that is a text", r#""word_count":"44""#),
+        field("an image that is a text", r#""featured_image":"a.png""#),
+        field("an image's url that is a number", r#""featured_image":{"url":7}"#),
+        field("posts that are an array", r#""social_posts":[]"#),
+        field("posts for x that are a text", r#""social_posts":{"x":"Read this"}"#),
+        field("credits that are a text", r#""credits_used":"5""#),
+    ]
+}

@@ -1,0 +1,6 @@
+//! What the table is held against.
+
+pub(crate) mod actix_web;
+pub(crate) mod axum;
+pub(crate) mod core;
+pub(crate) mod server;

@@ -1,0 +1,176 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::SystemTime,
+};
+
+use article_webhook::{
+    Answer, Broken, Chunks, Delivery, Envelope, Intake, Receiver, Refused, Sink,
+};
+
+use bytes::Bytes;
+
+use crate::{
+    answers,
+    application::Application,
+    connection::Silence,
+    exchange::{Exchange, Fate, Heard},
+    ledger::Ledger,
+    request::Request,
+    row::{Outcome, Promise, Row},
+    run::Target,
+    site::{self, Site, Style},
+};
+
+/// The core without framework, socket, runtime or clock: the smallest adapter there can be.
+#[derive(Debug, Default)]
+pub(crate) struct Core {
+    ledger: Ledger,
+}
+
+impl Target for Core {
+    fn name(&self) -> &'static str {
+        "core"
+    }
+
+    fn handled(&self) -> answers::Answer {
+        answers::Answer { status: 200, headers: &[], body: "" }
+    }
+
+    fn owes<'a>(&self, promise: &'a Promise) -> Option<&'a Outcome> {
+        match promise {
+            Promise::Everywhere(outcome) => Some(outcome),
+            Promise::Framework { .. } | Promise::Nothing => None,
+        }
+    }
+
+    fn exchange(&self, style: Style, row: &Row) -> (Exchange, String) {
+        let (site, request) = (row.site, &row.request);
+        let receiver = site.receiver();
+        let application = site.application(&self.ledger);
+        let answer = match style {
+            Style::Receive => {
+                let opened = open(site, &receiver, request);
+                Some(match carry(&receiver, opened, request, Intake::read) {
+                    Ok(delivery) => accept(&receiver, &application, delivery),
+                    Err(refused) => {
+                        refused.report_to(&application);
+                        refused.answer()
+                    }
+                })
+            }
+            Style::Extract => {
+                let opened = receiver.open(&request.headers()[..]);
+                match carry(&receiver, opened, request, Intake::article) {
+                    Ok(result) => match poll_once(application.handle(result)) {
+                        Ended::Returned(Ok(())) => None,
+                        Ended::Returned(Err(reason)) => Some(Answer::retry(&reason)),
+                        Ended::Panicked | Ended::Pending => panic!("nothing is owed here"),
+                    },
+                    Err(refused) => Some(refused.answer()),
+                }
+            }
+        };
+        let closes =
+            answer.is_some_and(|answer| answer.headers().any(|(name, _)| name == "connection"));
+        let connection = if closes { Fate::Closed } else { Fate::Usable };
+        let heard: Result<_, Silence> = Ok(self.heard(answer, request.method));
+        let exchange = Exchange { answer: heard, connection, ledger: self.ledger.take() };
+        (exchange, format!("{answer:?}"))
+    }
+}
+
+impl Core {
+    fn heard(&self, answer: Option<Answer>, method: &str) -> Heard {
+        let Some(answer) = answer else {
+            return Heard::expected(self.handled(), method);
+        };
+        let headers = answer.headers().filter(|&(name, _)| name != "connection");
+        let mut headers: Vec<_> =
+            headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        headers.sort();
+        let body = if method == "HEAD" { "" } else { answer.body() };
+        Heard {
+            status: answer.status().as_u16(),
+            headers,
+            length: Some(answer.body().len()),
+            body: body.to_owned(),
+        }
+    }
+}
+
+fn open(site: Site, receiver: &Receiver, request: &Request) -> Result<Envelope, Refused> {
+    let (method, headers) = (request.method, request.headers());
+    if site == Site::Capability {
+        let (path, now) = (request.path("/capability"), SystemTime::now());
+        return receiver.open_capability_request(
+            &site::capability_key(),
+            method,
+            &path,
+            now,
+            &headers[..],
+        );
+    }
+    receiver.open_request(method, &headers[..])
+}
+
+fn carry<T>(
+    receiver: &Receiver,
+    opened: Result<Envelope, Refused>,
+    request: &Request,
+    read: fn(Intake) -> Result<T, Refused>,
+) -> Result<T, Refused> {
+    let mut pieces = Pieces { left: request.pieces().into_iter(), whole: request.is_whole() };
+    let sleep = |_| std::future::pending();
+    let carried = receiver.carry(opened, &mut pieces, sleep, SystemTime::now(), read);
+    match poll_once(carried) {
+        Ended::Returned(result) => result,
+        Ended::Panicked | Ended::Pending => panic!("the body is there already"),
+    }
+}
+
+/// The body of a request that has arrived.
+struct Pieces {
+    left: std::vec::IntoIter<Bytes>,
+    whole: bool,
+}
+
+impl Chunks for Pieces {
+    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
+        let piece = self.left.next().map(Ok);
+        piece.or(if self.whole { None } else { Some(Err(Broken)) })
+    }
+}
+
+fn accept(receiver: &Receiver, application: &Application, delivery: Delivery) -> Answer {
+    let job_id = delivery.job_id().clone();
+    let task = async {
+        match poll_once(async { application.accept(delivery).await }) {
+            Ended::Returned(reply) => Ok(reply),
+            Ended::Panicked => Err(()),
+            // What is pending is never notified, so it is late at whatever deadline.
+            Ended::Pending => std::future::pending().await,
+        }
+    };
+    match poll_once(receiver.wait(&job_id, task, |_| std::future::ready(()))) {
+        Ended::Returned(answer) => answer,
+        Ended::Panicked | Ended::Pending => panic!("the deadline is over at once"),
+    }
+}
+
+enum Ended<T> {
+    Returned(T),
+    Panicked,
+    Pending,
+}
+
+fn poll_once<T>(work: impl Future<Output = T>) -> Ended<T> {
+    let mut work = pin!(work);
+    let mut context = Context::from_waker(Waker::noop());
+    match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut context))) {
+        Ok(Poll::Ready(value)) => Ended::Returned(value),
+        Ok(Poll::Pending) => Ended::Pending,
+        Err(_panic) => Ended::Panicked,
+    }
+}

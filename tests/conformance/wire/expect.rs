@@ -1,0 +1,70 @@
+use std::thread;
+
+use crate::{
+    ledger::Entry,
+    request::{Request, delivery},
+    site::{Site, Style},
+    targets::server::{Framework, Server},
+};
+
+fn announced() -> Request {
+    delivery().with("Expect", "100-continue")
+}
+
+/// The statuses that a sender gets who waits for leave before it sends the body; at the end,
+/// whether the server has closed.
+fn statuses(server: &Server, style: Style, request: &Request) -> (Vec<u16>, bool) {
+    let wire = request.wire(&Site::Default.path(style));
+    let end = wire.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    let (head, body) = wire.split_at(end.expect("the head ends") + 4);
+    let mut connection = server.connect();
+    connection.send(head);
+    let mut statuses = Vec::new();
+    loop {
+        let answer = connection.response().expect("there is an answer");
+        statuses.push(answer.status);
+        if answer.status != 100 {
+            let closes = answer.header("connection") == Some("close");
+            return (statuses, closes && connection.is_closed());
+        }
+        connection.send(body);
+    }
+}
+
+#[test]
+fn leave_is_given_to_a_delivery() {
+    for framework in Framework::BOTH {
+        let server = framework.serve_all();
+        let expected = (vec![100, 200], false);
+        assert_eq!(statuses(&server, Style::Receive, &announced()), expected);
+        let chunked = announced().chunked(16);
+        assert_eq!(statuses(&server, Style::Receive, &chunked), expected);
+        assert_eq!(server.ledger.take().len(), 2);
+    }
+}
+
+/// hyper writes `100 Continue` when a handler first reads the body, and for a stranger none does.
+/// actix-web writes it before any handler runs, so that the stranger sends its body all the same;
+/// nobody reads it.
+#[test]
+fn a_stranger_is_refused_and_its_body_not_waited_for() {
+    let stranger = announced().with("Authorization", "Bearer guess");
+    let too_long = announced().unsent(9 << 20);
+    thread::scope(|scope| {
+        for style in [Style::Receive, Style::Extract] {
+            let requests = [(&stranger, 401), (&too_long, 413)];
+            for (request, status) in requests {
+                scope.spawn(move || {
+                    let axum = Framework::Axum.serve_all();
+                    let actix_web = Framework::ActixWeb.serve_all();
+                    assert_eq!(statuses(&axum, style, request), (vec![status], true));
+                    assert_eq!(statuses(&actix_web, style, request), (vec![100, status], true));
+                    for server in [axum, actix_web] {
+                        let is_refused = |entry: &Entry| matches!(entry, Entry::Refused { .. });
+                        assert!(server.ledger.take().iter().all(is_refused));
+                    }
+                });
+            }
+        }
+    });
+}

@@ -1,0 +1,127 @@
+use super::parser::{
+    Fate,
+    Fate::{Closed, Status},
+    LET_IN, Row, malformed, odd,
+};
+
+const BODY: &str = "{sized}\r\n{article}";
+
+pub(super) fn rows() -> Vec<Row> {
+    [lines(), hosts(), first_lines(), targets(), sizes(), versions()].concat()
+}
+
+/// A delivery with one more line in its head.
+fn with_line(line: &str) -> String {
+    ["{start}", line, "\r\n", BODY].concat()
+}
+
+fn lines() -> Vec<Row> {
+    let folded = "{line}Host: receiver.test\r\nAuthorization: Bearer\r\n conformance-5f2b9c0e7a1d\r\n{service}";
+    let line_feeds = ["{start}", BODY].concat();
+    let first = "{line} X-First: a\r\nHost: receiver.test\r\n{delivery}";
+    vec![
+        malformed("a folded header", with_line("X-Folded: a\r\n b")),
+        malformed("a folded token", [folded, BODY].concat()),
+        malformed("white space before the first header", [first, BODY].concat()),
+        malformed("a space before a colon", with_line("X-Space : a")),
+        malformed(
+            "a space before the colon of the length",
+            "{start}Content-Length : {length}\r\n\r\n{article}",
+        ),
+        malformed("a header without colon", with_line("X-No-Colon")),
+        malformed("a header without name", with_line(": a")),
+        malformed("a name with brackets", with_line("X-(Name): a")),
+        malformed("a zero byte in a value", with_line("X-Zero: a\0b")),
+        malformed("a delete character in a value", with_line("X-Delete: a\x7fb")),
+        malformed("a carriage return in a value", with_line("X-Return: a\rb")),
+        malformed("lines that end the wrong way round", with_line("X-Wrong: a\n\rX-Way: b")),
+        // RFC 9112, section 2.2: a recipient may take a line feed for the end of a line.
+        odd(
+            "a line feed in the place of a line's end",
+            with_line("X-Feed: a\nX-Next: b"),
+            LET_IN,
+            LET_IN,
+        ),
+        odd("empty lines before the request", ["\r\n\r\n", &line_feeds].concat(), LET_IN, LET_IN),
+        odd(
+            "a header that asks for another protocol",
+            with_line("Connection: Upgrade\r\nUpgrade: h2c"),
+            LET_IN,
+            LET_IN,
+        ),
+    ]
+}
+
+fn hosts() -> Vec<Row> {
+    let no_host = ["{line}{delivery}", BODY].concat();
+    vec![
+        // RFC 9112, section 3.2 wants both refused; hyper leaves that to the application.
+        odd("no Host", no_host, LET_IN, &[Status(400)]),
+        odd("two Hosts", with_line("Host: other.test"), LET_IN, &[Status(400)]),
+    ]
+}
+
+fn first_lines() -> Vec<Row> {
+    let line = |line: &str| [line, "\r\nHost: receiver.test\r\n{delivery}", BODY].concat();
+    vec![
+        malformed("a method with brackets", line("PO(ST {path} HTTP/1.1")),
+        malformed("two spaces behind the method", line("POST  {path} HTTP/1.1")),
+        malformed("a tab behind the method", line("POST\t{path} HTTP/1.1")),
+        malformed("a space before the method", line(" POST {path} HTTP/1.1")),
+        malformed("a space in the path", line("POST {path} x HTTP/1.1")),
+        malformed("no version", line("POST {path}")),
+        malformed("a version in lower case", line("POST {path} http/1.1")),
+        malformed("HTTP/1.2", line("POST {path} HTTP/1.2")),
+        malformed("HTTP/2.0", line("POST {path} HTTP/2.0")),
+        malformed("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        malformed("the greeting of TLS", "\x16\x03\x01\x02\0\x01\0\x01\x03\x03\r\n\r\n"),
+    ]
+}
+
+/// Whatever the path, never a redirect.
+fn targets() -> Vec<Row> {
+    let to = |target: &str| {
+        ["POST ", target, " HTTP/1.1\r\nHost: receiver.test\r\n{delivery}", BODY].concat()
+    };
+    let elsewhere = |situation, target| odd(situation, to(target), &[Status(404)], &[Status(404)]);
+    vec![
+        elsewhere("a slash behind the path", "{path}/"),
+        elsewhere("two slashes before the path", "/{path}"),
+        elsewhere("a path with dots", "/x/..{path}"),
+        elsewhere("an asterisk for the path", "*"),
+        odd("a query behind the path", to("{path}?token=guess"), LET_IN, LET_IN),
+        odd("a whole URL for the path", to("http://receiver.test{path}"), LET_IN, LET_IN),
+    ]
+}
+
+/// Either server reads a large head to some extent; what is too large for it, it refuses.
+fn sizes() -> Vec<Row> {
+    const TOO_LARGE: &[Fate] = &[Status(431), Closed];
+    let many = |count| with_line("X-Many: a\r\n".repeat(count).trim_end());
+    let long = |bytes| with_line(&["X-Long: ", &"a".repeat(bytes)].concat());
+    let endless = ["{start}X-Long: ", &"a".repeat(1_000_000)].concat();
+    let query = [
+        "POST {path}?",
+        &"a".repeat(70_000),
+        " HTTP/1.1\r\nHost: receiver.test\r\n{delivery}",
+        BODY,
+    ];
+    vec![
+        odd("80 more headers", many(80), LET_IN, LET_IN),
+        odd("1000 more headers", many(1000), TOO_LARGE, TOO_LARGE),
+        odd("a header of 60 KB", long(60_000), LET_IN, LET_IN),
+        odd("a header of 1 MB", long(1_000_000), TOO_LARGE, TOO_LARGE),
+        odd("a head of 1 MB that does not end", endless, TOO_LARGE, TOO_LARGE),
+        odd("a query of 70 KB", query.concat(), &[Status(414), Closed], &[Status(400), Closed]),
+    ]
+}
+
+fn versions() -> Vec<Row> {
+    let old = |headers: &str| ["POST {path} HTTP/1.0\r\n{delivery}", headers].concat();
+    let kept = old(&["Connection: keep-alive\r\n", BODY].concat());
+    vec![
+        odd("HTTP/1.0", old(BODY), LET_IN, LET_IN),
+        odd("HTTP/1.0 that keeps the connection", kept, LET_IN, LET_IN),
+        malformed("HTTP/1.0 and chunks", old("{chunked}\r\n{chunks}")),
+    ]
+}
