@@ -69,7 +69,7 @@ impl<T: Shape> Slot<T> {
             Self::Is(value) => value.drift(drift),
             Self::Absent | Self::Other(Kind::Null) => {}
             Self::Other(found) => {
-                drift.push(Drift { path: path.into(), expected: Some(T::EXPECTED), found: *found })
+                drift.push(Drift { path: path.into(), expected: Some(T::EXPECTED), found: *found });
             }
         }
     }
