@@ -19,6 +19,8 @@ pub(crate) enum Work {
     Panics,
     /// Panics before it has made the future to wait for.
     PanicsAtOnce,
+    /// Panics when it is told of a refusal, and else stores.
+    PanicsAtRefusals,
     /// Replies once it is notified.
     Waits(Arc<Notify>),
 }
@@ -65,6 +67,9 @@ impl Sink for Application {
     fn refused(&self, refused: &Refused) {
         let job_id = refused.job_id().map(ToString::to_string);
         self.ledger.write(Entry::Refused { job_id });
+        if let Work::PanicsAtRefusals = self.work {
+            panic_quietly();
+        }
     }
 }
 
@@ -73,6 +78,7 @@ impl Work {
         match self {
             Self::Replies(reply) => *reply,
             Self::Panics | Self::PanicsAtOnce => panic_quietly(),
+            Self::PanicsAtRefusals => Reply::Stored,
             Self::Waits(notify) => {
                 notify.notified().await;
                 Reply::Stored

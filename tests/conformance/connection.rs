@@ -60,6 +60,13 @@ impl Connection {
         let _ = self.stream.write_all(bytes.as_ref());
     }
 
+    /// Waits until the server has sent something, and leaves it unread: a connection that is dropped
+    /// then is reset.
+    pub(crate) fn leave_unread(&self) {
+        let waiting = self.stream.peek(&mut [0]).expect("the server sends something");
+        assert_eq!(waiting, 1, "the server closed the connection");
+    }
+
     pub(crate) fn finish_sending(&self) {
         let _ = self.stream.shutdown(Shutdown::Write);
     }

@@ -31,7 +31,7 @@ pub(crate) enum Fate {
     Closed,
     /// It was closed, and the answer had not said so.
     ClosedSilently,
-    /// It stayed open, and the answer had said that it would be closed, or did not come.
+    /// It stayed open, and the answer had said that it would be closed, or did not come at once.
     LeftOpen,
 }
 

@@ -24,7 +24,7 @@ use crate::{
         axum::{router, serve},
         server::{Framework, Mount, Server},
     },
-    wire::hang_up::Patient,
+    wire::hang_up::{Farewell, Patient},
 };
 
 fn server(router: Router, ledger: Ledger) -> Server {
@@ -239,5 +239,5 @@ fn a_sink_that_runs_in_the_request_is_caught() {
     let handler = any(move |request| fault(request, receiver, application));
     let path = Site::Default.path(Style::Receive);
     let server = server(Router::new().route(&path, handler), patient.ledger.clone());
-    assert!(!patient.finishes_alone(&server));
+    assert!(!patient.finishes_alone(&server, Farewell::Close));
 }

@@ -33,6 +33,7 @@ pub(crate) enum Site {
     Unavailable,
     Panics,
     PanicsAtOnce,
+    PanicsAtRefusals,
     Late,
 }
 
@@ -58,7 +59,7 @@ pub(crate) enum Style {
 }
 
 impl Site {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Default,
         Self::TwoTargets,
         Self::NoScheme,
@@ -74,6 +75,7 @@ impl Site {
         Self::Unavailable,
         Self::Panics,
         Self::PanicsAtOnce,
+        Self::PanicsAtRefusals,
         Self::Late,
     ];
 
@@ -110,6 +112,7 @@ impl Site {
             Self::Unavailable => Work::Replies(Reply::Unavailable),
             Self::Panics => Work::Panics,
             Self::PanicsAtOnce => Work::PanicsAtOnce,
+            Self::PanicsAtRefusals => Work::PanicsAtRefusals,
             // Nobody ever notifies it.
             Self::Late => Work::Waits(Arc::new(Notify::new())),
             _ => Work::Replies(Reply::Stored),

@@ -33,6 +33,7 @@ fn heads() -> Vec<Row> {
         stranger("all is wrong but the method", foreign(all())),
         refused("all is wrong but the token", all(), UNSUPPORTED, NoJob),
         refused("encoded, two jobs, too long", encoded, UNSUPPORTED, NoJob),
+        refused("a wrong type, two jobs", wrong_type(two_jobs(long())), UNSUPPORTED, NoJob),
         refused("a wrong type, too long", wrong_type(long()), UNSUPPORTED, Job("job_1")),
         refused("two jobs, too long", two_jobs(long()), BAD_REQUEST, NoJob),
         refused("an illegal job id, too long", illegal, INVALID_JOB_ID, NoJob),

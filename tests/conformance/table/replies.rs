@@ -1,8 +1,8 @@
 use crate::{
-    answers::{DUPLICATE, IGNORED, INTERNAL, RETRY_LATER, STORED, UNAVAILABLE},
+    answers::{DUPLICATE, IGNORED, INTERNAL, MALFORMED, RETRY_LATER, STORED, UNAVAILABLE},
     ledger::Entry,
     request::delivery,
-    row::{Outcome, Promise, Reply, Row, let_in},
+    row::{Outcome, Promise, Reply, Row, Told::Job, let_in, refused},
     site::Site,
 };
 
@@ -25,6 +25,8 @@ pub(super) fn rows() -> Vec<Row> {
         row("the store is down", Site::Unavailable, UNAVAILABLE).extract(again()),
         row("a panic", Site::Panics, INTERNAL).extract(cut()),
         row("a panic before the first await", Site::PanicsAtOnce, INTERNAL).extract(cut()),
+        refused("a panic at a refusal", delivery().body("{"), MALFORMED, Job("job_1"))
+            .at(Site::PanicsAtRefusals),
         // How long a handler may take is the framework's to say.
         row("no reply in time", Site::Late, UNAVAILABLE).extract(Promise::Nothing),
     ]

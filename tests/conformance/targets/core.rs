@@ -52,30 +52,35 @@ impl Target for Core {
         let answer = match style {
             Style::Receive => {
                 let opened = open(site, &receiver, request);
-                Some(match carry(&receiver, opened, request, Intake::read) {
-                    Ok(delivery) => accept(&receiver, &application, delivery),
-                    Err(refused) => {
+                match carry(&receiver, opened, request, Intake::read) {
+                    Some(Ok(delivery)) => Ok(Some(accept(&receiver, &application, delivery))),
+                    Some(Err(refused)) => {
                         refused.report_to(&application);
-                        refused.answer()
+                        Ok(Some(refused.answer()))
                     }
-                })
+                    None => Err(Silence::Late),
+                }
             }
             Style::Extract => {
                 let opened = receiver.open(&request.headers()[..]);
                 match carry(&receiver, opened, request, Intake::article) {
-                    Ok(result) => match poll_once(application.handle(result)) {
-                        Ended::Returned(Ok(())) => None,
-                        Ended::Returned(Err(reason)) => Some(Answer::retry(&reason)),
+                    Some(Ok(result)) => match poll_once(application.handle(result)) {
+                        Ended::Returned(Ok(())) => Ok(None),
+                        Ended::Returned(Err(reason)) => Ok(Some(Answer::retry(&reason))),
                         Ended::Panicked | Ended::Pending => panic!("nothing is owed here"),
                     },
-                    Err(refused) => Some(refused.answer()),
+                    Some(Err(refused)) => Ok(Some(refused.answer())),
+                    None => Err(Silence::Late),
                 }
             }
         };
-        let closes =
-            answer.is_some_and(|answer| answer.headers().any(|(name, _)| name == "connection"));
-        let connection = if closes { Fate::Closed } else { Fate::Usable };
-        let heard: Result<_, Silence> = Ok(self.heard(answer, request.method));
+        let closes = |answer: Answer| answer.headers().any(|(name, _)| name == "connection");
+        let connection = match answer {
+            Ok(Some(answer)) if closes(answer) => Fate::Closed,
+            Ok(_) => Fate::Usable,
+            Err(_) => Fate::LeftOpen,
+        };
+        let heard = answer.map(|answer| self.heard(answer, request.method));
         let exchange = Exchange { answer: heard, connection, ledger: self.ledger.take() };
         (exchange, format!("{answer:?}"))
     }
@@ -115,31 +120,37 @@ fn open(site: Site, receiver: &Receiver, request: &Request) -> Result<Envelope, 
     receiver.open_request(method, &headers[..])
 }
 
+/// `None` while a body is waited for that does not come.
 fn carry<T>(
     receiver: &Receiver,
     opened: Result<Envelope, Refused>,
     request: &Request,
     read: fn(Intake) -> Result<T, Refused>,
-) -> Result<T, Refused> {
-    let mut pieces = Pieces { left: request.pieces().into_iter(), whole: request.is_whole() };
+) -> Option<Result<T, Refused>> {
+    let mut pieces = Pieces { request, left: request.pieces().into_iter() };
     let sleep = |_| std::future::pending();
     let carried = receiver.carry(opened, &mut pieces, sleep, SystemTime::now(), read);
     match poll_once(carried) {
-        Ended::Returned(result) => result,
-        Ended::Panicked | Ended::Pending => panic!("the body is there already"),
+        Ended::Returned(result) => Some(result),
+        Ended::Pending => None,
+        Ended::Panicked => panic!("the core does not panic"),
     }
 }
 
-/// The body of a request that has arrived.
-struct Pieces {
+/// The body of a request, as far as it is sent.
+struct Pieces<'a> {
+    request: &'a Request,
     left: std::vec::IntoIter<Bytes>,
-    whole: bool,
 }
 
-impl Chunks for Pieces {
+impl Chunks for Pieces<'_> {
     async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
-        let piece = self.left.next().map(Ok);
-        piece.or(if self.whole { None } else { Some(Err(Broken)) })
+        match self.left.next() {
+            Some(piece) => Some(Ok(piece)),
+            None if self.request.is_whole() => None,
+            None if self.request.ends_early() => Some(Err(Broken)),
+            None => std::future::pending().await,
+        }
     }
 }
 

@@ -63,18 +63,9 @@ fn codings() -> Vec<Row> {
         malformed("chunked, and gzip around it", coded("chunked, gzip")),
         malformed("identity", coded("identity")),
         // hyper looks at the last coding alone. The body is not decompressed, and so must be JSON as it is.
-        odd("gzip, and chunked around it", coded("gzip, chunked"), &[Status(400)], &[Status(400)]),
-        odd(
-            "chunked twice in one header",
-            coded("chunked, chunked"),
-            &[Status(400)],
-            &[Status(400)],
-        ),
-        odd(
-            "chunked in two headers",
-            coded("chunked\r\nTransfer-Encoding: chunked"),
-            &[Status(400)],
-            &[Status(400)],
-        ),
+        // hyper has no objection to these, but the core has: a proxy in front may read them otherwise.
+        malformed("gzip, and chunked around it", coded("gzip, chunked")),
+        malformed("chunked twice in one header", coded("chunked, chunked")),
+        malformed("chunked in two headers", coded("chunked\r\nTransfer-Encoding: chunked")),
     ]
 }

@@ -11,7 +11,7 @@ use crate::{
     targets::server::{Framework, Server},
 };
 
-/// The half second that draining may take, and as long again as a busy machine may add.
+/// Draining may take half a second; the rest is for a busy machine.
 const SOON: Duration = Duration::from_secs(4);
 
 fn stranger() -> Request {
@@ -94,7 +94,7 @@ fn a_body_over_the_limit_is_answered_before_a_byte_of_it_came() {
 }
 
 #[test]
-fn a_strangers_chunks_are_dropped_up_to_64_kib() {
+fn a_strangers_chunks_beyond_64_kib_are_not_read() {
     on_each_server(|server, path, _| {
         let empty = stranger().body("").unfinished().wire(path);
         let head = empty.strip_suffix(&chunk(b"")[..]).expect("it has no chunk");

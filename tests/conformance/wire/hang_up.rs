@@ -31,10 +31,17 @@ impl Patient {
     }
 
     /// Whether the sink's work comes to its end though its sender is gone.
-    pub(crate) fn finishes_alone(&self, server: &Server) -> bool {
+    pub(crate) fn finishes_alone(&self, server: &Server, farewell: Farewell) -> bool {
         let path = Site::Default.path(Style::Receive);
         let mut connection = server.connect();
-        connection.send(delivery().wire(&path));
+        match farewell {
+            Farewell::Close => connection.send(delivery().wire(&path)),
+            Farewell::Reset => {
+                let announced = delivery().with("Expect", "100-continue");
+                connection.send(announced.wire(&path));
+                connection.leave_unread();
+            }
+        }
         let begun = self.ledger.take_when(1, PATIENCE);
         assert!(matches!(begun[..], [Entry::Accepted(_)]), "{begun:?}");
         drop(connection);
@@ -48,11 +55,22 @@ impl Patient {
     }
 }
 
+/// How a sender hangs up: hyper gives up a request for either, actix-web for a reset.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Farewell {
+    Close,
+    Reset,
+}
+
 #[test]
 fn a_sender_that_hangs_up_does_not_cut_the_sinks_work_in_half() {
     for framework in Framework::BOTH {
-        let patient = Patient::new();
-        let server = framework.serve(vec![patient.mount.clone()], patient.ledger.clone());
-        assert!(patient.finishes_alone(&server), "{framework:?}");
+        for farewell in [Farewell::Close, Farewell::Reset] {
+            let patient = Patient::new();
+            let mounts = vec![patient.mount.clone()];
+            let server = framework.serve(mounts, patient.ledger.clone());
+            let finishes = patient.finishes_alone(&server, farewell);
+            assert!(finishes, "{framework:?}, {farewell:?}");
+        }
     }
 }
