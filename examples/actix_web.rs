@@ -5,7 +5,7 @@ use std::{env, io};
 
 use actix_web::{App, HttpServer, web};
 use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry};
-use article_webhook_examples::{cannot_listen, listening, no_token};
+use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 
 async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
     // Both texts come from outside; escaped, they cannot steer the terminal.
@@ -17,7 +17,7 @@ async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retr
 
 #[actix_web::main]
 async fn main() -> io::Result<()> {
-    tracing_subscriber::fmt::init(); // says why a delivery was refused
+    log_refusals();
     let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
     let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("actix_web", &error)));
     let app = move || {

@@ -4,7 +4,7 @@
 use std::{env, io};
 
 use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry};
-use article_webhook_examples::{cannot_listen, listening, no_token};
+use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 use axum::{Router, routing::post};
 use tokio::net::TcpListener;
 
@@ -18,7 +18,7 @@ async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retr
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
-    tracing_subscriber::fmt::init(); // says why a delivery was refused
+    log_refusals();
     let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
     let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("axum", &error)));
     let app = Router::new().route("/webhooks/articles", post(on_article)).with_state(receiver);

@@ -4,9 +4,24 @@
 //! own does without it.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // programs talk to whoever starts them
 
-use std::{io, net::SocketAddr, process::exit};
+use std::{
+    io::{self, IsTerminal},
+    net::SocketAddr,
+    process::exit,
+};
 
 use article_webhook::TokenError;
+use tracing_subscriber::filter::LevelFilter;
+
+/// Lets the receiver say on standard error why it refused a delivery (feature `tracing`).
+pub fn log_refusals() {
+    tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::WARN)
+        .with_target(false)
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(io::stderr)
+        .init();
+}
 
 /// Says where a program listens, and how to deliver an article to it. The token is not shown.
 pub fn listening(address: SocketAddr) {

@@ -6,7 +6,7 @@
 use std::{env, io, process::exit};
 
 use article_webhook_axum::{AuthToken, Receiver, receive};
-use article_webhook_examples::{cannot_listen, listening, no_token};
+use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 use axum::{
     Router,
     extract::{Path, State},
@@ -32,7 +32,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src http: https:
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
-    tracing_subscriber::fmt::init(); // says why a delivery was refused
+    log_refusals();
     let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
     let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("blog", &error)));
     let directory = env::var("ARTICLE_BLOG_DIR").unwrap_or("blog-articles".to_owned());

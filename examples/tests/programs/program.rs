@@ -2,7 +2,7 @@ use std::{
     env::{self, consts::EXE_SUFFIX},
     io::{BufRead, BufReader, Lines, Read, Write},
     net::{SocketAddr, TcpStream},
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
     time::Duration,
 };
 
@@ -13,6 +13,7 @@ pub(crate) struct Program {
     pub(crate) address: SocketAddr,
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
+    log: Lines<BufReader<ChildStderr>>,
 }
 
 impl Program {
@@ -25,7 +26,9 @@ impl Program {
         let command = command
             .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
             .env("ARTICLE_WEBHOOK_ADDR", "127.0.0.1:0");
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = output.next().unwrap().unwrap();
         let address = line
@@ -33,13 +36,19 @@ impl Program {
             .and_then(|line| line.strip_suffix("/webhooks/articles"))
             .unwrap();
         let address = address.parse().unwrap();
-        Self { address, child, output }
+        Self { address, child, output, log }
     }
 
     /// The next line it prints.
     pub(crate) fn line(&mut self) -> String {
         let line = self.output.next();
         line.expect("the program goes on printing").unwrap()
+    }
+
+    /// The next line of its log.
+    pub(crate) fn log(&mut self) -> String {
+        let line = self.log.next();
+        line.expect("the program goes on logging").unwrap()
     }
 
     /// The next lines it prints, as one text.
