@@ -189,4 +189,35 @@ mod tests {
         let log = logged(|| drop(Receiver::new(AuthToken::new("Bearer hunter2").unwrap())));
         assert!(log.contains("can be guessed") && !log.contains("hunter2"), "{log}");
     }
+
+    #[test]
+    fn no_type_shows_a_token_or_a_body() {
+        let canary = "canary-3f9d51c07b";
+        let token = AuthToken::new(&format!("Bearer {canary}")).unwrap();
+        let receiver = Receiver::new(token.clone());
+        let article = serde_json::json!({"title": canary, "html": canary, "meta_title": canary});
+        let post = Post::complete().token(&format!("Bearer {canary}")).field("article", article);
+        let posts = serde_json::json!({"x": [canary, {"text": canary}]});
+        let post = post.field("social_posts", posts).field("featured_image", [canary].into());
+
+        let open = || receiver.open(post.headers()).unwrap();
+        let mut intake = open().intake();
+        intake.push(post.body().slice(..100)).unwrap();
+        intake.push(post.body().slice(100..)).unwrap();
+        let delivery = open().read(post.body().clone()).unwrap();
+        let undecodable = delivery.decode().unwrap_err();
+        let image = serde_json::json!({"url": canary, "alt_text": canary});
+        let result = open().article(post.clone().field("featured_image", image).body()).unwrap();
+        let refused = open().article(post.body()).unwrap_err();
+
+        let shown = format!(
+            "{token:?} {receiver:?} {:?} {intake:?} {delivery:?} {result:?} {undecodable:?} {undecodable} \
+             {refused:?} {refused} {:?} {:?}",
+            open(),
+            refused.answer(),
+            Receiver::builder(token.clone()),
+        );
+        assert!(shown.contains("job_7c1e4a52") && shown.contains("bytes"), "{shown}");
+        assert!(!shown.contains("canary"), "{shown}");
+    }
 }
