@@ -115,7 +115,7 @@ macro_rules! draft {
                 entries: &mut Entries<'de, A>,
             ) -> Result<bool, A::Error> {
                 match key {
-                    $(stringify!($field) => self.$field = entries.value()?,)*
+                    $(stringify!($field) => entries.fill(&mut self.$field)?,)*
                     _ => return Ok(false),
                 }
                 Ok(true)

@@ -90,19 +90,31 @@ pub(crate) trait Shape: Sized {
         None
     }
 
-    fn array<'de, A: SeqAccess<'de>>(mut elements: Elements<A>) -> Result<Option<Self>, A::Error> {
-        while elements.next::<Anything>()?.is_some() {}
+    fn array<'de, A: SeqAccess<'de>>(elements: Elements<A>) -> Result<Option<Self>, A::Error> {
+        skip_array(elements)?;
         Ok(None)
     }
 
-    fn object<'de, A: MapAccess<'de>>(
-        mut entries: Entries<'de, A>,
-    ) -> Result<Option<Self>, A::Error> {
-        while entries.key()?.is_some() {
-            entries.value::<Anything>()?;
-        }
+    fn object<'de, A: MapAccess<'de>>(entries: Entries<'de, A>) -> Result<Option<Self>, A::Error> {
+        skip_object(entries)?;
         Ok(None)
     }
+}
+
+/// Not inlined, like all that reads arrays and objects: one reader of everything at once, in which
+/// hardly a line is used twice, costs more to load than to run.
+#[inline(never)]
+fn skip_array<'de, A: SeqAccess<'de>>(mut elements: Elements<A>) -> Result<(), A::Error> {
+    while elements.next::<Anything>()?.is_some() {}
+    Ok(())
+}
+
+#[inline(never)]
+fn skip_object<'de, A: MapAccess<'de>>(mut entries: Entries<'de, A>) -> Result<(), A::Error> {
+    while entries.key()?.is_some() {
+        entries.value::<Anything>()?;
+    }
+    Ok(())
 }
 
 /// A value that is walked through to its end and dropped; only its kind is known.
@@ -114,7 +126,7 @@ impl Shape for Anything {
 
 /// An object with the fields that a reader knows of it.
 pub(crate) trait Fields: Default {
-    /// Reads the value behind `key`, or returns `false` when it does not know the key.
+    /// [Fills](Entries::fill) the slot of `key`, or returns `false` when it does not know the key.
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
         key: &str,
@@ -135,39 +147,40 @@ impl<F: Fields> Shape for F {
         Fields::drift(self, drift);
     }
 
+    #[inline(never)]
     fn object<'de, A: MapAccess<'de>>(
         mut entries: Entries<'de, A>,
     ) -> Result<Option<Self>, A::Error> {
         let mut fields = Self::default();
-        let mut keys = Keys::new();
+        let mut unknown = Keys::default();
         while let Some(key) = entries.key()? {
-            if !fields.field(&key, &mut entries)? {
-                if let Slot::Other(kind) = entries.value::<Anything>()? {
-                    fields.unknown(&key, kind);
-                }
+            if fields.field(&key, &mut entries)? {
+                continue;
             }
-            if !keys.insert(key) {
-                return Err(A::Error::custom("repeated key"));
+            if let Slot::Other(kind) = entries.value::<Anything>()? {
+                fields.unknown(&key, kind);
+            }
+            if !unknown.insert(key) {
+                return Err(repeated_key());
             }
         }
         Ok(Some(fields))
     }
 }
 
-/// The keys of one object: a short list, as nearly every object has few, and then a tree, so that
-/// a body of a million keys takes no quadratic time.
+fn repeated_key<E: Error>() -> E {
+    E::custom("repeated key")
+}
+
+/// The keys of one object that its reader does not know: a short list, as nearly every object has
+/// few, and then a tree, so that a body of a million keys takes no quadratic time.
+#[derive(Default)]
 struct Keys<'de> {
     few: Vec<Cow<'de, str>>,
     many: BTreeSet<Cow<'de, str>>,
 }
 
 impl<'de> Keys<'de> {
-    fn new() -> Self {
-        // Room for the documented fields of any object, in one allocation.
-        let (few, many) = (Vec::with_capacity(8), BTreeSet::new());
-        Self { few, many }
-    }
-
     /// `false` when the key is there already.
     fn insert(&mut self, key: Cow<'de, str>) -> bool {
         if self.few.contains(&key) {
@@ -221,6 +234,16 @@ impl<'de, A: MapAccess<'de>> Entries<'de, A> {
 
     pub(crate) fn value<T: Shape>(&mut self) -> Result<Slot<T>, A::Error> {
         self.map.next_value_seed(Reader::new(self.room))
+    }
+
+    /// Reads the value into the slot of its key, which must be absent: each key may come once.
+    pub(crate) fn fill<T: Shape>(&mut self, slot: &mut Slot<T>) -> Result<(), A::Error> {
+        let repeated = !matches!(slot, Slot::Absent);
+        *slot = self.value()?;
+        if repeated {
+            return Err(repeated_key());
+        }
+        Ok(())
     }
 }
 

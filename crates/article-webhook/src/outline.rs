@@ -12,6 +12,9 @@ pub(crate) struct Outline {
     pub(crate) job_id: Slot<JobId>,
     status: Slot<Status>,
     article: Slot<ArticleOutline>,
+    // Read as objects only for their keys: no object with documented fields may repeat one.
+    featured_image: Slot<Unread>,
+    social_posts: Slot<Unread>,
 }
 
 impl Outline {
@@ -31,11 +34,11 @@ impl Fields for Outline {
         entries: &mut Entries<'de, A>,
     ) -> Result<bool, A::Error> {
         match key {
-            "job_id" => self.job_id = entries.value()?,
-            "status" => self.status = entries.value()?,
-            "article" => self.article = entries.value()?,
-            // Read as objects only for their keys: no object with documented fields may repeat one.
-            "featured_image" | "social_posts" => _ = entries.value::<Unread>()?,
+            "job_id" => entries.fill(&mut self.job_id)?,
+            "status" => entries.fill(&mut self.status)?,
+            "article" => entries.fill(&mut self.article)?,
+            "featured_image" => entries.fill(&mut self.featured_image)?,
+            "social_posts" => entries.fill(&mut self.social_posts)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -55,8 +58,8 @@ impl Fields for ArticleOutline {
         entries: &mut Entries<'de, A>,
     ) -> Result<bool, A::Error> {
         match key {
-            "title" => self.title = entries.value()?,
-            "html" => self.html = entries.value()?,
+            "title" => entries.fill(&mut self.title)?,
+            "html" => entries.fill(&mut self.html)?,
             _ => return Ok(false),
         }
         Ok(true)
