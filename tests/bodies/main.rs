@@ -133,6 +133,17 @@ fn the_single_pass_judges_as_the_two_steps_do() {
     });
 }
 
+/// Also where an application turns on numbers of arbitrary precision, which look like objects.
+#[test]
+fn a_number_is_no_level_of_nesting() {
+    let nested = |levels| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        read(&Post::new(format!(r#"{{"job_id":"job_7c1e4a52","new":{open}1.5{close}}}"#)))
+    };
+    assert!(nested(63).is_ok());
+    assert_eq!(nested(64).unwrap_err().rejection().code(), "malformed_json");
+}
+
 #[test]
 fn what_is_let_in_every_reader_reads_alike() {
     check(|body| {

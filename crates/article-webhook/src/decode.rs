@@ -12,7 +12,8 @@ use crate::{
     Article, ArticleResult, Drift, FeaturedImage, JobId, Kind, SocialPost, SocialPosts, Status,
     UntrustedHtml,
     drift::Unknown,
-    json::{self, Entries, Fields, Malformed, Shape, Slot},
+    json::{self, Fields, Malformed, Shape, Slot},
+    reader::Entries,
 };
 
 pub(crate) fn decode(body: &[u8]) -> Result<ArticleResult, DecodeError> {

@@ -1,7 +1,7 @@
 //! One pass over the JSON of a body, by serde's visitors.
 //!
 //! What is refused is refused everywhere, in fields we know and in fields we do not: bad UTF-8,
-//! lone surrogates, nesting over [`MAX_DEPTH`]. Serde's own `IgnoredAny` and derived structs will
+//! lone surrogates, nesting over 64 levels. Serde's own `IgnoredAny` and derived structs will
 //! not do: they skip a field without looking at its escapes or its depth, and accept arrays for
 //! objects. In the objects we read, a repeated key is refused as well, because two parsers may
 //! disagree about which of the two values counts.
@@ -9,15 +9,15 @@
 //! A value of an unexpected kind is no error of this pass: it becomes a [`Slot::Other`], and who
 //! asked for the value decides. So one pass tells malformed bodies from those we do not understand.
 
-use std::{borrow::Cow, collections::BTreeSet, fmt, marker::PhantomData, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeSet};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess};
 use serde_json::Number;
 
-use crate::{Drift, Kind};
-
-/// How deep objects and arrays may be nested, the outermost object included.
-const MAX_DEPTH: u8 = 64;
+use crate::{
+    Drift, Kind,
+    reader::{Elements, Entries, Reader},
+};
 
 /// Where a body stops being one well-formed JSON object. Holds no part of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) fn parse<F: Fields>(body: &[u8]) -> Result<F, Malformed> {
     // serde_json would check the UTF-8 as well, string by string and several times slower.
     let text = simdutf8::basic::from_utf8(body).map_err(|_| bad_utf8(body))?;
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = Reader::<F>::new(Room(MAX_DEPTH))
+    let value = Reader::<F>::outermost()
         .deserialize(&mut json)
         .and_then(|value| json.end().map(|()| value))
         .map_err(|error| Malformed { line: error.line(), column: error.column() })?;
@@ -61,7 +61,7 @@ pub(crate) enum Slot<T> {
 }
 
 impl<T> Slot<T> {
-    fn new(value: Option<T>, kind: Kind) -> Self {
+    pub(crate) fn new(value: Option<T>, kind: Kind) -> Self {
         value.map_or(Self::Other(kind), Self::Is)
     }
 }
@@ -168,7 +168,7 @@ impl<F: Fields> Shape for F {
     }
 }
 
-fn repeated_key<E: Error>() -> E {
+pub(crate) fn repeated_key<E: Error>() -> E {
     E::custom("repeated key")
 }
 
@@ -191,177 +191,5 @@ impl<'de> Keys<'de> {
             return true;
         }
         self.many.insert(key)
-    }
-}
-
-/// How many more levels of nesting are allowed from here.
-#[derive(Clone, Copy)]
-struct Room(u8);
-
-impl Room {
-    fn enter<E: Error>(self) -> Result<Self, E> {
-        let left = self.0.checked_sub(1);
-        left.map(Self).ok_or_else(|| E::custom("nested too deep"))
-    }
-}
-
-/// The elements of an array, to be read one after the other.
-pub(crate) struct Elements<A> {
-    seq: A,
-    room: Room,
-}
-
-impl<'de, A: SeqAccess<'de>> Elements<A> {
-    pub(crate) fn next<T: Shape>(&mut self) -> Result<Option<Slot<T>>, A::Error> {
-        self.seq.next_element_seed(Reader::new(self.room))
-    }
-}
-
-/// The entries of an object, to be read one after the other.
-pub(crate) struct Entries<'de, A> {
-    map: A,
-    room: Room,
-    first: Option<Cow<'de, str>>,
-}
-
-impl<'de, A: MapAccess<'de>> Entries<'de, A> {
-    pub(crate) fn key(&mut self) -> Result<Option<Cow<'de, str>>, A::Error> {
-        match self.first.take() {
-            Some(key) => Ok(Some(key)),
-            None => self.map.next_key_seed(Key),
-        }
-    }
-
-    pub(crate) fn value<T: Shape>(&mut self) -> Result<Slot<T>, A::Error> {
-        self.map.next_value_seed(Reader::new(self.room))
-    }
-
-    /// Reads the value into the slot of its key, which must be absent: each key may come once.
-    pub(crate) fn fill<T: Shape>(&mut self, slot: &mut Slot<T>) -> Result<(), A::Error> {
-        let repeated = !matches!(slot, Slot::Absent);
-        *slot = self.value()?;
-        if repeated {
-            return Err(repeated_key());
-        }
-        Ok(())
-    }
-}
-
-/// A key with its escapes resolved, so that `"job_id"` and `"job\u005fid"` are the same one.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(key.to_owned()))
-    }
-}
-
-/// Under serde_json's feature `arbitrary_precision`, which any crate of an application may turn
-/// on for all, a number reaches a visitor as an object with this one key.
-const NUMBER: &str = "$serde_json::private::Number";
-
-/// Whether that feature is on: only then is a number kept as it was written.
-static NUMBERS_ARE_OBJECTS: LazyLock<bool> =
-    LazyLock::new(|| "1.10".parse().is_ok_and(|number: Number| number.to_string() == "1.10"));
-
-struct Reader<T> {
-    room: Room,
-    shape: PhantomData<T>,
-}
-
-impl<T> Reader<T> {
-    fn new(room: Room) -> Self {
-        let shape = PhantomData;
-        Self { room, shape }
-    }
-}
-
-impl<T: Shape> Reader<T> {
-    /// A number in the guise of an object. Where the body really holds such an object, it is
-    /// refused: what it says would depend on the features of the application.
-    fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Slot<T>, A::Error> {
-        let room = self.room.enter()?;
-        let Slot::Is(digits) = map.next_value_seed(Reader::<String>::new(room))? else {
-            return Err(A::Error::custom("not a number"));
-        };
-        let number: Number = digits.parse().map_err(A::Error::custom)?;
-        if number.as_f64().is_none() || map.next_key_seed(Key)?.is_some() {
-            return Err(A::Error::custom("not a number"));
-        }
-        Ok(Slot::new(T::number(number), Kind::Number))
-    }
-}
-
-impl<'de, T: Shape> DeserializeSeed<'de> for Reader<T> {
-    type Value = Slot<T>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Slot<T>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, T: Shape> Visitor<'de> for Reader<T> {
-    type Value = Slot<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::EXPECTED)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Slot<T>, E> {
-        Ok(Slot::new(T::null(), Kind::Null))
-    }
-
-    fn visit_bool<E: Error>(self, boolean: bool) -> Result<Slot<T>, E> {
-        Ok(Slot::new(T::boolean(boolean), Kind::Boolean))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Slot<T>, E> {
-        Ok(Slot::new(T::number(number.into()), Kind::Number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Slot<T>, E> {
-        Ok(Slot::new(T::number(number.into()), Kind::Number))
-    }
-
-    // serde_json has refused what no f64 can hold.
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Slot<T>, E> {
-        let number = Number::from_f64(number).and_then(T::number);
-        Ok(Slot::new(number, Kind::Number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Slot<T>, E> {
-        Ok(Slot::new(T::text(text), Kind::String))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Slot<T>, A::Error> {
-        let room = self.room.enter()?;
-        Ok(Slot::new(T::array(Elements { seq, room })?, Kind::Array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Slot<T>, A::Error> {
-        let first = map.next_key_seed(Key)?;
-        if first.as_deref() == Some(NUMBER) && *NUMBERS_ARE_OBJECTS {
-            return self.number(map);
-        }
-        let room = self.room.enter()?;
-        Ok(Slot::new(T::object(Entries { map, room, first })?, Kind::Object))
     }
 }

@@ -23,6 +23,7 @@ mod json;
 mod kind;
 mod log;
 mod outline;
+mod reader;
 mod receiver;
 mod refused;
 mod rejection;

@@ -4,7 +4,8 @@ use serde::de::MapAccess;
 
 use crate::{
     JobId, Status,
-    json::{Entries, Fields, Shape, Slot},
+    json::{Fields, Shape, Slot},
+    reader::Entries,
 };
 
 #[derive(Default)]

@@ -5,7 +5,8 @@ use serde_json::Number;
 
 use crate::{
     JobId, Status,
-    json::{Elements, Shape, Slot},
+    json::{Shape, Slot},
+    reader::Elements,
 };
 
 impl Shape for String {

@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::{Map, Number, Value};
 
-use crate::json::{Elements, Entries, Shape, Slot};
+use crate::{
+    json::{Shape, Slot},
+    reader::{Elements, Entries},
+};
 
 /// Posts that announce an article, per network (document, section 2.1).
 ///
