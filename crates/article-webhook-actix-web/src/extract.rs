@@ -143,6 +143,6 @@ struct Stream(Payload);
 impl Chunks for Stream {
     async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
         let chunk = self.0.next().await?;
-        Some(chunk.map_err(|_| Broken))
+        Some(chunk.map_err(|error| Broken::of(&error)))
     }
 }

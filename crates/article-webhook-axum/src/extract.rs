@@ -119,7 +119,7 @@ impl Chunks for Frames {
             match self.0.frame().await?.map(|frame| frame.into_data()) {
                 Ok(Ok(chunk)) => return Some(Ok(chunk)),
                 Ok(Err(_trailers)) => {}
-                Err(_) => return Some(Err(Broken)),
+                Err(error) => return Some(Err(Broken::of(&error))),
             }
         }
     }

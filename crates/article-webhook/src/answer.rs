@@ -184,6 +184,7 @@ impl From<&Rejection> for Code {
             Rejection::TooLarge { .. } => Self::PayloadTooLarge,
             Rejection::Incomplete => Self::Incomplete,
             Rejection::Timeout => Self::Timeout,
+            Rejection::Overloaded => Self::Unavailable,
             Rejection::MalformedJson { .. } => Self::MalformedJson,
             Rejection::InvalidJobId => Self::InvalidJobId,
             Rejection::JobIdMismatch => Self::JobIdMismatch,

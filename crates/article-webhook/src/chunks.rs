@@ -1,5 +1,8 @@
 use std::{
+    error::Error,
     future::poll_fn,
+    io,
+    iter::successors,
     pin::pin,
     task::Poll,
     time::{Duration, SystemTime},
@@ -32,7 +35,7 @@ use crate::{
 ///
 /// impl Chunks for Torn {
 ///     async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
-///         Some(Err(Broken))
+///         Some(Err(Broken::Early))
 ///     }
 /// }
 /// ```
@@ -41,14 +44,63 @@ pub trait Chunks {
     fn next(&mut self) -> impl Future<Output = Option<Result<Bytes, Broken>>>;
 }
 
-/// The body ended before it was complete, or was not framed as HTTP demands.
+/// Why the rest of a body does not come.
 ///
 /// ```
-/// assert_eq!(article_webhook::Broken.to_string(), "the body broke off");
+/// use std::io::{Error, ErrorKind};
+/// use article_webhook::Broken;
+///
+/// // As a server with a deadline says it, however many errors are wrapped around it.
+/// let late = Error::other(Error::from(ErrorKind::TimedOut));
+/// assert_eq!(Broken::of(&late), Broken::Late);
+/// assert_eq!(Broken::of(&Error::from(ErrorKind::ConnectionReset)), Broken::Early);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the body broke off")]
-pub struct Broken;
+#[non_exhaustive] // servers may learn to say more
+pub enum Broken {
+    /// The sender hung up, or the body is not framed as HTTP demands.
+    #[error("the body broke off")]
+    Early,
+    /// The server's deadline for the body has passed.
+    #[error("the body did not arrive in time")]
+    Late,
+    /// The server holds as much of bodies as it may.
+    #[error("the server has no room for the body")]
+    Crowded,
+}
+
+impl Broken {
+    /// Finds the cause in a framework's error and its sources: a server says
+    /// [`TimedOut`](io::ErrorKind::TimedOut) when the body is late, and
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) when it has no room for it.
+    ///
+    /// ```
+    /// use std::io::{Error, ErrorKind};
+    /// use article_webhook::Broken;
+    ///
+    /// assert_eq!(Broken::of(&Error::from(ErrorKind::OutOfMemory)), Broken::Crowded);
+    /// assert_eq!(Broken::of(&std::fmt::Error), Broken::Early);
+    /// ```
+    #[must_use]
+    pub fn of(error: &(dyn Error + 'static)) -> Self {
+        let kind = |error: &&(dyn Error + 'static)| Some(error.downcast_ref::<io::Error>()?.kind());
+        let causes = successors(Some(error), |&error| source(error));
+        causes
+            .filter_map(|error| match kind(&error)? {
+                io::ErrorKind::TimedOut => Some(Self::Late),
+                io::ErrorKind::OutOfMemory => Some(Self::Crowded),
+                _ => None,
+            })
+            .next()
+            .unwrap_or(Self::Early)
+    }
+}
+
+/// The error under this one. An [`io::Error`] passes over the error that it was made from.
+fn source<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
+}
 
 impl Receiver {
     /// Carries a request from its judged headers to what `read` makes of its body: takes the body in
@@ -156,7 +208,7 @@ async fn fill(mut intake: Intake, chunks: &mut impl Chunks) -> Result<Intake, Re
     while let Some(chunk) = chunks.next().await {
         match chunk {
             Ok(chunk) => intake.push(chunk)?,
-            Err(Broken) => return Err(intake.broken()),
+            Err(broken) => return Err(intake.broken(broken)),
         }
     }
     Ok(intake)

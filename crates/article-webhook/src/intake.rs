@@ -2,20 +2,20 @@ use std::{fmt, mem};
 
 use bytes::{Bytes, BytesMut};
 
-use crate::{ArticleResult, Delivery, Envelope, Refused, Rejection, drain::Leftover};
+use crate::{ArticleResult, Broken, Delivery, Envelope, Refused, Rejection, drain::Leftover};
 
 /// A body on its way in: chunks are put together within the receiver's limit.
 ///
 /// A body of one chunk is never copied, a longer one once.
 ///
 /// ```
-/// # use article_webhook::{AuthToken, Receiver};
+/// # use article_webhook::{AuthToken, Broken, Receiver};
 /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
 /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
 /// let mut intake = receiver.open(&headers)?.intake();
 /// intake.push(r#"{"job_id": "#.into())?;
-/// let refused = intake.broken(); // the connection was lost
+/// let refused = intake.broken(Broken::Early); // the connection was lost
 /// assert_eq!(refused.rejection().code(), "incomplete");
 /// assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -69,35 +69,27 @@ impl Intake {
         Ok(())
     }
 
-    /// The body ended before it was complete.
+    /// The rest of the body does not come: 400 when it broke off, 408 when it is late, 503 when the
+    /// server has no room for it.
     ///
     /// ```
-    /// # use article_webhook::{AuthToken, Receiver};
+    /// # use article_webhook::{AuthToken, Broken, Receiver};
     /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
     /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     /// #                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
-    /// let intake = receiver.open(&headers)?.intake();
-    /// assert_eq!(intake.broken().rejection().status(), 400);
+    /// let broken = |how| Ok::<_, article_webhook::Refused>(receiver.open(&headers)?.intake().broken(how));
+    /// assert_eq!(broken(Broken::Late)?.rejection().status(), 408);
+    /// assert_eq!(broken(Broken::Crowded)?.rejection().status(), 503);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn broken(self) -> Refused {
-        Refused::new(Rejection::Incomplete, self.envelope.job_id, Leftover::Close)
-    }
-
-    /// The body did not arrive within the server's deadline for it.
-    ///
-    /// ```
-    /// # use article_webhook::{AuthToken, Receiver};
-    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
-    /// # let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
-    /// let intake = receiver.open(&headers)?.intake();
-    /// assert_eq!(intake.timed_out().rejection().status(), 408);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn timed_out(self) -> Refused {
-        Refused::new(Rejection::Timeout, self.envelope.job_id, Leftover::Close)
+    pub fn broken(self, broken: Broken) -> Refused {
+        let rejection = match broken {
+            Broken::Early => Rejection::Incomplete,
+            Broken::Late => Rejection::Timeout,
+            Broken::Crowded => Rejection::Overloaded,
+        };
+        Refused::new(rejection, self.envelope.job_id, Leftover::Close)
     }
 
     /// Judges the body that was taken in, as [`Envelope::read`].

@@ -67,6 +67,9 @@ pub enum Rejection {
     /// 408: the body did not arrive in time. Only a server that sets a deadline for it says so.
     #[error("the body did not arrive in time")]
     Timeout,
+    /// 503: the server holds as much of bodies as it may. Only a server that sets a bound says so.
+    #[error("the server has no room for the body")]
+    Overloaded,
     /// 400: the body is not one well-formed JSON object.
     #[error("the body is malformed JSON at line {line} column {column}")]
     MalformedJson {

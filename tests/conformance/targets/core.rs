@@ -148,7 +148,7 @@ impl Chunks for Pieces<'_> {
         match self.left.next() {
             Some(piece) => Some(Ok(piece)),
             None if self.request.is_whole() => None,
-            None if self.request.ends_early() => Some(Err(Broken)),
+            None if self.request.ends_early() => Some(Err(Broken::Early)),
             None => std::future::pending().await,
         }
     }
