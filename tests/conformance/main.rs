@@ -1,4 +1,4 @@
-//! One table of situations and answers, held against the core, axum and actix-web.
+//! One table of situations and answers, held against the core, axum, actix-web and tower.
 //!
 //! The servers are spoken to over sockets of the loopback, in bytes that this suite writes itself,
 //! so that a row can send what no client library would.
@@ -27,24 +27,25 @@ use run::run;
 use targets::{core::Core, server::Framework};
 
 #[test]
-fn core_axum_and_actix_web_answer_as_the_table_says() {
+fn core_axum_actix_web_and_tower_answer_as_the_table_says() {
     let rows = table::rows();
     let reports = thread::scope(|scope| {
         let core = scope.spawn(|| run(&Core::default(), &rows));
-        let [axum, actix_web] = Framework::BOTH.map(|framework| {
+        let [axum, actix_web, tower] = Framework::ALL.map(|framework| {
             let rows = &rows;
             scope.spawn(move || run(&framework.serve_all(), rows))
         });
-        [core, axum, actix_web].map(|report| report.join().expect("the harness does not panic"))
+        [core, axum, actix_web, tower]
+            .map(|report| report.join().expect("the harness does not panic"))
     });
     let disagreements = reports.iter().flat_map(|report| &report.disagreements);
     let texts: Vec<_> = disagreements.map(|found| found.text.as_str()).collect();
     assert!(texts.is_empty(), "{} disagreements\n{}", texts.len(), texts.join("\n"));
 
-    let counts = reports.map(|report| format!("{} + {}", report.receive, report.extract));
-    let (rows, [core, axum, actix_web]) = (rows.len(), counts);
+    let counts = reports.map(|report| report.owed.map(|rows| rows.to_string()).join(" + "));
+    let (rows, [core, axum, actix_web, tower]) = (rows.len(), counts);
     print(&format!(
-        "conformance: {rows} rows x core ({core}), axum ({axum}), actix-web ({actix_web}): receive + extractor"
+        "conformance: {rows} rows x core ({core}), axum ({axum}), actix-web ({actix_web}), tower ({tower}): sink + extractor or layer"
     ));
     assert!(rows >= 150, "the table has lost rows: {rows}");
 }

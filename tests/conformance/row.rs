@@ -105,10 +105,27 @@ pub(crate) fn stranger(situation: &'static str, request: Request) -> Row {
 }
 
 impl Row {
-    pub(crate) fn promise(&self, style: Style) -> &Promise {
+    pub(crate) fn promise(&self, style: Style) -> Promise {
         match style {
-            Style::Receive => &self.receive,
-            Style::Extract => &self.extract,
+            Style::Receive => self.receive.clone(),
+            Style::Extract => self.extract.clone(),
+            Style::Require => self.require(),
+        }
+    }
+
+    /// As the sink's, but what the service inside does with a delivery is its own affair, and
+    /// nobody is told of a refusal.
+    fn require(&self) -> Promise {
+        match (&self.receive, self.site) {
+            (_, Site::Capability | Site::Panics | Site::PanicsAtOnce | Site::Late) => {
+                Promise::Nothing
+            }
+            (Promise::Everywhere(outcome), _) => {
+                let mut outcome = outcome.clone();
+                outcome.ledger.retain(|entry| !matches!(entry, Entry::Refused { .. }));
+                Promise::Everywhere(outcome)
+            }
+            (promise, _) => promise.clone(),
         }
     }
 

@@ -11,11 +11,14 @@ use crate::{
 pub(crate) trait Target {
     fn name(&self) -> &'static str;
 
+    /// How an application can mount the receiver: as a sink, and in another way.
+    fn styles(&self) -> [Style; 2];
+
     /// How the handler's `Ok(())` goes out.
     fn handled(&self) -> Answer;
 
     /// What this target owes by a promise, if anything.
-    fn owes<'a>(&self, promise: &'a Promise) -> Option<&'a Outcome>;
+    fn owes(&self, promise: Promise) -> Option<Outcome>;
 
     /// Sends the request of a row, and also says what went over the wire, without the date.
     fn exchange(&self, style: Style, row: &Row) -> (Exchange, String);
@@ -24,8 +27,8 @@ pub(crate) trait Target {
 /// What came of a table that was held against a target.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    pub(crate) receive: usize,
-    pub(crate) extract: usize,
+    /// How many rows each style owed.
+    pub(crate) owed: [usize; 2],
     /// In the order of the table.
     pub(crate) disagreements: Vec<Disagreement>,
 }
@@ -38,18 +41,15 @@ pub(crate) struct Disagreement {
 
 pub(crate) fn run(target: &impl Target, rows: &[Row]) -> Report {
     let mut report = Report::default();
-    for style in [Style::Receive, Style::Extract] {
+    for (style, owed) in target.styles().into_iter().zip(&mut report.owed) {
         let mut to_strangers = BTreeSet::new();
         for row in rows {
             let Some(outcome) = target.owes(row.promise(style)) else {
                 continue;
             };
-            match style {
-                Style::Receive => report.receive += 1,
-                Style::Extract => report.extract += 1,
-            }
+            *owed += 1;
             let method = row.request.method;
-            let expected = Exchange::expected(outcome, target.handled(), method);
+            let expected = Exchange::expected(&outcome, target.handled(), method);
             let (found, wire) = target.exchange(style, row);
             let mut disagree = |text| {
                 let (name, situation) = (target.name(), row.situation);

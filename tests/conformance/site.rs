@@ -56,6 +56,8 @@ pub(crate) enum Style {
     Receive,
     /// `ArticleComplete`, on POST.
     Extract,
+    /// A layer around a service that asks the sink itself.
+    Require,
 }
 
 impl Site {

@@ -4,3 +4,4 @@ pub(crate) mod actix_web;
 pub(crate) mod axum;
 pub(crate) mod core;
 pub(crate) mod server;
+pub(crate) mod tower;

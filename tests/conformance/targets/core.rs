@@ -38,7 +38,11 @@ impl Target for Core {
         answers::Answer { status: 200, headers: &[], body: "" }
     }
 
-    fn owes<'a>(&self, promise: &'a Promise) -> Option<&'a Outcome> {
+    fn styles(&self) -> [Style; 2] {
+        [Style::Receive, Style::Extract]
+    }
+
+    fn owes(&self, promise: Promise) -> Option<Outcome> {
         match promise {
             Promise::Everywhere(outcome) => Some(outcome),
             Promise::Framework { .. } | Promise::Nothing => None,
@@ -61,7 +65,7 @@ impl Target for Core {
                     None => Err(Silence::Late),
                 }
             }
-            Style::Extract => {
+            Style::Extract | Style::Require => {
                 let opened = receiver.open(&request.headers()[..]);
                 match carry(&receiver, opened, request, Intake::article) {
                     Some(Ok(result)) => match poll_once(application.handle(result)) {

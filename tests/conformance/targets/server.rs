@@ -26,6 +26,8 @@ pub(crate) struct Server {
 pub(crate) enum Framework {
     Axum,
     ActixWeb,
+    /// A tower service behind hyper.
+    Tower,
 }
 
 /// One receiver and its application, to be mounted in both styles.
@@ -47,7 +49,15 @@ impl Mount {
 }
 
 impl Framework {
-    pub(crate) const BOTH: [Self; 2] = [Self::Axum, Self::ActixWeb];
+    pub(crate) const ALL: [Self; 3] = [Self::Axum, Self::ActixWeb, Self::Tower];
+
+    /// How an application can mount the receiver.
+    pub(crate) fn styles(self) -> [Style; 2] {
+        match self {
+            Self::Axum | Self::ActixWeb => [Style::Receive, Style::Extract],
+            Self::Tower => [Style::Receive, Style::Require],
+        }
+    }
 
     /// A server with every site.
     pub(crate) fn serve_all(self) -> Server {
@@ -59,6 +69,7 @@ impl Framework {
         let address = match self {
             Self::Axum => super::axum::serve(super::axum::router(&mounts)),
             Self::ActixWeb => super::actix_web::serve(mounts),
+            Self::Tower => super::tower::serve(mounts),
         };
         Server { framework: self, address, ledger, patience: PATIENCE }
     }
@@ -124,13 +135,14 @@ impl Target for Server {
         match self.framework {
             Framework::Axum => "axum",
             Framework::ActixWeb => "actix-web",
+            Framework::Tower => "tower",
         }
     }
 
     fn handled(&self) -> Answer {
         Answer {
             status: match self.framework {
-                Framework::Axum => 200,
+                Framework::Axum | Framework::Tower => 200,
                 Framework::ActixWeb => 204,
             },
             headers: &[],
@@ -138,12 +150,16 @@ impl Target for Server {
         }
     }
 
-    fn owes<'a>(&self, promise: &'a Promise) -> Option<&'a Outcome> {
+    fn styles(&self) -> [Style; 2] {
+        self.framework.styles()
+    }
+
+    fn owes(&self, promise: Promise) -> Option<Outcome> {
         match (promise, self.framework) {
             (Promise::Everywhere(outcome), _) => Some(outcome),
             (Promise::Framework { axum, .. }, Framework::Axum) => Some(axum),
             (Promise::Framework { actix_web, .. }, Framework::ActixWeb) => Some(actix_web),
-            (Promise::Nothing, _) => None,
+            (Promise::Framework { .. }, Framework::Tower) | (Promise::Nothing, _) => None,
         }
     }
 

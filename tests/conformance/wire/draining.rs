@@ -21,8 +21,8 @@ fn stranger() -> Request {
 /// All at once, as most of the time is spent waiting for the servers to close.
 fn on_each_server(check: impl Fn(&Server, &str, Style) + Sync) {
     thread::scope(|scope| {
-        for framework in Framework::BOTH {
-            for style in [Style::Receive, Style::Extract] {
+        for framework in Framework::ALL {
+            for style in framework.styles() {
                 let check = &check;
                 let path = Site::Default.path(style);
                 scope.spawn(move || check(&framework.serve_all(), &path, style));
@@ -71,7 +71,7 @@ fn a_refused_delivery_that_never_ends_is_not_waited_for_and_the_sink_is_told() {
         let job_id = Some("job_1".into());
         let told = match style {
             Style::Receive => vec![Entry::Refused { job_id }],
-            Style::Extract => vec![],
+            Style::Extract | Style::Require => vec![],
         };
         assert_eq!(server.ledger.take(), told);
     });

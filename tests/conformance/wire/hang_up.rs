@@ -64,7 +64,7 @@ pub(crate) enum Farewell {
 
 #[test]
 fn a_sender_that_hangs_up_does_not_cut_the_sinks_work_in_half() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         for farewell in [Farewell::Close, Farewell::Reset] {
             let patient = Patient::new();
             let mounts = vec![patient.mount.clone()];

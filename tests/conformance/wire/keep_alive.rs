@@ -19,7 +19,7 @@ fn status(connection: &mut Connection) -> u16 {
 
 #[test]
 fn pipelined_deliveries_are_answered_in_their_order() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let server = framework.serve_all();
         let mut connection = server.connect();
         let good = wire(&delivery());
@@ -37,7 +37,7 @@ fn pipelined_deliveries_are_answered_in_their_order() {
 
 #[test]
 fn a_delivery_that_comes_byte_by_byte_is_let_in() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let server = framework.serve_all();
         let mut connection = server.connect();
         for request in [delivery(), delivery().chunked(5)] {
@@ -52,7 +52,7 @@ fn a_delivery_that_comes_byte_by_byte_is_let_in() {
 
 #[test]
 fn a_sender_that_asks_for_the_end_of_the_connection_gets_it() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let server = framework.serve_all();
         for request in [delivery(), delivery().without("Authorization")] {
             let mut connection = server.connect();

@@ -66,7 +66,7 @@ pub(super) fn odd(
 }
 
 impl Row {
-    /// hyper takes it all the same, and closes the connection behind it.
+    /// hyper, under axum and tower, takes it all the same, and closes the connection behind it.
     pub(super) fn but_axum_lets_it_in(self) -> Self {
         Self { axum: LET_IN, ..self }
     }
@@ -103,9 +103,9 @@ fn filled(text: &str, path: &str, job_id: &str) -> Vec<u8> {
 fn no_malformed_request_reaches_the_application_and_the_next_delivery_is_stored() {
     let rows = [chunks::rows(), lengths::rows(), heads::rows()].concat();
     let mut disagreements = Vec::new();
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let server = framework.serve_all();
-        for style in [Style::Receive, Style::Extract] {
+        for style in framework.styles() {
             let found = rows.iter().filter_map(|row| disagreement(&server, style, row));
             disagreements.extend(found);
         }
@@ -113,7 +113,7 @@ fn no_malformed_request_reaches_the_application_and_the_next_delivery_is_stored(
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
     let rows = rows.len();
     print(&format!(
-        "conformance: {rows} rows of the HTTP parsers x axum, actix-web: receive + extractor"
+        "conformance: {rows} rows of the HTTP parsers x axum, actix-web, tower: sink + extractor or layer"
     ));
 }
 
@@ -131,7 +131,7 @@ fn disagreement(server: &Server, style: Style, row: &Row) -> Option<String> {
     let is_last = row.end == End::Waits || connection.is_closed();
     let next = server.stores_on(&mut server.connect());
     let allowed = match server.framework {
-        Framework::Axum => row.axum,
+        Framework::Axum | Framework::Tower => row.axum,
         Framework::ActixWeb => row.actix_web,
     };
     let is_allowed = fate.is_ok_and(|fate| allowed.contains(&fate));

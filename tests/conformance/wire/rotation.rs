@@ -26,8 +26,8 @@ fn is_let_in(connection: &mut Connection, style: Style, token: &str) -> bool {
 
 #[test]
 fn replaced_tokens_count_from_the_next_request_on_an_open_connection_too() {
-    for framework in Framework::BOTH {
-        for style in [Style::Receive, Style::Extract] {
+    for framework in Framework::ALL {
+        for style in framework.styles() {
             let ledger = Ledger::default();
             let mount = Mount::of(Site::Default, &ledger);
             let receiver = mount.receiver.clone();

@@ -1,0 +1,49 @@
+//! The smallest receiver on hyper, or on whatever else serves a tower service: prints a line for each
+//! article. A service knows no routes, so every path leads to it.
+#![allow(clippy::print_stdout)] // its output is what the program is for
+
+use std::{env, io, time::Duration};
+
+use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
+use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{net::TcpListener, time::sleep};
+
+async fn print(delivery: Delivery) -> Reply {
+    let Ok(result) = delivery.decode() else {
+        return Reply::Ignored; // an event that this program has no use for
+    };
+    // Both texts come from outside; escaped, they cannot steer the terminal.
+    let (job, title) = (result.job_id.as_str().escape_debug(), result.article.title);
+    let bytes = result.article.html.len();
+    println!("{job}  {title:?}  {bytes} bytes of HTML");
+    Reply::Stored // true only of a program that stores it
+}
+
+#[tokio::main]
+async fn main() -> io::Result<()> {
+    log_refusals();
+    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("hyper", &error)));
+    let service = TowerToHyperService::new(receive(receiver, print));
+
+    let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
+    let listener = TcpListener::bind(&address).await;
+    let listener = listener.unwrap_or_else(|error| cannot_listen(&address, &error));
+    listening(listener.local_addr()?);
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(Duration::from_millis(100)).await; // no file handle is free: one will be
+            continue;
+        };
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(Duration::from_secs(5))
+            .serve_connection(TokioIo::new(stream), service.clone());
+        tokio::spawn(connection);
+    }
+}

@@ -1,0 +1,120 @@
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    thread,
+};
+
+use article_webhook_tower::{
+    Answer, Delivery, Receive, RequireDeliveryLayer, Sink, receive, receive_capability,
+};
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1};
+use hyper_util::rt::TokioIo;
+use tokio::runtime;
+use tower::{Layer, ServiceExt, service_fn};
+
+use super::server::Mount;
+use crate::{
+    application::Application,
+    site::{Site, Style, capability_key},
+};
+
+/// What stands behind a path: neither service knows of paths.
+struct Mounted {
+    mount: Mount,
+    style: Style,
+    sink: Receive<Application>,
+}
+
+impl Mounted {
+    fn new(mount: Mount, style: Style) -> Self {
+        let Mount { site, receiver, application } = mount.clone();
+        let sink = match site {
+            Site::Capability => receive_capability(receiver, capability_key(), application),
+            _ => receive(receiver, application),
+        };
+        Self { mount, style, sink }
+    }
+
+    async fn call(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+        if self.style == Style::Receive {
+            return self.sink.clone().oneshot(request).await;
+        }
+        let application = &self.mount.application;
+        let layer = RequireDeliveryLayer::new(self.mount.receiver.clone());
+        let inside = layer.layer(service_fn(async |request| {
+            Ok::<_, Infallible>(inside(application, request).await)
+        }));
+        // The bodies of refusals and of the service inside are alike here.
+        let response = inside.oneshot(request).await?;
+        Ok(response.map(http_body_util::Either::into_inner))
+    }
+}
+
+/// The service inside the layer asks the sink, so that the ledger shows what came through.
+async fn inside(
+    application: &Application,
+    mut request: Request<Full<Bytes>>,
+) -> Response<Full<Bytes>> {
+    let delivery: Delivery =
+        request.extensions_mut().remove().expect("the layer lets nothing but deliveries through");
+    let body = request.into_body().collect().await.expect("the body is there already");
+    assert_eq!(body.to_bytes(), delivery.body());
+    let answer = Answer::from(application.accept(delivery).await);
+    let mut response = Response::builder().status(answer.status());
+    for (name, value) in answer.headers() {
+        response = response.header(name, value);
+    }
+    response.body(answer.body().into()).expect("an answer is made of constants")
+}
+
+/// Serves on a port of the loopback, from a thread with a runtime of its own.
+pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    listener.set_nonblocking(true).expect("the socket takes its options");
+    let address = listener.local_addr().expect("the listener is bound");
+    let routes: HashMap<_, _> = mounts
+        .into_iter()
+        .flat_map(|mount| [Style::Receive, Style::Require].map(|style| (mount.clone(), style)))
+        .map(|(mount, style)| (mount.site.path(style), Mounted::new(mount, style)))
+        .collect();
+    thread::spawn(|| {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("there are threads").block_on(accept(listener, Arc::new(routes)))
+    });
+    address
+}
+
+async fn accept(listener: TcpListener, routes: Arc<HashMap<String, Mounted>>) {
+    let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
+    loop {
+        let (stream, _) = listener.accept().await.expect("there are file handles");
+        let routes = Arc::clone(&routes);
+        let service = hyper::service::service_fn(move |request| {
+            let routes = Arc::clone(&routes);
+            async move { route(&routes, request).await }
+        });
+        // An error here is a connection that came to a bad end: the sender's affair.
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    }
+}
+
+async fn route(
+    routes: &HashMap<String, Mounted>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let path = request.uri().path();
+    let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+    let capability = routes.get(above).filter(|mounted| mounted.mount.site == Site::Capability);
+    match routes.get(path).or(capability) {
+        Some(mounted) => mounted.call(request).await,
+        None => {
+            let response = Response::builder().status(StatusCode::NOT_FOUND);
+            Ok(response.body(Full::default()).expect("a status is a response"))
+        }
+    }
+}
