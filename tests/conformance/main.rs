@@ -6,6 +6,7 @@
 mod answers;
 mod application;
 mod connection;
+mod counts;
 mod exchange;
 mod ledger;
 mod planted;
@@ -15,6 +16,8 @@ mod run;
 mod site;
 mod table;
 mod targets;
+mod tokens;
+mod tokens_refused;
 mod wire;
 
 use std::{

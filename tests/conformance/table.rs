@@ -8,41 +8,77 @@ mod capabilities;
 mod content_types;
 mod depth;
 mod encodings;
+mod escapes;
 mod events;
+mod forgeries;
+mod formats;
 mod job_ids_in_bodies;
 mod job_ids_in_headers;
 mod json;
 mod keys;
+mod kinds;
 mod lengths;
 mod methods;
+mod numbers;
 mod order;
 mod replies;
 mod results;
 mod service_headers;
 mod texts;
 mod tokens;
+mod utf8;
 
-use crate::row::Row;
+use crate::{
+    answers::MALFORMED,
+    request::Request,
+    row::{Row, Told::Job, refused},
+};
 
 pub(crate) fn rows() -> Vec<Row> {
+    [authorizations(), heads(), bodies(), others()].concat()
+}
+
+pub(crate) fn authorizations() -> Vec<Row> {
+    [tokens::rows(), forgeries::rows()].concat()
+}
+
+/// All that comes before the body, but `Authorization`.
+pub(crate) fn heads() -> Vec<Row> {
     [
         methods::rows(),
-        tokens::rows(),
-        capabilities::rows(),
         content_types::rows(),
         encodings::rows(),
         service_headers::rows(),
+        job_ids_in_headers::rows(),
         events::rows(),
         lengths::rows(),
-        json::rows(),
-        texts::rows(),
-        keys::rows(),
-        depth::rows(),
-        job_ids_in_headers::rows(),
-        job_ids_in_bodies::rows(),
-        results::rows(),
         order::rows(),
-        replies::rows(),
     ]
     .concat()
+}
+
+pub(crate) fn bodies() -> Vec<Row> {
+    [
+        json::rows(),
+        formats::rows(),
+        numbers::rows(),
+        texts::rows(),
+        escapes::rows(),
+        utf8::rows(),
+        keys::rows(),
+        depth::rows(),
+        job_ids_in_bodies::rows(),
+        results::rows(),
+        kinds::rows(),
+    ]
+    .concat()
+}
+
+fn others() -> Vec<Row> {
+    [capabilities::rows(), replies::rows()].concat()
+}
+
+/// The body is no well-formed object, which both styles say, and the sink is told of the header's job.
+fn malformed(situation: &'static str, request: Request) -> Row {
+    refused(situation, request, MALFORMED, Job("job_1"))
 }

@@ -5,7 +5,7 @@ use crate::{
 };
 
 pub(super) fn rows() -> Vec<Row> {
-    [json(), other()].concat()
+    [json(), other(), parameters()].concat()
 }
 
 fn of_type(value: impl AsRef<[u8]>) -> Request {
@@ -28,6 +28,18 @@ fn json() -> Vec<Row> {
         let_in("an empty parameter", of_type("application/json;")),
         let_in("white space before a parameter", of_type("application/json ;\tcharset=utf-8")),
         let_in("empty parameters", of_type("application/json;; charset=utf-8;")),
+        let_in(
+            "a charset within another parameter's quotes",
+            of_type(r#"application/json; note="; charset=latin1""#),
+        ),
+        let_in(
+            "a quote, escaped, within a parameter's quotes",
+            of_type(r#"application/json; note="a\"; charset=latin1""#),
+        ),
+        let_in(
+            "a parameter of 8 KB",
+            of_type(["application/json; a=", &"a".repeat(8000)].concat()),
+        ),
     ]
 }
 
@@ -36,6 +48,7 @@ fn other() -> Vec<Row> {
     let again = |value| delivery().and("Content-Type", value);
     let form = "application/x-www-form-urlencoded";
     let multipart = "multipart/form-data; boundary=application/json";
+    let text_first = of_type("text/plain").and("Content-Type", "application/json");
     vec![
         no("no Content-Type", delivery().without("Content-Type")),
         no("Content-Type is empty", of_type("")),
@@ -57,5 +70,51 @@ fn other() -> Vec<Row> {
         no("charset=utf8", of_type("application/json; charset=utf8")),
         no("two charsets", of_type("application/json; charset=utf-8; charset=latin1")),
         no("a charset without semicolon", of_type("application/json charset=utf-8")),
+        no("application/x-json", of_type("application/x-json")),
+        no("application/json5", of_type("application/json5")),
+        no("application/x-ndjson", of_type("application/x-ndjson")),
+        no("application/json-seq", of_type("application/json-seq")),
+        no("application/vnd.api+json", of_type("application/vnd.api+json")),
+        no("application/cloudevents+json", of_type("application/cloudevents+json")),
+        no("application/javascript", of_type("application/javascript")),
+        no("application/octet-stream", of_type("application/octet-stream")),
+        no("application/*", of_type("application/*")),
+        no("the type in quotes", of_type(r#""application/json""#)),
+        no("a slash behind the type", of_type("application/json/")),
+        no("a space before the slash", of_type("application /json")),
+        no("a space behind the slash", of_type("application/ json")),
+        no("a backslash for the slash", of_type(r"application\json")),
+        no("the type percent-encoded", of_type("application%2Fjson")),
+        no("a comma behind the type", of_type("application/json,")),
+        no("text first, then JSON", of_type("text/plain, application/json")),
+        no("text first, then JSON in another header", text_first),
+        no("JSON as a parameter of text", of_type("text/plain; application/json")),
+        no("parameters without a type", of_type("; charset=utf-8")),
+        no("a full-width letter in the type", of_type("application/\u{ff4a}son")),
+    ]
+}
+
+fn parameters() -> Vec<Row> {
+    let no = |situation, parameters: &str| {
+        let value = ["application/json; ", parameters].concat();
+        refused(situation, of_type(value), UNSUPPORTED, Job("job_1"))
+    };
+    vec![
+        no("a parameter without value", "charset"),
+        no("a parameter whose value is empty", "charset="),
+        no("a charset of empty quotes", r#"charset="""#),
+        no("a charset whose quotes do not end", r#"charset="utf-8"#),
+        no("a charset in single quotes", "charset='utf-8'"),
+        no("a space behind the equals sign", "charset= utf-8"),
+        no("another charset in quotes", r#"charset="latin1""#),
+        no("another charset behind a quoted parameter", r#"note="a"; charset=latin1"#),
+        no("another charset behind a quoted backslash", r#"note="\\"; charset=latin1"#),
+        no("charset=utf-8-sig", "charset=utf-8-sig"),
+        no("charset=utf-7", "charset=utf-7"),
+        no("charset=us-ascii", "charset=us-ascii"),
+        no("charset=*", "charset=*"),
+        no("another charset first", "charset=latin1; charset=utf-8"),
+        no("a comma behind the charset", "charset=utf-8, text/plain"),
+        no("a parameter that is not quoted and has a space", "note=a b"),
     ]
 }

@@ -1,5 +1,5 @@
 use crate::{
-    answers::{BAD_REQUEST, IGNORED, MALFORMED, MISMATCH, UNPROCESSABLE},
+    answers::{BAD_REQUEST, IGNORED, INVALID_JOB_ID, MALFORMED, MISMATCH, UNPROCESSABLE},
     request::{Request, delivery, delivery_of},
     row::{
         Row,
@@ -9,17 +9,30 @@ use crate::{
     site::Site,
 };
 
+const TWICE: &str = "article.complete,article.complete";
+
 /// A retry could not help with an event that is new, so it is kept or, where nobody would handle it, ignored.
 pub(super) fn rows() -> Vec<Row> {
     let about = |event| delivery().with("X-Service-Event", event);
     let updated = || about("article.updated");
     let long = "x".repeat(255);
     let no_job = updated().without("X-Service-Job-Id");
+    let repeats = updated().body(r#"{"a":0,"a":0}"#);
+    let too_deep = updated().body([r#"{"a":"#, &"[".repeat(64), &"]".repeat(64), "}"].concat());
     let bad = |situation, request| refused(situation, request, BAD_REQUEST, Job("job_1"));
     vec![
         unknown("a new event", updated()).event("article.updated"),
         unknown("the event in another case", about("Article.Complete")).event("Article.Complete"),
         unknown("the event and a comma", about("article.complete,")).event("article.complete,"),
+        unknown("the event in quotes", about(r#""article.complete""#))
+            .event(r#""article.complete""#),
+        unknown("the event twice in one header", about(TWICE)).event(TWICE),
+        unknown("the beginning of the event", about("article")).event("article"),
+        unknown("an event that looks like markup", about("<b>&'e'</b>")).event("<b>&'e'</b>"),
+        unknown("an event that looks like a path", about("../../etc")).event("../../etc"),
+        unknown("an event of one byte", about("*")).event("*"),
+        unknown("a new event that has no id in its body", updated().body("{}"))
+            .event("article.updated"),
         unknown("an event of 255 bytes", about(&long)).event(&long),
         unknown("a new event that is no article", updated().body(r#"{"job_id":"job_1"}"#))
             .event("article.updated"),
@@ -42,6 +55,21 @@ pub(super) fn rows() -> Vec<Row> {
             NoJob,
         ),
         bad("the event is empty", about("")),
+        bad("the event is white space", about(" \t ")),
+        bad("a tab in the event", about("article\tcomplete")),
+        bad("two events in one header", about("article.complete, article.complete")),
+        bad("a no-break space in the event", about("article\u{a0}complete")),
+        bad("a space of no width in the event", about("article.\u{200b}complete")),
+        bad("a full stop of another script in the event", about("article\u{3002}complete")),
+        bad("an event of 60 KB", about(&"x".repeat(60_000))),
+        refused(
+            "a new event about an illegal job",
+            updated().body(r#"{"job_id":7}"#),
+            INVALID_JOB_ID,
+            Job("job_1"),
+        ),
+        refused("a new event that repeats a key", repeats, MALFORMED, Job("job_1")),
+        refused("a new event that is too deep", too_deep, MALFORMED, Job("job_1")),
         bad("white space in the event", about("article complete")),
         bad("an event of 256 bytes", about(&(long.clone() + "x"))),
         bad("an event that is not ASCII", about("article.vollständig")),

@@ -1,11 +1,11 @@
 use crate::{
-    answers::INVALID_JOB_ID,
+    answers::{INVALID_JOB_ID, MISMATCH},
     request::{ARTICLE, Request, delivery},
     row::{Row, Told::NoJob, let_in, refused},
 };
 
 pub(super) fn rows() -> Vec<Row> {
-    [legal(), illegal()].concat()
+    [legal(), illegal(), other()].concat()
 }
 
 /// The id in the header and, as a JSON text, in the body.
@@ -55,5 +55,33 @@ fn illegal() -> Vec<Row> {
         header("a control character in the header's id", "job\u{85}1".as_bytes()),
         header("the header's id is Latin-1", b"caf\xe9"),
         header("two ids in one header", b"job_1, job_1"),
+        header("a line separator in the header's id", "job\u{2028}1".as_bytes()),
+        header("an Ogham space in the header's id", "job\u{1680}1".as_bytes()),
+        header("a next-line character behind the header's id", "job_1\u{85}".as_bytes()),
+        header("a no-break space behind the header's id", "job_1\u{a0}".as_bytes()),
+        header("a control sequence of one character in the header's id", "job\u{9b}1".as_bytes()),
+        header("an overlong dot in the header's id", b"\xc0\xae"),
+        header("a surrogate in the header's id", b"job_\xed\xa0\x80"),
+        header("a character that was cut in the header's id", b"job_\xc3"),
+        header("the header's id has 60 KB", &[b'x'; 60_000]),
+    ]
+}
+
+/// Legal, and not the id in the body, whatever a reader might make of it.
+fn other() -> Vec<Row> {
+    let other = |situation, id: &str| {
+        refused(situation, delivery().with("X-Service-Job-Id", id), MISMATCH, NoJob)
+    };
+    vec![
+        other("the header's id in quotes", r#""job_1""#),
+        other("a comma behind the header's id", "job_1,"),
+        other("two ids in one header without a space", "job_1,job_1"),
+        other("a parameter behind the header's id", "job_1;v=1"),
+        other("the header's id with a zero before its number", "job_01"),
+        other("a space of no width in the header's id", "job\u{200b}_1"),
+        other("a byte order mark before the header's id", "\u{feff}job_1"),
+        other("the header's id in full-width letters", "ｊｏｂ_1"),
+        other("the header's id as an escape", r"\u006aob_1"),
+        other("null for the header's id", "null"),
     ]
 }

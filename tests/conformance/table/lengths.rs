@@ -34,9 +34,16 @@ fn limits() -> Vec<Row> {
 fn small() -> Vec<Row> {
     let over = |situation, request| refused(situation, request, TOO_LARGE, Job("job_1")).closing();
     let declared = delivery().unsent(SMALL as u64 + 1);
+    let spaced = delivery().body([ARTICLE, &" ".repeat(SMALL + 1 - ARTICLE.len())].concat());
     let rows = vec![
         let_in("as long as the limit", padded(SMALL)),
         let_in("as long as the limit, in chunks", padded(SMALL).chunked(7)),
+        let_in("as long as the limit, in one chunk", padded(SMALL).chunked(SMALL)),
+        let_in("as long as the limit, in chunks of a byte", padded(SMALL).chunked(1)),
+        over("a limit over the limit, declared, and cut", delivery().short(SMALL)),
+        over("over the limit without an end", padded(2 * SMALL).unfinished()),
+        over("a byte over the limit, of white space", spaced.clone()),
+        over("a byte over the limit, of white space, in chunks", spaced.chunked(1)),
         over("a byte over the limit, declared and not sent", declared),
         over("a byte over the limit, declared and sent", padded(SMALL + 1)),
         over("a byte over the limit, in one chunk", padded(SMALL + 1).chunked(SMALL + 1)),
@@ -54,6 +61,9 @@ fn early_ends() -> Vec<Row> {
         early("a body that was cut in the middle", delivery().body(&ARTICLE[..40]).short(40)),
         early("no byte of those declared", delivery().body("").short(40)),
         early("no last chunk", delivery().unfinished()),
+        early("half an object and no last chunk", delivery().body(&ARTICLE[..40]).unfinished()),
+        early("malformed, and a byte less than declared", delivery().body("}").short(1)),
+        early("a megabyte less than declared", delivery().short(MIB)),
         refused(
             "nothing declared and nothing sent",
             delivery().bodyless(),
@@ -77,6 +87,11 @@ fn strangers() -> Vec<Row> {
         stranger("a stranger's announced body", wrong(announced(delivery()))).closing(),
         stranger("a stranger who asks for something else", wrong(delivery().with("Expect", "x")))
             .closing(),
+        stranger("a stranger's empty body", wrong(delivery().body(""))),
+        stranger("a stranger's empty body in chunks", wrong(delivery().body("").chunked(1))),
+        stranger("a stranger's 64 KiB and a byte in chunks", wrong(padded(kept + 1).chunked(1000)))
+            .closing(),
         let_in("an announced body that came at once", announced(delivery())),
+        let_in("an announcement of something else", delivery().with("Expect", "x")),
     ]
 }

@@ -4,6 +4,11 @@ use crate::{
     row::{Outcome, Promise, Row, Told, let_in, refused},
 };
 
+const LONG: &str = match str::from_utf8(&[b'P'; 200]) {
+    Ok(letters) => letters,
+    Err(_) => panic!("letters are UTF-8"),
+};
+
 pub(super) fn rows() -> Vec<Row> {
     vec![
         not_post("GET", delivery().method("GET").bodyless()),
@@ -16,6 +21,14 @@ pub(super) fn rows() -> Vec<Row> {
         not_post("DELETE", delivery().method("DELETE").bodyless()),
         not_post("a method of no standard", delivery().method("DELIVER")),
         not_post("post in lower case", delivery().method("post")),
+        not_post("Post with one capital", delivery().method("Post")),
+        not_post("a method that begins like POST", delivery().method("POSTS")),
+        not_post("a method of 200 letters", delivery().method(LONG)),
+        not_post("PROPFIND with a body", delivery().method("PROPFIND")),
+        not_post("QUERY with a body", delivery().method("QUERY")),
+        not_post("DELETE with a body", delivery().method("DELETE")),
+        // What becomes of chunks that no handler asked for is the framework's affair.
+        not_post("GET with chunks", delivery().method("GET").chunked(7)).extract(Promise::Nothing),
         not_post(
             "PUT that asks to be taken for POST",
             delivery().method("PUT").with("X-HTTP-Method-Override", "POST"),

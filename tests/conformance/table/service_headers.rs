@@ -41,8 +41,23 @@ fn repeated() -> Vec<Row> {
     let job_id = |value| delivery().and("X-Service-Job-Id", value);
     let lower = delivery().without("X-Service-Event").without("X-Service-Job-Id");
     let lower = lower.and("x-service-event", "article.complete").and("x-service-job-id", "job_1");
+    let underscored = delivery().and("X_Service_Event", "article.updated");
+    let cases = delivery().and("x-service-EVENT", "article.complete");
+    let nothing_first = delivery().with("X-Service-Event", "");
+    let nothing_first = nothing_first.and("X-Service-Event", "article.complete");
+    let illegal_first = delivery().with("X-Service-Job-Id", "..").and("X-Service-Job-Id", "job_1");
+    let fifty = (0..49).fold(delivery(), |request, _| request.and("X-Service-Job-Id", "job_1"));
+    let both_twice = event("article.complete").and("X-Service-Job-Id", "job_1");
     vec![
         let_in("the service's headers in lower case", lower),
+        let_in("the event with an underscore, and without", underscored),
+        refused("the event in two letter cases of its header", cases, BAD_REQUEST, Job("job_1")),
+        refused("the event, then nothing", event(""), BAD_REQUEST, Job("job_1")),
+        refused("nothing, then the event", nothing_first, BAD_REQUEST, Job("job_1")),
+        refused("the job id, then nothing", job_id(""), BAD_REQUEST, NoJob),
+        refused("an illegal job id, then the job id", illegal_first, BAD_REQUEST, NoJob),
+        refused("the job id fifty times", fifty, BAD_REQUEST, NoJob),
+        refused("the event and the job id twice", both_twice, BAD_REQUEST, NoJob),
         refused("the event twice", event("article.complete"), BAD_REQUEST, Job("job_1")),
         refused("two events in two headers", event("article.updated"), BAD_REQUEST, Job("job_1")),
         refused("the job id twice", job_id("job_1"), BAD_REQUEST, NoJob),
@@ -53,8 +68,12 @@ fn repeated() -> Vec<Row> {
 fn strict() -> Vec<Row> {
     let no_event = delivery().without("X-Service-Event");
     let no_job = delivery().without("X-Service-Job-Id");
+    let neither = no_event.clone().without("X-Service-Job-Id");
+    let empty = delivery().with("X-Service-Event", "");
     let rows = vec![
         let_in("strict, and both headers", delivery()),
+        refused("strict, and neither", neither, BAD_REQUEST, NoJob),
+        refused("strict, and an empty event", empty, BAD_REQUEST, Job("job_1")),
         refused("strict, and no event", no_event, BAD_REQUEST, Job("job_1")),
         refused("strict, and no job id", no_job, BAD_REQUEST, NoJob),
     ];

@@ -1,75 +1,72 @@
+use super::malformed;
 use crate::{
-    answers::MALFORMED,
     request::{ARTICLE, delivery_of, with_article_field, with_field},
-    row::{Row, Told::Job, let_in, refused},
+    row::{Row, let_in},
 };
 
-/// A text is UTF-8 and its escapes are whole, in fields that are read and in those that are not.
+/// A text ends where it says, and holds no control character as it is.
 pub(super) fn rows() -> Vec<Row> {
-    [legal(), bytes(), escapes()].concat()
+    [controls(), quotes(), long()].concat()
 }
 
-fn field(situation: &'static str, field: impl AsRef<[u8]>) -> Row {
-    refused(situation, with_field(field), MALFORMED, Job("job_1"))
-}
-
-fn in_article(situation: &'static str, field: impl AsRef<[u8]>) -> Row {
-    refused(situation, with_article_field(field), MALFORMED, Job("job_1"))
-}
-
-fn whole(situation: &'static str, body: impl AsRef<[u8]>) -> Row {
-    refused(situation, delivery_of(body), MALFORMED, Job("job_1"))
-}
-
-fn legal() -> Vec<Row> {
-    let in_article = |situation, field: &str| let_in(situation, with_article_field(field));
+fn controls() -> Vec<Row> {
+    let in_title = |situation, text: &str| {
+        let field = [r#""meta_title":""#, text, "\""].concat();
+        malformed(situation, with_article_field(field))
+    };
+    let field = |situation, field: &str| malformed(situation, with_field(field));
     vec![
-        in_article("characters of four bytes", r#""meta_title":"🏃 żółć 日本""#),
-        in_article("a pair of surrogates", r#""meta_title":"\ud83c\udfc3""#),
-        in_article("every short escape", r#""meta_title":"\"\\\/\b\f\n\r\t""#),
-        in_article("a zero character, escaped", r#""meta_title":"a\u0000b""#),
-        in_article("the last character there is", r#""meta_title":"\udbff\udfff""#),
-        in_article("a delete character as it is", "\"meta_title\":\"\x7f\""),
-        in_article("a line separator as it is", "\"meta_title\":\"\u{2028}\""),
-    ]
-}
-
-fn bytes() -> Vec<Row> {
-    let utf16: Vec<u8> = ARTICLE.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    vec![
-        whole("a byte order mark", ["\u{feff}", ARTICLE].concat()),
-        whole("UTF-16", utf16),
-        field("a byte that is no UTF-8", b"\"new\":\"\xff\""),
-        field("Latin-1", b"\"new\":\"caf\xe9\""),
-        field("a character that was cut", b"\"new\":\"\xf0\x9f\x8f\""),
-        field("an overlong zero", b"\"new\":\"\xc0\x80\""),
-        field("a surrogate in UTF-8", b"\"new\":\"\xed\xa0\x80\""),
-        field("a character beyond the last", b"\"new\":\"\xf4\x90\x80\x80\""),
-        field("a byte that is no UTF-8, in a key", b"\"\xff\":0"),
-        in_article("a byte that is no UTF-8, in the article", b"\"meta_title\":\"\xff\""),
         field("a line break as it is", "\"new\":\"a\nb\""),
         field("a tab as it is", "\"new\":\"a\tb\""),
-        in_article("a zero character as it is", "\"meta_title\":\"a\0b\""),
+        in_title("a zero character as it is", "a\0b"),
+        in_title("a backspace as it is", "a\x08b"),
+        in_title("a vertical tab as it is", "a\x0bb"),
+        in_title("a form feed as it is", "a\x0cb"),
+        in_title("a carriage return as it is", "a\rb"),
+        in_title("an escape character as it is", "a\x1b[31mb"),
+        in_title("the last control character as it is", "a\x1fb"),
+        field("a line break in a key", "\"a\nb\":0"),
+        field("a zero character in a key", "\"a\0b\":0"),
+        field("a tab in a social post", "\"social_posts\":{\"x\":[\"a\tb\"]}"),
+        malformed(
+            "a line break in the job id",
+            delivery_of(ARTICLE.replacen("job_1", "job_1\n", 1)),
+        ),
     ]
 }
 
-fn escapes() -> Vec<Row> {
+fn quotes() -> Vec<Row> {
+    let field = |situation, field: &str| malformed(situation, with_field(field));
     vec![
-        in_article("a high surrogate alone", r#""meta_title":"\ud83c""#),
-        in_article("a low surrogate alone", r#""meta_title":"\udfc3""#),
-        in_article("surrogates in the wrong order", r#""meta_title":"\udfc3\ud83c""#),
-        in_article("two high surrogates", r#""meta_title":"\ud83c\ud83c""#),
-        in_article("a high surrogate before a letter", r#""meta_title":"\ud83cx""#),
-        field("a high surrogate in an unknown field", r#""new":"\ud83c""#),
-        field("a low surrogate in an unknown field", r#""new":"\udfc3""#),
-        field("a high surrogate deep in an unknown field", r#""new":[{"a":["\ud83c"]}]"#),
-        field("a low surrogate in a social post", r#""social_posts":{"x":["\udfc3"]}"#),
-        field("a high surrogate in a key", r#""\ud83c":0"#),
-        field("a low surrogate in a key", r#""\udfc3":0"#),
-        in_article("a high surrogate in a key of the article", r#""\ud83c":0"#),
-        field("a high surrogate in a key of an unknown field", r#""new":{"\ud83c":0}"#),
-        field("an escape of two digits", r#""new":"\u0g00""#),
-        field("an escape of no standard", r#""new":"\x41""#),
-        field("an escape of the end", r#""new":"\"#),
+        field("a text without its last quote", r#""new":"a"#),
+        field("a text without its first quote", r#""new":a""#),
+        field("a key without its last quote", r#""new:0"#),
+        field("a quote in a text", r#""new":"a"b""#),
+        field("two texts in a row", r#""new":"a" "b""#),
+        field("two texts with a plus sign between", r#""new":"a"+"b""#),
+        field("a text in single quotes", r#""new":'a'"#),
+        field("a text in backticks", r#""new":`a`"#),
+        field("a text in typographic quotes", r#""new":“a”"#),
+        field("a text in three quotes", r#""new":"""a""""#),
+        field("a raw text", r#""new":r"a""#),
+    ]
+}
+
+fn long() -> Vec<Row> {
+    let text = |unit: &str, count| ["\"", &unit.repeat(count), "\""].concat();
+    let title = [r#""meta_title":"#, &text("ż", 500_000)].concat();
+    let escaped = [r#""meta_title":"#, &text(r"\u017c", 200_000)].concat();
+    let brackets = [r#""new":"#, &text("[{", 100_000)].concat();
+    let key = text("k", 1 << 20);
+    let once = [&key, ":0"].concat();
+    let twice = [&key, ":0,", &key, ":0"].concat();
+    let unended = [r#""new":""#, &"x".repeat(1 << 20)].concat();
+    vec![
+        let_in("a title of 1 MB", with_article_field(title)),
+        let_in("a title of 1.2 MB in escapes", with_article_field(escaped)),
+        let_in("200000 brackets in a text", with_field(brackets)),
+        let_in("a key of 1 MiB", with_field(once)),
+        malformed("a key of 1 MiB twice", with_field(twice)),
+        malformed("a text of 1 MiB that does not end", with_field(unended)),
     ]
 }

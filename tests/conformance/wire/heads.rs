@@ -1,13 +1,16 @@
-use super::parser::{
-    Fate,
-    Fate::{Closed, Status},
-    LET_IN, Row, malformed, odd,
+use super::{
+    codings, first_lines,
+    parser::{
+        Fate,
+        Fate::{Closed, Status},
+        LET_IN, Row, malformed, odd,
+    },
 };
 
 const BODY: &str = "{sized}\r\n{article}";
 
 pub(super) fn rows() -> Vec<Row> {
-    [lines(), hosts(), first_lines(), targets(), sizes(), versions()].concat()
+    [lines(), hosts(), sizes(), versions(), first_lines::rows(), codings::rows()].concat()
 }
 
 /// A delivery with one more line in its head.
@@ -17,6 +20,9 @@ fn with_line(line: &str) -> String {
 
 fn lines() -> Vec<Row> {
     let folded = "{line}Host: receiver.test\r\nAuthorization: Bearer\r\n conformance-5f2b9c0e7a1d\r\n{service}";
+    let second = "{line}Host: receiver.test\r\nAuthorization:\r\n\t{token}\r\n{service}";
+    let spaced = "{line}Host: receiver.test\r\nAuthorization : {token}\r\n{service}";
+    let zero = "{line}Host: receiver.test\r\nAuthorization: {token}\0\r\n{service}";
     let line_feeds = ["{start}", BODY].concat();
     let first = "{line} X-First: a\r\nHost: receiver.test\r\n{delivery}";
     vec![
@@ -28,6 +34,20 @@ fn lines() -> Vec<Row> {
             "a space before the colon of the length",
             "{start}Content-Length : {length}\r\n\r\n{article}",
         ),
+        malformed("a tab before a colon", with_line("X-Tab\t: a")),
+        malformed("a space in a name", with_line("X Space: a")),
+        malformed("a name that is not ASCII", with_line("X-Ż: a")),
+        malformed("a zero byte in a name", with_line("X-\0Zero: a")),
+        malformed("a quoted name", with_line("\"X-Quoted\": a")),
+        malformed("a colon alone", with_line(":")),
+        malformed("an escape character in a value", with_line("X-Escape: \x1b[2J")),
+        malformed("a backspace in a value", with_line("X-Backspace: a\x08b")),
+        malformed("a folded line of white space alone", with_line("X-Folded: a\r\n \t")),
+        malformed("a folded token that begins on the second line", [second, BODY].concat()),
+        malformed("a space before the colon of the token", [spaced, BODY].concat()),
+        malformed("a zero byte behind the token", [zero, BODY].concat()),
+        malformed("a line that ends in two carriage returns", with_line("X-Twice: a\r")),
+        malformed("a carriage return before the line of the length", with_line("\rX-Return: a")),
         malformed("a header without colon", with_line("X-No-Colon")),
         malformed("a header without name", with_line(": a")),
         malformed("a name with brackets", with_line("X-(Name): a")),
@@ -61,44 +81,12 @@ fn hosts() -> Vec<Row> {
     ]
 }
 
-fn first_lines() -> Vec<Row> {
-    let line = |line: &str| [line, "\r\nHost: receiver.test\r\n{delivery}", BODY].concat();
-    vec![
-        malformed("a method with brackets", line("PO(ST {path} HTTP/1.1")),
-        malformed("two spaces behind the method", line("POST  {path} HTTP/1.1")),
-        malformed("a tab behind the method", line("POST\t{path} HTTP/1.1")),
-        malformed("a space before the method", line(" POST {path} HTTP/1.1")),
-        malformed("a space in the path", line("POST {path} x HTTP/1.1")),
-        malformed("no version", line("POST {path}")),
-        malformed("a version in lower case", line("POST {path} http/1.1")),
-        malformed("HTTP/1.2", line("POST {path} HTTP/1.2")),
-        malformed("HTTP/2.0", line("POST {path} HTTP/2.0")),
-        malformed("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-        malformed("the greeting of TLS", "\x16\x03\x01\x02\0\x01\0\x01\x03\x03\r\n\r\n"),
-    ]
-}
-
-/// Whatever the path, never a redirect.
-fn targets() -> Vec<Row> {
-    let to = |target: &str| {
-        ["POST ", target, " HTTP/1.1\r\nHost: receiver.test\r\n{delivery}", BODY].concat()
-    };
-    let elsewhere = |situation, target| odd(situation, to(target), &[Status(404)], &[Status(404)]);
-    vec![
-        elsewhere("a slash behind the path", "{path}/"),
-        elsewhere("two slashes before the path", "/{path}"),
-        elsewhere("a path with dots", "/x/..{path}"),
-        elsewhere("an asterisk for the path", "*"),
-        odd("a query behind the path", to("{path}?token=guess"), LET_IN, LET_IN),
-        odd("a whole URL for the path", to("http://receiver.test{path}"), LET_IN, LET_IN),
-    ]
-}
-
 /// Either server reads a large head to some extent; what is too large for it, it refuses.
 fn sizes() -> Vec<Row> {
     const TOO_LARGE: &[Fate] = &[Status(431), Closed];
     let many = |count| with_line("X-Many: a\r\n".repeat(count).trim_end());
     let long = |bytes| with_line(&["X-Long: ", &"a".repeat(bytes)].concat());
+    let nameless = with_line("a:\r\n".repeat(10_000).trim_end());
     let endless = ["{start}X-Long: ", &"a".repeat(1_000_000)].concat();
     let query = [
         "POST {path}?",
@@ -109,6 +97,14 @@ fn sizes() -> Vec<Row> {
     vec![
         odd("80 more headers", many(80), LET_IN, LET_IN),
         odd("1000 more headers", many(1000), TOO_LARGE, TOO_LARGE),
+        odd("10000 more headers", many(10_000), TOO_LARGE, TOO_LARGE),
+        odd("10000 empty headers", nameless, TOO_LARGE, TOO_LARGE),
+        odd(
+            "a name of 60 KB",
+            with_line(&["X-", &"a".repeat(60_000), ": a"].concat()),
+            LET_IN,
+            LET_IN,
+        ),
         odd("a header of 60 KB", long(60_000), LET_IN, LET_IN),
         odd("a header of 1 MB", long(1_000_000), TOO_LARGE, TOO_LARGE),
         odd("a head of 1 MB that does not end", endless, TOO_LARGE, TOO_LARGE),

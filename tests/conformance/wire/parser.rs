@@ -71,6 +71,15 @@ impl Row {
         Self { axum: LET_IN, ..self }
     }
 
+    pub(super) fn situation(&self) -> &'static str {
+        self.situation
+    }
+
+    /// Whether any server refuses it.
+    pub(super) fn is_refused(&self) -> bool {
+        self.axum != LET_IN || self.actix_web != LET_IN
+    }
+
     fn bytes(&self, path: &str) -> Vec<u8> {
         let mut bytes = filled(&self.text, path, "job_1");
         if self.end == End::Smuggles {
@@ -99,9 +108,13 @@ fn filled(text: &str, path: &str, job_id: &str) -> Vec<u8> {
         .into_bytes()
 }
 
+pub(super) fn rows() -> Vec<Row> {
+    [chunks::rows(), lengths::rows(), heads::rows()].concat()
+}
+
 #[test]
 fn no_malformed_request_reaches_the_application_and_the_next_delivery_is_stored() {
-    let rows = [chunks::rows(), lengths::rows(), heads::rows()].concat();
+    let rows = rows();
     let mut disagreements = Vec::new();
     for framework in Framework::ALL {
         let server = framework.serve_all();

@@ -1,0 +1,61 @@
+//! Rows are easily lost when a table is edited, and nobody misses them.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    print,
+    row::{Promise, Reply, Row},
+    table, tokens, wire,
+};
+
+/// Whether the sender gets anything but a 2xx in any style.
+fn is_refused(row: &Row) -> bool {
+    [&row.receive, &row.extract].into_iter().any(|promise| match promise {
+        Promise::Everywhere(outcome) => {
+            matches!(outcome.reply, Reply::Answer(answer) if answer.status >= 300)
+        }
+        Promise::Framework { .. } => true,
+        Promise::Nothing => false,
+    })
+}
+
+fn refused(rows: &[Row]) -> usize {
+    rows.iter().filter(|row| is_refused(row)).count()
+}
+
+#[test]
+fn no_situation_is_lost() {
+    let rows = table::rows().len();
+    let tokens = tokens::refused().len();
+    let authorizations = refused(&table::authorizations());
+    let heads = refused(&table::heads());
+    let bodies = refused(&table::bodies());
+    let wire = wire::refused().len();
+    print(&format!(
+        "conformance: {rows} rows; refused: {tokens} tokens when built, {authorizations} Authorization \
+         headers, {heads} heads, {bodies} bodies, {wire} requests on the wire"
+    ));
+    assert!(rows >= 950, "{rows}");
+    assert!(tokens >= 85, "{tokens}");
+    assert!(tokens::accepted().len() >= 20);
+    assert!(authorizations >= 100, "{authorizations}");
+    assert!(heads >= 220, "{heads}");
+    assert!(bodies >= 450, "{bodies}");
+    assert!(wire >= 200, "{wire}");
+}
+
+#[test]
+fn each_token_and_each_request_on_the_wire_is_in_its_table_once() {
+    let each_is_new = |situations: Vec<&'static str>| {
+        let mut known = BTreeSet::new();
+        for situation in situations {
+            assert!(known.insert(situation), "{situation:?}");
+        }
+    };
+    each_is_new(wire::refused());
+    each_is_new(tokens::refused().iter().map(|row| row.situation).collect());
+    let mut tokens = BTreeSet::new();
+    for row in tokens::refused() {
+        assert!(tokens.insert(row.token), "{:?}", row.situation);
+    }
+}
