@@ -37,6 +37,8 @@ fn white_space() -> Vec<Refused> {
         row("a space", " ", OnlyWhiteSpace),
         row("a tab and a line end", "\t\r\n", OnlyWhiteSpace),
         row("a form feed", "\x0c", OnlyWhiteSpace),
+        row("a vertical tab", "\x0b", OnlyWhiteSpace),
+        row("a no-break space", "\u{a0}", OnlyWhiteSpace),
         around("a space before the token", " Bearer {}"),
         around("a space behind the token", "Bearer {} "),
         around("a tab behind the token", "Bearer {}\t"),

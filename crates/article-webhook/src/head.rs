@@ -32,10 +32,25 @@ fn are_utf8(parameters: &str) -> bool {
         let Some((name, value)) = parameter.split_once('=') else {
             return parameter.is_empty();
         };
-        let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        let inner = unquoted(value);
         let utf8 = inner.unwrap_or(value).eq_ignore_ascii_case("utf-8");
-        (inner.is_some() || is_token(value)) && (utf8 || !name.eq_ignore_ascii_case("charset"))
+        is_token(name)
+            && (inner.is_some() || is_token(value))
+            && (utf8 || !name.eq_ignore_ascii_case("charset"))
     })
+}
+
+/// What stands in the quotes of a quoted string (RFC 9110, section 5.6.4), escapes and all.
+fn unquoted(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    let mut escaped = false;
+    let closes = |c| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    };
+    let closes_early = inner.chars().any(closes);
+    (!closes_early && !escaped).then_some(inner)
 }
 
 /// A word of a header (RFC 9110, section 5.6.2).
@@ -97,6 +112,12 @@ mod tests {
             "application/json; charset=utf-8, text/plain",
             "application/json; charset",
             "application/json; note=\"open",
+            "application/json; charset =latin1",
+            "application/json; \"charset\"=latin1",
+            "application/json; =latin1",
+            "application/json; a b=c",
+            r#"application/json; note="a"b""#,
+            r#"application/json; note="\""#,
             "application/json, application/json",
         ] {
             assert!(!is_json(&[("content-type", value)]), "{value}");

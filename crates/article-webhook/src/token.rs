@@ -152,7 +152,7 @@ impl fmt::Debug for AuthToken {
 }
 
 fn check(token: &str) -> Result<(), TokenError> {
-    let words = || token.split_ascii_whitespace();
+    let words = || token.split_whitespace();
     let known = |word: &str| SCHEMES.into_iter().find(|scheme| scheme.eq_ignore_ascii_case(word));
     if token.is_empty() {
         return Err(TokenError::Empty);

@@ -84,7 +84,7 @@ pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
         .collect();
     thread::spawn(|| {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("there are threads").block_on(accept(listener, Arc::new(routes)))
+        runtime.expect("there are threads").block_on(accept(listener, Arc::new(routes)));
     });
     address
 }
