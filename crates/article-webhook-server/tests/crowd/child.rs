@@ -1,0 +1,66 @@
+//! A server as a process of its own.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    net::{Ipv4Addr, SocketAddr},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use crate::role::Role;
+
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    pub(crate) fn start(role: Role) -> Self {
+        let program = env::current_exe().expect("this program has a path");
+        let mut process = Command::new(program)
+            .arg(role.arg())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program runs");
+        let output = process.stdout.as_mut().expect("it is piped");
+        let mut port = String::new();
+        let read = BufReader::new(output).read_line(&mut port);
+        read.expect("the server prints its port");
+        let port = port.trim().parse().expect("a port is a number");
+        Self { process, address: (Ipv4Addr::LOCALHOST, port).into() }
+    }
+
+    /// The resident memory of the process, in KiB.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.expect("the server runs, on Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let amount = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        amount.expect("the status tells it").parse().expect("it is a number")
+    }
+
+    /// How many files the process has open.
+    pub(crate) fn descriptors(&self) -> u64 {
+        let folder = fs::read_dir(format!("/proc/{}/fd", self.process.id()));
+        folder.expect("the server runs, on Linux").count() as u64
+    }
+
+    /// The processor time that the threads of the server have used, in the kernel too.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id()));
+        let time = |task: fs::DirEntry| {
+            let stat = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            Some(Duration::from_nanos(stat.split(' ').next()?.parse().ok()?))
+        };
+        tasks.expect("the server runs, on Linux").flatten().filter_map(time).sum()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        _ = self.process.wait();
+    }
+}

@@ -1,0 +1,72 @@
+//! One of the crowd.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::{sleep, timeout},
+};
+
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Silent,
+    /// Half a head, and then a byte of it now and then.
+    HalfHead,
+    /// A good head, token included, and then a byte of the body now and then.
+    SlowBody,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Silent, Self::HalfHead, Self::SlowBody];
+
+    fn is_to_be_sent(self, delivery: &[u8]) -> usize {
+        match self {
+            Self::Silent => 0,
+            Self::HalfHead => 60,
+            Self::SlowBody => delivery.len() / 2,
+        }
+    }
+}
+
+/// Stays until the server closes the connection, and says when that was, counted from its start;
+/// `None` if it is still open after `patience`.
+pub(crate) async fn stay(
+    kind: Kind,
+    address: SocketAddr,
+    delivery: &[u8],
+    patience: Duration,
+) -> Option<Duration> {
+    let mut stream = TcpStream::connect(address).await.expect("the server listens");
+    let start = Instant::now();
+    let (mut reads, mut writes) = stream.split();
+    let mut sent = kind.is_to_be_sent(delivery);
+    writes.write_all(&delivery[..sent]).await.ok()?;
+    let trickle = async {
+        if let Kind::Silent = kind {
+            std::future::pending::<()>().await;
+        }
+        loop {
+            sleep(Duration::from_secs(1)).await;
+            sent += 1;
+            if writes.write_all(&delivery[sent - 1..sent]).await.is_err() {
+                // The reading side tells of the end.
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    let to_the_end = async {
+        // An answer may come first: 408. A reset is an end too.
+        while reads.read(&mut [0; 512]).await.is_ok_and(|read| read > 0) {}
+    };
+    let ended = async {
+        tokio::select! {
+            () = trickle => {}
+            () = to_the_end => {}
+        }
+    };
+    timeout(patience, ended).await.ok().map(|()| start.elapsed())
+}

@@ -1,0 +1,124 @@
+use std::{
+    future::{Ready, ready},
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use article_webhook::{JobId, Reply, fixture};
+use article_webhook_server::Body;
+use axum::{Router, routing::get};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Frame;
+use tower_service::Service;
+
+use crate::common::*;
+
+const INTERNAL: &str = r#"{"error":"internal","message":"the receiver failed"}"#;
+
+/// Fails as its path says.
+#[derive(Clone)]
+struct Failing {
+    is_ready: bool,
+}
+
+impl Service<Request<Body>> for Failing {
+    type Response = Response<String>;
+    type Error = &'static str;
+    type Future = Ready<Result<Response<String>, &'static str>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), &'static str>> {
+        let result = if self.is_ready { Ok(()) } else { Err("a secret of poll_ready") };
+        Poll::Ready(result)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        match request.uri().path() {
+            // As a panic, but without its message in the output of the tests.
+            "/panic" => std::panic::resume_unwind(Box::new("a secret of the panic")),
+            "/error" => ready(Err("a secret of the error")),
+            _ => ready(Ok(Response::new("well".to_owned()))),
+        }
+    }
+}
+
+fn assert_internal(answer: &str) {
+    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+    assert!(answer.contains("connection: close\r\n"), "{answer}");
+    assert!(answer.contains("content-type: application/json\r\n"), "{answer}");
+    assert!(answer.ends_with(INTERNAL), "{answer}");
+}
+
+#[tokio::test]
+async fn a_service_that_panics_or_fails_is_answered_for_and_the_next_request_is_served() {
+    let running = Running::start(server().await, Failing { is_ready: true });
+    for path in ["/panic", "/error"] {
+        let mut peer = running.connect().await;
+        peer.send(GET.replace("GET /", &format!("GET {path}"))).await;
+        assert_internal(&peer.rest().await);
+        let mut next = running.connect().await;
+        next.send(GET).await;
+        assert!(next.answer().await.ends_with("well"));
+    }
+}
+
+#[tokio::test]
+async fn a_panic_later_than_the_call_is_answered_for_too() {
+    async fn later() {
+        tokio::task::yield_now().await;
+        std::panic::resume_unwind(Box::new("late"));
+    }
+    let running = Running::start(server().await, Router::new().route("/", get(later)));
+    let mut peer = running.connect().await;
+    peer.send(GET).await;
+    assert_internal(&peer.rest().await);
+}
+
+#[tokio::test]
+async fn a_service_that_is_never_ready_again_is_answered_for() {
+    let running = Running::start(server().await, Failing { is_ready: false });
+    let mut peer = running.connect().await;
+    peer.send(GET).await;
+    assert_internal(&peer.rest().await);
+}
+
+#[tokio::test]
+async fn the_server_says_internal_in_the_words_of_the_core() {
+    let job_id: JobId = "job_1".parse().expect("it is a job id");
+    let panicked = ready(Err::<Reply, ()>(()));
+    let never = |_| std::future::pending::<()>();
+    let answer = fixture::receiver().wait(&job_id, panicked, never).await;
+    assert_eq!((answer.status().as_u16(), answer.body()), (500, INTERNAL));
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_ends_its_connection_alone() {
+    let broken = get(async || {
+        let frames = [Ok("half"), Err("a secret of the answer")];
+        axum::body::Body::new(Frames(frames.into_iter()))
+    });
+    let app = Router::new().route("/broken", broken).route("/", get(async || "well"));
+    let running = Running::start(server().await, app);
+    let mut peer = running.connect().await;
+    peer.send(GET.replace("GET /", "GET /broken")).await;
+    let rest = peer.rest().await;
+    assert!(!rest.ends_with("0\r\n\r\n") && !rest.contains("secret"), "{rest}");
+    let mut next = running.connect().await;
+    next.send(GET).await;
+    assert!(next.answer().await.ends_with("well"));
+}
+
+struct Frames(std::array::IntoIter<Result<&'static str, &'static str>, 2>);
+
+impl http_body::Body for Frames {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        let next = self.0.next();
+        Poll::Ready(next.map(|next| next.map(|text| Frame::data(text.into()))))
+    }
+}

@@ -1,0 +1,179 @@
+use std::{io::ErrorKind, sync::Arc};
+
+use axum::Router;
+use http::Request;
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use tokio::{
+    net::TcpSocket,
+    sync::{Notify, mpsc},
+    time::sleep,
+};
+
+use crate::common::*;
+
+/// An application that says of what kind the error was that ended the body.
+fn telling() -> Router {
+    Router::new().fallback(async |request: Request<axum::body::Body>| {
+        match request.into_body().collect().await {
+            Ok(body) => body.to_bytes().len().to_string(),
+            Err(error) => format!("{:?}", kind(&error)),
+        }
+    })
+}
+
+/// The kind of the server's error, under the framework's.
+fn kind(error: &dyn std::error::Error) -> Option<ErrorKind> {
+    let error = error.source()?;
+    let own = error.downcast_ref().map(std::io::Error::kind);
+    own.or_else(|| kind(error))
+}
+
+#[tokio::test]
+async fn a_body_that_stalls_or_trickles_has_timed_out_at_its_deadline() {
+    let running = Running::start(server().await, telling());
+    for trickles in [false, true] {
+        let mut peer = running.connect().await;
+        let start = std::time::Instant::now();
+        peer.send(post(1000) + "abc").await;
+        if trickles {
+            peer.trickle(b'a', BODY.mul_f64(0.8)).await;
+        }
+        let answer = peer.rest().await;
+        assert!(answer.ends_with("Some(TimedOut)"), "{answer}");
+        assert!(answer.contains("connection: close"), "{answer}");
+        assert_near(start.elapsed(), BODY);
+    }
+}
+
+#[tokio::test]
+async fn planted_without_a_deadline_the_same_body_is_waited_for() {
+    let mut peer = Peer::connect(axum_serve(telling()).await).await;
+    peer.send(post(1000) + "abc").await;
+    sleep(BODY * 2).await;
+    assert!(peer.is_open().await);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_an_unexpected_end() {
+    let (ended, mut ends) = mpsc::unbounded_channel();
+    let service = Router::new().fallback(async move |request: Request<axum::body::Body>| {
+        let error = request.into_body().collect().await.expect_err("it breaks off");
+        ended.send(kind(&error)).expect("the test listens");
+    });
+    let running = Running::start(server().await, service);
+    let mut peer = running.connect().await;
+    peer.send(post(1000) + "abc").await;
+    drop(peer);
+    assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
+}
+
+#[tokio::test]
+async fn a_body_over_the_budget_of_all_bodies_is_out_of_memory_until_another_exchange_ends() {
+    let running = Running::start(server().await.body_budget(100_000), telling());
+    let mut first = running.connect().await;
+    first.send(post(80_001) + &"a".repeat(80_000)).await;
+    sleep(BODY / 8).await; // until the service has them
+    let mut second = running.connect().await;
+    second.send(post(40_000) + &"a".repeat(40_000)).await;
+    let answer = second.rest().await;
+    assert!(
+        answer.ends_with("Some(OutOfMemory)") && answer.contains("connection: close"),
+        "{answer}"
+    );
+
+    first.send("a").await;
+    assert!(first.answer().await.ends_with("80001"));
+    for _ in 0..3 {
+        let mut third = running.connect().await;
+        third.send(post(100_000) + &"a".repeat(100_000)).await;
+        assert!(third.answer().await.ends_with("100000"));
+    }
+}
+
+#[tokio::test]
+async fn an_exchange_that_is_cut_gives_its_share_of_the_budget_back() {
+    let running = Running::start(server().await.body_budget(100_000), telling());
+    let mut first = running.connect().await;
+    first.send(post(90_001) + &"a".repeat(90_000)).await;
+    sleep(BODY / 8).await;
+    drop(first);
+    sleep(BODY / 8).await;
+    let mut second = running.connect().await;
+    second.send(post(90_000) + &"a".repeat(90_000)).await;
+    assert!(second.answer().await.ends_with("90000"));
+}
+
+#[tokio::test]
+async fn a_body_whose_length_is_read_is_over_and_the_connection_goes_on() {
+    let service = Router::new().fallback(async |request: Request<axum::body::Body>| {
+        let mut body = request.into_body();
+        while !body.is_end_stream() {
+            body.frame().await.expect("there is more").expect("it is whole");
+        }
+    });
+    let running = Running::start(server().await, service);
+    let mut peer = running.connect().await;
+    for _ in 0..2 {
+        peer.send(post(3)).await;
+        assert!(peer.is_open().await);
+        peer.send("abc").await;
+        let answer = peer.answer().await;
+        assert!(answer.starts_with("HTTP/1.1 200") && !answer.contains("close"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_before_the_end_of_the_body_is_seen_says_so_and_ends_the_connection() {
+    let running = Running::start(server().await, Router::new()); // answers 404
+    for _ in 0..20 {
+        // A sender that cannot put the whole body into the system's buffers, and so notices a reset.
+        let socket = TcpSocket::new_v4().expect("there are sockets");
+        socket.set_send_buffer_size(16 << 10).expect("it may be small");
+        let mut peer = Peer(socket.connect(running.address).await.expect("the server listens"));
+        peer.send(post(800_000) + &"a".repeat(800_000)).await;
+        let answer = peer.rest().await; // fails at a reset
+        assert!(
+            answer.starts_with("HTTP/1.1 404") && answer.contains("connection: close"),
+            "{answer}"
+        );
+    }
+    let mut silent = running.connect().await;
+    silent.send(post(400_000)).await;
+    let start = std::time::Instant::now();
+    assert!(silent.rest().await.starts_with("HTTP/1.1 404"));
+    assert!(start.elapsed() < BODY, "nobody waits for the body");
+}
+
+#[tokio::test]
+async fn a_body_that_the_service_keeps_behind_its_answer_ends_with_its_deadline() {
+    let forever = Arc::new(Notify::new());
+    let service = Router::new().fallback(async move |request: Request<axum::body::Body>| {
+        let _kept = tokio::spawn(async move {
+            forever.notified().await;
+            drop(request);
+        });
+    });
+    let running = Running::start(server().await, service);
+    let mut peer = running.connect().await;
+    let start = std::time::Instant::now();
+    peer.send(post(1000)).await;
+    assert!(peer.answer().await.contains("connection: close"));
+    assert!(peer.trickle(b'a', PATIENCE).await.is_some());
+    assert_near(start.elapsed(), BODY);
+}
+
+#[tokio::test]
+async fn a_sender_that_asks_first_is_told_to_continue_or_answered_at_once() {
+    let running = Running::start(server().await, counting());
+    let expecting = post(3).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
+    let mut peer = running.connect().await;
+    peer.send(&expecting).await;
+    assert_eq!(peer.answer().await, "HTTP/1.1 100 Continue\r\n\r\n");
+    peer.send("abc").await;
+    assert!(peer.answer().await.ends_with("3"));
+
+    let mut elsewhere = running.connect().await;
+    elsewhere.send(expecting.replace("POST /", "POST /elsewhere")).await;
+    assert!(elsewhere.rest().await.starts_with("HTTP/1.1 404"));
+}

@@ -1,0 +1,167 @@
+//! A server in the background, and a sender as plain as can be.
+
+use std::{
+    io,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use article_webhook_server::{Body, Server};
+use axum::{Router, extract::Request, routing::any};
+use http::Response;
+use http_body_util::BodyExt;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+    time::timeout,
+};
+use tower_service::Service;
+
+/// The deadlines of these tests: long enough for a busy machine, short enough to wait for.
+pub(crate) const HEAD: Duration = Duration::from_millis(400);
+pub(crate) const BODY: Duration = Duration::from_millis(800);
+/// Within this, what should happen has happened.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) async fn server() -> Server {
+    let server = Server::bind("127.0.0.1:0").await.expect("a port is free");
+    server.head_deadline(HEAD).body_deadline(BODY).shutdown_grace(PATIENCE)
+}
+
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<io::Result<()>>,
+}
+
+impl Running {
+    pub(crate) fn start<S, B>(server: Server, service: S) -> Self
+    where
+        S: Service<Request<Body>, Response = Response<B>, Future: Send>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        B: http_body::Body<
+                Data = bytes::Bytes,
+                Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+            > + Send
+            + 'static,
+    {
+        let address = server.local_addr().expect("it listens");
+        let (stop, stopped) = oneshot::channel();
+        let served = tokio::spawn(server.serve(service, async { _ = stopped.await }));
+        Self { address, stop, served }
+    }
+
+    pub(crate) async fn connect(&self) -> Peer {
+        Peer::connect(self.address).await
+    }
+
+    /// Tells the server to stop.
+    pub(crate) fn stop(self) -> JoinHandle<io::Result<()>> {
+        self.stop.send(()).expect("the server runs");
+        self.served
+    }
+}
+
+/// An application that reads whatever comes and says how long it was.
+pub(crate) fn counting() -> Router {
+    let count = |request: Request| async {
+        let body = request.into_body().collect().await;
+        body.map(|body| body.to_bytes().len().to_string()).map_err(|error| error.to_string())
+    };
+    Router::new().route("/", any(count))
+}
+
+/// What most servers of this framework are: no deadline, no cap.
+pub(crate) async fn axum_serve(app: Router) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let address = listener.local_addr().expect("it listens");
+    tokio::spawn(async { axum::serve(listener, app).await });
+    address
+}
+
+pub(crate) const GET: &str = "GET / HTTP/1.1\r\nHost: receiver.test\r\n\r\n";
+
+/// The head of a request with a body of `length` bytes.
+pub(crate) fn post(length: usize) -> String {
+    format!("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: {length}\r\n\r\n")
+}
+
+pub(crate) struct Peer(pub(crate) TcpStream);
+
+impl Peer {
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
+        Self(TcpStream::connect(address).await.expect("the server listens"))
+    }
+
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.write_all(bytes.as_ref()).await.expect("the connection is open");
+    }
+
+    /// The next answer, whose body has a declared length.
+    pub(crate) async fn answer(&mut self) -> String {
+        let mut answer = Vec::new();
+        let whole = async {
+            while !is_whole(&answer) {
+                let read = self.0.read_buf(&mut answer).await.expect("no reset");
+                assert_ne!(read, 0, "the end, after {}", String::from_utf8_lossy(&answer));
+            }
+        };
+        timeout(PATIENCE, whole).await.expect("an answer comes");
+        String::from_utf8(answer).expect("it is text")
+    }
+
+    /// Everything to the end of the connection, which must come.
+    pub(crate) async fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        let read = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("it is closed");
+        read.expect("no reset");
+        String::from_utf8(rest).expect("it is text")
+    }
+
+    /// How long it takes until the connection is closed without an answer, in whatever way.
+    pub(crate) async fn closed_after(&mut self) -> Duration {
+        let start = Instant::now();
+        let read = timeout(PATIENCE, self.0.read(&mut [0])).await.expect("it is closed");
+        assert_eq!(read.unwrap_or(0), 0, "nothing was to be answered");
+        start.elapsed()
+    }
+
+    pub(crate) async fn is_open(&mut self) -> bool {
+        timeout(Duration::from_millis(50), self.0.read(&mut [0])).await.is_err()
+    }
+
+    /// Sends the same byte again and again, until the connection is closed or the time is up.
+    pub(crate) async fn trickle(&mut self, byte: u8, within: Duration) -> Option<Duration> {
+        let start = Instant::now();
+        while start.elapsed() < within {
+            if self.0.write_all(&[byte]).await.is_err() || !self.is_open().await {
+                return Some(start.elapsed());
+            }
+        }
+        None
+    }
+}
+
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+    body.len() >= length.map_or(0, |length| length.parse().expect("a length is a number"))
+}
+
+/// What must happen, and soon.
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, future).await.expect("it happens soon")
+}
+
+pub(crate) fn assert_near(elapsed: Duration, expected: Duration) {
+    let (least, most) = (expected.mul_f64(0.8), expected + Duration::from_millis(700));
+    assert!((least..most).contains(&elapsed), "{elapsed:?} instead of {expected:?}");
+}

@@ -1,0 +1,90 @@
+use std::time::Duration;
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpListener, time::sleep};
+
+use crate::common::*;
+
+#[tokio::test]
+async fn a_silent_connection_is_closed_at_the_deadline() {
+    let running = Running::start(server().await, counting());
+    assert_near(running.connect().await.closed_after().await, HEAD);
+}
+
+#[tokio::test]
+async fn bytes_that_trickle_in_do_not_extend_the_deadline() {
+    let running = Running::start(server().await, counting());
+    let mut peer = running.connect().await;
+    peer.send("GET / HTTP/1.1\r\nX-Slow: ").await;
+    assert_near(peer.trickle(b'a', PATIENCE).await.expect("it is closed"), HEAD);
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_when_the_deadline_has_passed_since_its_last_answer() {
+    let service = axum::Router::new().fallback(async || sleep(HEAD.mul_f64(1.5)).await);
+    let running = Running::start(server().await, service);
+    let mut peer = running.connect().await;
+    for _ in 0..2 {
+        peer.send(GET).await; // works for longer than a head may take
+        assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
+    }
+    assert_near(peer.closed_after().await, HEAD);
+}
+
+#[tokio::test]
+async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
+    let running = Running::start(server().await, counting());
+    let mut peer = running.connect().await;
+    peer.send([GET, "GET / HTTP/1.1\r\nX-Slow: "].concat()).await;
+    assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
+    assert_near(peer.trickle(b'a', PATIENCE).await.expect("it is closed"), HEAD);
+}
+
+#[tokio::test]
+async fn requests_that_come_in_one_piece_are_answered_in_turn() {
+    let running = Running::start(server().await, counting());
+    let mut peer = running.connect().await;
+    peer.send([&post(3), "abc", GET, &post(2), "de"].concat()).await;
+    let answers = peer.rest().await;
+    let bodies = answers.split("\r\n\r\n").skip(1).filter_map(|rest| rest.chars().next());
+    assert_eq!(bodies.collect::<String>(), "302");
+}
+
+#[tokio::test]
+async fn an_endless_head_and_too_many_headers_are_refused() {
+    let running = Running::start(server().await, counting());
+    let heads = ["X: ".to_owned() + &"a".repeat(70_000), "X: a\r\n".repeat(101) + "\r\n"];
+    for head in heads {
+        let mut peer = running.connect().await;
+        peer.send(["GET / HTTP/1.1\r\nHost: receiver.test\r\n", &head].concat()).await;
+        assert!(peer.rest().await.starts_with("HTTP/1.1 431"));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_http_1_is_refused() {
+    let running = Running::start(server().await, counting());
+    for greeting in ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x16\x03\x01\x02\0\x01\r\n\r\n"] {
+        let mut peer = running.connect().await;
+        peer.send(greeting).await;
+        assert!(!peer.rest().await.contains(" 200 "));
+    }
+}
+
+#[tokio::test]
+async fn planted_the_same_trickle_stays_open_without_a_deadline() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let hyper = listener.local_addr().expect("it listens");
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.expect("a peer comes");
+        let hello = service_fn(async |_| Ok::<_, String>(http::Response::new(String::new())));
+        let mut plain = http1::Builder::new();
+        plain.header_read_timeout(None).serve_connection(TokioIo::new(stream), hello).await
+    });
+    for address in [axum_serve(counting()).await, hyper] {
+        let mut peer = Peer::connect(address).await;
+        peer.send("GET / HTTP/1.1\r\nX-Slow: ").await;
+        assert_eq!(peer.trickle(b'a', HEAD + Duration::from_millis(800)).await, None);
+    }
+}

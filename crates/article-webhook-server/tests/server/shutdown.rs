@@ -1,0 +1,72 @@
+use std::{
+    future::pending,
+    time::{Duration, Instant},
+};
+
+use axum::{Router, extract::Request, routing::any};
+use http_body_util::BodyExt;
+use tokio::{net::TcpStream, sync::mpsc, time::sleep};
+
+use crate::common::*;
+
+const WORK: Duration = Duration::from_millis(300);
+
+#[tokio::test]
+async fn idle_connections_are_closed_and_requests_in_progress_finished() {
+    let (begun, mut begins) = mpsc::unbounded_channel();
+    let work = any(async move |request: Request| {
+        begun.send(()).expect("the test listens");
+        let body = request.into_body().collect().await.expect("it is complete").to_bytes();
+        sleep(WORK).await;
+        body.len().to_string()
+    });
+    let app = Router::new().route("/", work).route("/quick", any(async || ()));
+    let running = Running::start(server().await.head_deadline(PATIENCE * 4), app);
+    let address = running.address;
+    let (mut silent, mut idle) = (running.connect().await, running.connect().await);
+    idle.send(GET.replace("GET /", "GET /quick")).await;
+    idle.answer().await;
+    let (mut at_work, mut sending) = (running.connect().await, running.connect().await);
+    at_work.send(GET).await;
+    sending.send(post(6) + "abc").await;
+    soon(begins.recv()).await;
+    soon(begins.recv()).await;
+
+    let served = running.stop();
+    for peer in [&mut silent, &mut idle] {
+        peer.closed_after().await;
+    }
+    assert!(TcpStream::connect(address).await.is_err(), "nobody is let in");
+    assert!(!served.is_finished());
+    sending.send("def").await;
+    for (peer, body) in [(&mut at_work, "0"), (&mut sending, "6")] {
+        let answer = peer.rest().await;
+        assert!(answer.contains("connection: close\r\n") && answer.ends_with(body), "{answer}");
+    }
+    assert!(soon(served).await.expect("no panic").is_ok());
+}
+
+#[tokio::test]
+async fn what_is_not_finished_within_the_grace_is_cut() {
+    let grace = Duration::from_millis(300);
+    let running = Running::start(
+        server().await.shutdown_grace(grace),
+        Router::new().fallback(async || pending::<()>().await),
+    );
+    let mut endless = running.connect().await;
+    endless.send(GET).await;
+    sleep(WORK).await;
+    let start = Instant::now();
+    let served = running.stop();
+    endless.closed_after().await;
+    assert!(soon(served).await.expect("no panic").is_ok());
+    assert_near(start.elapsed(), grace);
+}
+
+#[tokio::test]
+async fn a_server_without_connections_stops_at_once() {
+    let running = Running::start(server().await, counting());
+    let start = Instant::now();
+    assert!(soon(running.stop()).await.expect("no panic").is_ok());
+    assert!(start.elapsed() < PATIENCE / 2, "there is no need for the grace");
+}
