@@ -1,4 +1,6 @@
-//! What crosses crates: the conformance suite, the proofs and the benchmarks.
+//! What crosses crates: the conformance suite, the properties and the benchmarks.
+
+pub mod properties;
 
 /// The README's code compiles.
 #[cfg(doctest)]

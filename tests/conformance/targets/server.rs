@@ -26,7 +26,7 @@ pub(crate) struct Server {
 pub(crate) enum Framework {
     Axum,
     ActixWeb,
-    /// A tower service behind hyper.
+    /// A tower service on our own server, which stands on hyper as axum does.
     Tower,
 }
 

@@ -1,19 +1,20 @@
 use std::{
     collections::HashMap,
     convert::Infallible,
+    future::pending,
+    io,
     net::{SocketAddr, TcpListener},
     sync::Arc,
     thread,
 };
 
+use article_webhook_server::{Body, Server};
 use article_webhook_tower::{
     Answer, Delivery, Receive, RequireDeliveryLayer, Sink, receive, receive_capability,
 };
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::rt::TokioIo;
 use tokio::runtime;
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -40,7 +41,7 @@ impl Mounted {
         Self { mount, style, sink }
     }
 
-    async fn call(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    async fn call(&self, request: Request<Body>) -> Result<Response<Full<Bytes>>, Infallible> {
         if self.style == Style::Receive {
             return self.sink.clone().oneshot(request).await;
         }
@@ -84,28 +85,23 @@ pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
         .collect();
     thread::spawn(|| {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("there are threads").block_on(accept(listener, Arc::new(routes)));
+        runtime.expect("there are threads").block_on(serve_on(listener, Arc::new(routes)))
     });
     address
 }
 
-async fn accept(listener: TcpListener, routes: Arc<HashMap<String, Mounted>>) {
-    let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
-    loop {
-        let (stream, _) = listener.accept().await.expect("there are file handles");
+async fn serve_on(listener: TcpListener, routes: Arc<HashMap<String, Mounted>>) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let service = service_fn(move |request| {
         let routes = Arc::clone(&routes);
-        let service = hyper::service::service_fn(move |request| {
-            let routes = Arc::clone(&routes);
-            async move { route(&routes, request).await }
-        });
-        // An error here is a connection that came to a bad end: the sender's affair.
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-    }
+        async move { route(&routes, request).await }
+    });
+    Server::new(listener).serve(service, pending()).await
 }
 
 async fn route(
     routes: &HashMap<String, Mounted>,
-    request: Request<Incoming>,
+    request: Request<Body>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path();
     let above = path.rsplit_once('/').map_or("", |(above, _)| above);

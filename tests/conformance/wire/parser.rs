@@ -17,6 +17,7 @@ pub(super) struct Row {
     end: End,
     axum: &'static [Fate],
     actix_web: &'static [Fate],
+    tower: &'static [Fate],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,13 +63,20 @@ pub(super) fn odd(
     actix_web: &'static [Fate],
 ) -> Row {
     let text = text.into();
-    Row { situation, text, end: End::Waits, axum, actix_web }
+    // Both stand on hyper.
+    let tower = axum;
+    Row { situation, text, end: End::Waits, axum, actix_web, tower }
 }
 
 impl Row {
     /// hyper, under axum and tower, takes it all the same, and closes the connection behind it.
     pub(super) fn but_axum_lets_it_in(self) -> Self {
-        Self { axum: LET_IN, ..self }
+        Self { axum: LET_IN, tower: LET_IN, ..self }
+    }
+
+    /// Our server asks hyper's heads for what hyper leaves to the application.
+    pub(super) fn but_our_server_says(self, tower: &'static [Fate]) -> Self {
+        Self { tower, ..self }
     }
 
     pub(super) fn situation(&self) -> &'static str {
@@ -144,7 +152,8 @@ fn disagreement(server: &Server, style: Style, row: &Row) -> Option<String> {
     let is_last = row.end == End::Waits || connection.is_closed();
     let next = server.stores_on(&mut server.connect());
     let allowed = match server.framework {
-        Framework::Axum | Framework::Tower => row.axum,
+        Framework::Axum => row.axum,
+        Framework::Tower => row.tower,
         Framework::ActixWeb => row.actix_web,
     };
     let is_allowed = fate.is_ok_and(|fate| allowed.contains(&fate));

@@ -1,0 +1,294 @@
+//! Faults that a property must see: each is tried on an input that brings it to light, and the right
+//! code is tried on the same.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use article_webhook::{ArticleResult, AuthToken, Receiver, TokenError, fixture};
+use article_webhook_tests::properties::{
+    adapters, article, bodies, request::Request, token, verdict,
+};
+use axum::{
+    Router,
+    extract::Request as AxumRequest,
+    http::{HeaderValue, StatusCode, header},
+    middleware::{Next, from_fn, map_response},
+    response::Response,
+};
+
+const MINIMAL: &[u8] = include_bytes!("../fixtures/minimal.json");
+
+/// The message with which a property was broken, if it was.
+fn broken(hold: impl FnOnce()) -> Option<String> {
+    let panic = catch_unwind(AssertUnwindSafe(hold)).err()?;
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+}
+
+/// The property sees the fault in what `faulty` judges, and none in what `right` judges.
+fn sees<S>(hold: fn(&[u8], &S), input: &[u8], right: &S, faulty: &S, message: &str) {
+    assert_eq!(broken(|| hold(input, right)), None);
+    let found = broken(|| hold(input, faulty)).expect("the fault is seen");
+    assert!(found.contains(message), "{found}");
+}
+
+fn post(token: &str, more: &str, body: &str) -> Vec<u8> {
+    let head = format!(
+        "POST default 7 whole\nAuthorization: {token}\nContent-Type: application/json\n{more}\n"
+    );
+    [head.as_bytes(), body.as_bytes()].concat()
+}
+
+const NAMED: &str = "X-Service-Event: article.complete\nX-Service-Job-Id: job_1\n";
+
+#[test]
+fn verdict_sees_a_stranger_who_is_let_in() {
+    fn admit<'a>(request: &Request<'a>) -> Request<'a> {
+        let mut request = request.clone();
+        for (name, value) in &mut request.headers {
+            if *name == b"Authorization" && fixture::TOKEN.as_bytes().starts_with(value) {
+                *value = fixture::TOKEN.as_bytes().into();
+            }
+        }
+        request
+    }
+    let core = verdict::Subject::CORE;
+    let faulty = verdict::Subject {
+        read: |receiver, request| (verdict::Subject::CORE.read)(receiver, &admit(request)),
+        read_pieces: |receiver, request| {
+            (verdict::Subject::CORE.read_pieces)(receiver, &admit(request))
+        },
+        article: |receiver, request| (verdict::Subject::CORE.article)(receiver, &admit(request)),
+    };
+    let input = post("Bearer fixture", NAMED, r#"{"job_id":"job_1"}"#);
+    sees(verdict::hold, &input, &core, &faulty, "a stranger was let in");
+}
+
+#[test]
+fn verdict_sees_a_head_that_is_made_up() {
+    fn named<'a>(request: &Request<'a>) -> Request<'a> {
+        let mut request = request.clone();
+        request.headers.push((b"X-Service-Event", b"article.complete".into()));
+        request
+    }
+    let core = verdict::Subject::CORE;
+    let faulty = verdict::Subject {
+        read: |receiver, request| (verdict::Subject::CORE.read)(receiver, &named(request)),
+        read_pieces: |receiver, request| {
+            (verdict::Subject::CORE.read_pieces)(receiver, &named(request))
+        },
+        article: |receiver, request| (verdict::Subject::CORE.article)(receiver, &named(request)),
+    };
+    let input = post(fixture::TOKEN, "X-Service-Job-Id: job_1\n", r#"{"job_id":"job_1"}"#);
+    sees(verdict::hold, &input, &core, &faulty, "neither head nor body");
+}
+
+#[test]
+fn verdict_sees_a_repeated_key() {
+    fn once(request: &Request<'_>) -> Vec<u8> {
+        let value: serde_json::Value = serde_json::from_slice(request.body).unwrap_or_default();
+        value.to_string().into_bytes()
+    }
+    let core = verdict::Subject::CORE;
+    let faulty = verdict::Subject {
+        read: |receiver, request| verdict::open(receiver, request)?.read(once(request)),
+        read_pieces: |receiver, request| verdict::open(receiver, request)?.read(once(request)),
+        article: |receiver, request| verdict::open(receiver, request)?.article(once(request)),
+    };
+    let input = post(fixture::TOKEN, NAMED, r#"{"job_id":"job_2","job_id":"job_1"}"#);
+    sees(verdict::hold, &input, &core, &faulty, "the body was changed");
+}
+
+#[test]
+fn verdict_sees_a_single_pass_that_overlooks_the_header() {
+    let core = verdict::Subject::CORE;
+    let faulty = verdict::Subject {
+        article: |receiver, request| {
+            let mut request = request.clone();
+            request.headers.retain(|(name, _)| *name != b"X-Service-Job-Id");
+            verdict::open(receiver, &request)?.article(request.body)
+        },
+        ..core
+    };
+    let body = str::from_utf8(MINIMAL).expect("the fixture is text");
+    let input = post(fixture::TOKEN, NAMED, body);
+    sees(verdict::hold, &input, &core, &faulty, "JobIdMismatch");
+}
+
+#[test]
+fn token_sees_a_comparison_of_no_more_than_was_presented() {
+    fn prefix(receiver: &Receiver, presented: &[u8]) -> Option<String> {
+        let found = (token::Subject::CORE.target)(receiver, presented);
+        let known = b"Bearer 5f2b9c0e7a1d4e38".starts_with(presented) && presented.len() > 10;
+        found.or_else(|| known.then(|| "0".to_owned()))
+    }
+    let core = token::Subject::CORE;
+    let faulty = token::Subject { target: prefix, ..core };
+    let input = b"Bearer 5f2b9c0e\xffBearer 5f2b9c0e7a1d4e38";
+    sees(token::hold, input, &core, &faulty, "one token");
+}
+
+#[test]
+fn token_sees_a_second_target_that_is_forgotten() {
+    let core = token::Subject::CORE;
+    let faulty = token::Subject {
+        target: |receiver, presented| {
+            (token::Subject::CORE.target)(receiver, presented).filter(|label| label != "2")
+        },
+        ..core
+    };
+    let input = b"token-c\xfftoken-a\xfftoken-b\xfftoken-c";
+    sees(token::hold, input, &core, &faulty, "an accepted token was refused");
+}
+
+#[test]
+fn token_sees_a_token_that_no_header_can_hold() {
+    let core = token::Subject::CORE;
+    let faulty = token::Subject { token: |text| AuthToken::new(text.trim()), ..core };
+    let input = b"secret\xffsecret ";
+    sees(token::hold, input, &core, &faulty, "HTTP strips its white space");
+}
+
+#[test]
+fn token_sees_an_error_that_holds_the_token() {
+    let core = token::Subject::CORE;
+    let faulty = token::Subject {
+        token: |text| AuthToken::new(text).map_err(|_| TokenError::NotSet { name: text.into() }),
+        ..core
+    };
+    sees(token::hold, b"x\xffBearer\ttoken", &core, &faulty, "without a reason");
+}
+
+#[test]
+fn article_sees_a_text_that_is_changed() {
+    let core = article::Subject::CORE;
+    let faulty = article::Subject {
+        decode: |body| {
+            let mut result = ArticleResult::from_json(body)?;
+            result.article.title = result.article.title.trim_end().to_owned();
+            Ok(result)
+        },
+        ..core
+    };
+    // The title of this draft is a space.
+    let input = [[1, b'a', 1, b' '], [0; 4]].concat();
+    sees(article::hold, &input, &core, &faulty, "assertion");
+}
+
+#[test]
+fn article_sees_a_field_that_is_not_written() {
+    let core = article::Subject::CORE;
+    let faulty = article::Subject {
+        encode: |result| {
+            let mut result = result.clone();
+            result.credits_used = None;
+            (article::Subject::CORE.encode)(&result)
+        },
+        ..core
+    };
+    let input = include_bytes!("../fixtures/complete.json");
+    sees(article::hold, input, &core, &faulty, "credits_used: Some");
+}
+
+/// As the property of bodies, with everything that is held against a subject.
+fn hold_bodies(body: &[u8], subject: &bodies::Subject) {
+    for property in bodies::ALL {
+        property(subject, body);
+    }
+}
+
+#[test]
+fn bodies_sees_a_reader_that_lets_a_repeated_key_in() {
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject {
+        read: |receiver, head, body| {
+            let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+            (bodies::Subject::CORE.read)(receiver, head, value.to_string().as_bytes())
+        },
+        article: |receiver, head, body| {
+            let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+            (bodies::Subject::CORE.article)(receiver, head, value.to_string().as_bytes())
+        },
+        ..core
+    };
+    sees(hold_bodies, br#"{"a":1,"a":2}"#, &core, &faulty, "malformed_json");
+}
+
+#[test]
+fn bodies_sees_a_body_that_is_refused_without_a_reason() {
+    fn short(body: &[u8]) -> Option<()> {
+        (body.len() < 20).then_some(())
+    }
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject {
+        read: |receiver, head, body| {
+            let judged = if short(body).is_some() { body } else { b"[" };
+            (bodies::Subject::CORE.read)(receiver, head, judged)
+        },
+        article: |receiver, head, body| {
+            let judged = if short(body).is_some() { body } else { b"[" };
+            (bodies::Subject::CORE.article)(receiver, head, judged)
+        },
+        ..core
+    };
+    sees(hold_bodies, br#"{"job_id":"job_7c1e4a52"}"#, &core, &faulty, "malformed_json");
+}
+
+#[test]
+fn bodies_sees_a_value_that_is_lost() {
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject {
+        decode: |body| {
+            let mut result = ArticleResult::from_json(body)?;
+            result.social_posts.x.clear();
+            Ok(result)
+        },
+        ..core
+    };
+    let input = include_bytes!("../fixtures/complete.json");
+    sees(hold_bodies, input, &core, &faulty, "Fit first");
+}
+
+fn adapters_see(fault: fn(Router) -> Router, input: &[u8], message: &str) {
+    let (right, faulty) =
+        (adapters::Subject::behind(|right| right), adapters::Subject::behind(fault));
+    sees(adapters::hold, input, &right, &faulty, message);
+}
+
+#[test]
+fn adapters_sees_another_status() {
+    let fault = |right: Router| {
+        right.layer(map_response(|mut response: Response| async {
+            if response.status() == StatusCode::UNPROCESSABLE_ENTITY {
+                *response.status_mut() = StatusCode::BAD_REQUEST;
+            }
+            response
+        }))
+    };
+    let input = post(fixture::TOKEN, NAMED, r#"{"job_id":"job_2"}"#);
+    adapters_see(fault, &input, "actix-web is not axum");
+}
+
+#[test]
+fn adapters_sees_a_header_that_is_read_otherwise() {
+    async fn first(mut request: AxumRequest, right: Next) -> Response {
+        if let Some(first) = request.headers().get(header::CONTENT_TYPE).cloned() {
+            request.headers_mut().insert(header::CONTENT_TYPE, first);
+        }
+        right.run(request).await
+    }
+    let twice = [NAMED, "Content-Type: text/plain\n"].concat();
+    let input = post(fixture::TOKEN, &twice, r#"{"job_id":"job_1"}"#);
+    adapters_see(|right| right.layer(from_fn(first)), &input, "actix-web is not axum");
+}
+
+#[test]
+fn adapters_sees_a_connection_that_is_closed() {
+    let fault = |right: Router| {
+        right.layer(map_response(|mut response: Response| async {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+            response
+        }))
+    };
+    adapters_see(fault, &post("Bearer guess", NAMED, "{}"), "actix-web is not axum");
+}

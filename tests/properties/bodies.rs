@@ -1,0 +1,242 @@
+//! What the core reads in a body, against two independent readers: `serde_json`'s values, and a
+//! parser that shares no line with it.
+
+use std::fmt::Debug;
+
+use article_webhook::{
+    ArticleResult, DecodeError, Delivery, Kind, Receiver, Refused, Rejection, fixture,
+};
+use bytes::Bytes;
+use jiter::JsonValue;
+use serde_json::{Number, Value};
+
+use super::json;
+
+/// Headers of a delivery.
+pub type Head = [(&'static str, &'static str)];
+
+/// The ways to read a body.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject {
+    /// The delivery.
+    pub read: fn(&Receiver, &Head, &[u8]) -> Result<Delivery, Refused>,
+    /// The article, in a single pass.
+    pub article: fn(&Receiver, &Head, &[u8]) -> Result<ArticleResult, Refused>,
+    /// The article, from the body alone.
+    pub decode: fn(&[u8]) -> Result<ArticleResult, DecodeError>,
+}
+
+impl Subject {
+    /// The core as it is.
+    pub const CORE: Self = Self {
+        read: |receiver, head, body| receiver.open(head)?.read(Bytes::copy_from_slice(body)),
+        article: |receiver, head, body| receiver.open(head)?.article(body),
+        decode: ArticleResult::from_json,
+    };
+}
+
+/// Everything that is held against a subject.
+pub const ALL: [fn(&Subject, &[u8]); 5] = [
+    the_single_pass_judges_as_the_two_steps_do,
+    every_reader_reads_alike,
+    what_decodes_says_the_same_as_the_json,
+    what_was_decoded_can_be_encoded_and_decoded_again,
+    drift_names_what_the_document_does_not,
+];
+
+/// Holds the core to a body.
+///
+/// # Panics
+///
+/// If the property is broken.
+pub fn check(data: &[u8]) {
+    for property in ALL {
+        property(&Subject::CORE, data);
+    }
+}
+
+/// The job that the head of every body speaks of, if it speaks of one.
+const JOB: &str = "job_7c1e4a52";
+
+const HEAD: [(&str, &str); 4] = [
+    ("Authorization", fixture::TOKEN),
+    ("Content-Type", "application/json"),
+    ("X-Service-Event", "article.complete"),
+    ("X-Service-Job-Id", JOB),
+];
+
+fn receiver<T>(judge: impl FnOnce(&Receiver) -> T) -> T {
+    thread_local!(static RECEIVER: Receiver = fixture::receiver());
+    RECEIVER.with(judge)
+}
+
+fn read(subject: &Subject, body: &[u8]) -> Result<Delivery, Refused> {
+    receiver(|receiver| (subject.read)(receiver, &HEAD, body))
+}
+
+/// The single pass judges as reading and decoding do, whatever the headers say: one of four heads,
+/// which the length of the body chooses.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn the_single_pass_judges_as_the_two_steps_do(subject: &Subject, body: &[u8]) {
+    let [token, json, event, _] = HEAD;
+    let other = ("X-Service-Job-Id", "job_other");
+    let heads = [&[token, json, HEAD[3]][..], &HEAD[..3], &[token, json, event, other], &HEAD];
+    let head = heads[body.len() % heads.len()];
+    let read = receiver(|receiver| (subject.read)(receiver, head, body));
+    let one_pass = receiver(|receiver| (subject.article)(receiver, head, body));
+    match read.map(|delivery| (delivery.job_id().clone(), delivery.decode())) {
+        Ok((_, Ok(result))) => assert_eq!(one_pass, Ok(result)),
+        Ok((job_id, Err(error))) => {
+            let refused = one_pass.expect_err("the two steps did not decode it");
+            assert_eq!(*refused.rejection(), Rejection::Undecodable(error));
+            assert_eq!(refused.job_id(), Some(&job_id));
+        }
+        Err(refused) => assert_eq!(one_pass, Err(refused)),
+    }
+}
+
+/// What is let in, and what is refused, every reader would let in and refuse, and for the same reason.
+///
+/// # Panics
+///
+/// If one would not.
+pub fn every_reader_reads_alike(subject: &Subject, body: &[u8]) {
+    let verdict = read(subject, body);
+    let (value, other) = (serde_json::from_slice::<Value>(body).ok(), json::parse(body));
+    // Numbers on the border of what an f64 holds are rounded in as many ways as there are readers.
+    let border = other.as_ref().is_some_and(|other| json::vastest(other) > 1.7e308);
+    // With numbers of arbitrary precision, an object with this key cannot be told from a number.
+    if border || body.windows(NUMBER.len()).any(|part| part == NUMBER) {
+        return;
+    }
+    let expected = match &other {
+        Some(other) if is_well_formed(other) => identify(other),
+        _ => Err("malformed_json"),
+    };
+    let found = verdict.as_ref().map(Delivery::job_id).map_err(|refused| refused.rejection());
+    assert_eq!(found.map_err(Rejection::code).map(|id| id.as_str()), expected);
+    if let Ok(delivery) = &verdict {
+        assert_eq!(delivery.body(), body);
+        let value = value.expect("a delivery is well-formed JSON");
+        let id = value.as_object().expect("a delivery is an object").get("job_id");
+        assert!(id.is_none_or(|id| id == JOB));
+    }
+}
+
+fn is_well_formed(value: &JsonValue<'_>) -> bool {
+    let object = matches!(value, JsonValue::Object(_));
+    object && !json::repeats_a_key(value) && json::depth(value) <= 64
+}
+
+/// The job that the body is about, under the head of every body.
+fn identify(value: &JsonValue<'_>) -> Result<&'static str, &'static str> {
+    let harmful = |c: char| c.is_whitespace() || c.is_control();
+    match json::values(value, "job_id").next() {
+        None => Ok(JOB),
+        Some(JsonValue::Str(id)) if id == JOB => Ok(JOB),
+        Some(JsonValue::Str(id)) => {
+            let legal = (1..=255).contains(&id.len()) && !id.contains(harmful);
+            let legal = legal && id != "." && id != "..";
+            Err(if legal { "job_id_mismatch" } else { "invalid_job_id" })
+        }
+        Some(_) => Err("invalid_job_id"),
+    }
+}
+
+const NUMBER: &[u8] = b"$serde_json::private::Number";
+
+/// What decodes says the same as the JSON.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn what_decodes_says_the_same_as_the_json(subject: &Subject, body: &[u8]) {
+    let Ok(result) = (subject.decode)(body) else {
+        return;
+    };
+    let value: Value = serde_json::from_slice(body).expect("a result is well-formed JSON");
+    let (json, article) = (&value["article"], &result.article);
+    same(&value["job_id"], Some(result.job_id.as_str()), Value::as_str);
+    same(&value["status"], Some("complete"), Value::as_str);
+    same(&json["title"], Some(&*article.title), Value::as_str);
+    same(&json["html"], Some(article.html.as_untrusted_str()), Value::as_str);
+    same(&json["meta_title"], article.meta_title.as_deref(), Value::as_str);
+    same(&json["meta_description"], article.meta_description.as_deref(), Value::as_str);
+    same(&json["word_count"], float(article.word_count.as_ref()), Value::as_f64);
+    same(&json["eeat_score"], float(article.eeat_score.as_ref()), Value::as_f64);
+    same(&value["credits_used"], float(result.credits_used.as_ref()), Value::as_f64);
+    let (json, image) = (&value["featured_image"], result.featured_image.as_ref());
+    same(&json["url"], image.and_then(|image| image.url.as_deref()), Value::as_str);
+    same(&json["alt_text"], image.and_then(|image| image.alt_text.as_deref()), Value::as_str);
+    let (json, posts) = (&value["social_posts"], &result.social_posts);
+    for (json, posts) in [(&json["linkedin"], &posts.linkedin), (&json["x"], &posts.x)] {
+        let found = posts.iter().map(|post| post.json());
+        assert!(json.as_array().into_iter().flatten().eq(found), "{json} was lost");
+    }
+}
+
+fn float(number: Option<&Number>) -> Option<f64> {
+    number.and_then(Number::as_f64)
+}
+
+fn same<'a, T: PartialEq + Debug + Copy>(
+    json: &'a Value,
+    found: Option<T>,
+    read: impl FnOnce(&'a Value) -> Option<T>,
+) {
+    assert_eq!(found, read(json));
+    assert!(found.is_some() || json.is_null(), "{json} was lost");
+}
+
+/// What was decoded can be encoded, and says the same when it is decoded again.
+///
+/// # Panics
+///
+/// If it cannot.
+pub fn what_was_decoded_can_be_encoded_and_decoded_again(subject: &Subject, body: &[u8]) {
+    let Ok(result) = (subject.decode)(body) else {
+        return;
+    };
+    let encoded = serde_json::to_vec(&result).expect("a result is JSON");
+    if !json::keeps_its_numbers(&result) {
+        return;
+    }
+    assert_eq!((subject.decode)(&encoded).as_ref(), Ok(&result));
+}
+
+/// A body without drift has no field that the document does not name.
+///
+/// # Panics
+///
+/// If it has.
+pub fn drift_names_what_the_document_does_not(subject: &Subject, body: &[u8]) {
+    let Ok(delivery) = read(subject, body) else {
+        return;
+    };
+    let value: Value = serde_json::from_slice(body).expect("a delivery is well-formed JSON");
+    let known = ["job_id", "status", "article", "featured_image", "social_posts", "credits_used"];
+    let entries = value.as_object().into_iter().flatten();
+    let drift = delivery.drift();
+    for (key, value) in entries.filter(|(key, _)| !known.contains(&key.as_str())) {
+        let found = drift.iter().find(|drift| drift.path == *key && drift.expected.is_none());
+        assert_eq!(found.map(|drift| drift.found), Some(kind(value)), "{key}");
+    }
+    let unknown = drift.iter().filter(|drift| drift.expected.is_none());
+    for drift in unknown.filter(|drift| !drift.path.contains('.')) {
+        assert!(value.get(&*drift.path).is_some(), "{drift}");
+    }
+}
+
+fn kind(value: &Value) -> Kind {
+    match value {
+        Value::Null => Kind::Null,
+        Value::Bool(_) => Kind::Boolean,
+        Value::Number(_) => Kind::Number,
+        Value::String(_) => Kind::String,
+        Value::Array(_) => Kind::Array,
+        Value::Object(_) => Kind::Object,
+    }
+}

@@ -1,0 +1,196 @@
+//! Who is let in, and with what: the whole verdict of the core on a request.
+
+use article_webhook::{
+    Answer, ArticleResult, Delivery, Envelope, Event, Receiver, Refused, Rejection, ServiceHeader,
+};
+use bytes::Bytes;
+use jiter::JsonValue;
+
+use super::{
+    json,
+    request::Request,
+    site::{Receivers, Site},
+};
+
+type Judged<T> = Result<T, Refused>;
+
+/// The ways to a verdict, which must be one.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject {
+    /// The delivery, by way of the whole body.
+    pub read: fn(&Receiver, &Request<'_>) -> Judged<Delivery>,
+    /// The delivery, by way of the body's pieces.
+    pub read_pieces: fn(&Receiver, &Request<'_>) -> Judged<Delivery>,
+    /// The article, in a single pass.
+    pub article: fn(&Receiver, &Request<'_>) -> Judged<ArticleResult>,
+}
+
+impl Subject {
+    /// The core as it is.
+    pub const CORE: Self = Self {
+        read: |receiver, request| {
+            open(receiver, request)?.read(Bytes::copy_from_slice(request.body))
+        },
+        read_pieces: |receiver, request| {
+            let mut intake = open(receiver, request)?.intake();
+            for piece in request.pieces() {
+                intake.push(Bytes::copy_from_slice(piece))?;
+            }
+            intake.read()
+        },
+        article: |receiver, request| open(receiver, request)?.article(request.body),
+    };
+}
+
+/// Judges the headers of a request.
+///
+/// # Errors
+///
+/// Those of the core.
+pub fn open(receiver: &Receiver, request: &Request<'_>) -> Judged<Envelope> {
+    receiver.open_request(request.method, &request.headers)
+}
+
+/// Holds the core to its verdict on a request.
+///
+/// # Panics
+///
+/// If the property is broken.
+pub fn check(data: &[u8]) {
+    hold(data, &Subject::CORE);
+}
+
+/// Holds a subject to its verdict on a request.
+///
+/// # Panics
+///
+/// If the property is broken.
+pub fn hold(data: &[u8], subject: &Subject) {
+    thread_local!(static RECEIVERS: Receivers = Receivers::default());
+    RECEIVERS.with(|receivers| {
+        let request = Request::parse(data);
+        let receiver = receivers.of(request.site);
+        let read = (subject.read)(receiver, &request);
+        the_same_in_pieces(&read, &(subject.read_pieces)(receiver, &request));
+        the_same_in_one_pass(&request, &read, (subject.article)(receiver, &request));
+        match &read {
+            Ok(delivery) => let_in_for_a_reason(&request, delivery),
+            Err(refused) => refused_for_a_reason(&request, receiver.body_limit(), refused),
+        }
+    });
+}
+
+fn the_same_in_pieces(read: &Judged<Delivery>, pieces: &Judged<Delivery>) {
+    match (read, pieces) {
+        (Ok(read), Ok(pieces)) => {
+            assert_eq!(read.job_id(), pieces.job_id());
+            assert_eq!(read.body(), pieces.body());
+        }
+        // What is left of the body differs: in pieces, too large a body is not read to its end.
+        (Err(read), Err(pieces)) => {
+            assert_eq!(read.rejection(), pieces.rejection());
+            assert_eq!(read.job_id(), pieces.job_id());
+        }
+        _ => panic!("whole {read:?}, in pieces {pieces:?}"),
+    }
+}
+
+fn the_same_in_one_pass(
+    request: &Request<'_>,
+    read: &Judged<Delivery>,
+    article: Judged<ArticleResult>,
+) {
+    let delivery = match read {
+        Ok(delivery) => delivery,
+        Err(refused) => return assert_eq!(article.as_ref(), Err(refused)),
+    };
+    let expected = match (delivery.event(), request.site) {
+        (Event::ArticleComplete, _) => delivery.decode().map_err(Rejection::Undecodable),
+        (_, Site::Refuses) => Err(Rejection::EventUnknown),
+        _ => Err(Rejection::EventIgnored),
+    };
+    let job_id = article.as_ref().err().map(Refused::job_id);
+    assert!(job_id.is_none_or(|job_id| job_id == Some(delivery.job_id())));
+    assert_eq!(article.map_err(|refused| *refused.rejection()), expected);
+}
+
+fn let_in_for_a_reason(request: &Request<'_>, delivery: &Delivery) {
+    assert_eq!(request.method, "POST");
+    assert!(request.is_authentic(), "a stranger was let in");
+    assert!(request.site.labels().contains(&delivery.target()));
+    assert_eq!(delivery.body(), request.body, "the body was changed");
+    assert_eq!(request.values("content-type").count(), 1);
+
+    let value = json::parse(request.body).expect("an independent reader reads it");
+    assert!(matches!(value, JsonValue::Object(_)), "no object was let in");
+    assert!(!json::repeats_a_key(&value), "readers may disagree about a repeated key");
+    assert!(json::depth(&value) <= 64, "it is nested too deep");
+
+    let in_body: Vec<_> = json::values(&value, "job_id").collect();
+    let in_header: Vec<_> = request.values("x-service-job-id").collect();
+    let id = delivery.job_id().as_str();
+    assert!(in_body.len() <= 1 && in_header.len() <= 1, "there are several job ids");
+    assert!(in_body.iter().all(|value| matches!(value, JsonValue::Str(body) if body == id)));
+    assert!(in_header.iter().all(|header| *header == id.as_bytes()));
+    assert!(in_body.len() + in_header.len() > 0, "there is no job id");
+    let events: Vec<_> = request.values("x-service-event").collect();
+    assert!(events.len() <= 1, "there are several events");
+    let event = events.first().map_or(&b"article.complete"[..], |event| event);
+    assert_eq!(delivery.event().as_str().as_bytes(), event);
+
+    if events.is_empty() || in_header.is_empty() {
+        assert_ne!(request.site, Site::Strict, "a header of the service is missing");
+        assert!(is_complete_article(&value), "what it is can be told from neither head nor body");
+    }
+}
+
+fn is_complete_article(value: &JsonValue<'_>) -> bool {
+    let is_text = |value: &JsonValue<'_>| matches!(value, JsonValue::Str(_));
+    let is_article =
+        |article| ["title", "html"].iter().all(|key| json::values(article, key).any(is_text));
+    let is_complete =
+        |status: &JsonValue<'_>| matches!(status, JsonValue::Str(status) if status == "complete");
+    let [job_id, status] = ["job_id", "status"].map(|key| json::values(value, key).next());
+    job_id.is_some()
+        && status.is_some_and(is_complete)
+        && json::values(value, "article").any(is_article)
+}
+
+fn refused_for_a_reason(request: &Request<'_>, limit: usize, refused: &Refused) {
+    let status = refused.answer().status().as_u16();
+    if request.method != "POST" {
+        return assert_eq!((status, refused.job_id()), (405, None));
+    }
+    if !request.is_authentic() {
+        assert_eq!(told(refused.answer()), told_to_strangers());
+        return assert_eq!(refused.job_id(), None, "a stranger's word was taken");
+    }
+    assert!(matches!(status, 400 | 413 | 415 | 422), "{status} for an authentic delivery");
+    assert!(refused.rejection().is_authentic());
+    match *refused.rejection() {
+        Rejection::TooLarge { .. } if request.body.len() <= limit => {
+            assert!(request.values("content-length").count() == 1, "nothing is too large");
+        }
+        Rejection::HeaderMissing(ServiceHeader::Event) => {
+            assert_eq!(request.values("x-service-event").count(), 0);
+        }
+        Rejection::HeaderMissing(ServiceHeader::JobId) => {
+            assert_eq!(request.values("x-service-job-id").count(), 0);
+        }
+        _ => {}
+    }
+}
+
+type Told = (u16, Vec<(&'static str, &'static str)>, &'static str);
+
+/// What a sender sees, but for the end of the connection.
+fn told(answer: Answer) -> Told {
+    let headers = answer.headers().filter(|(name, _)| *name != "connection");
+    (answer.status().as_u16(), headers.collect(), answer.body())
+}
+
+fn told_to_strangers() -> Told {
+    let headers = [("content-type", "application/json"), ("www-authenticate", "Bearer")];
+    let body = r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#;
+    (401, headers.to_vec(), body)
+}

@@ -1,0 +1,136 @@
+//! No token, no capability and no body is shown: not in a log at any level, by whatever crate, not in an
+//! answer, not by `Debug` or `Display` of a public type, not in the message of a panic.
+//!
+//! Canaries stand where the secrets do, other ones in each test, and a detector looks for parts of
+//! them in every form that a log may give them. Field names, valid job ids and event names may be
+//! shown, so no canary is one.
+
+mod canary;
+mod client;
+#[allow(dead_code)] // the conformance suite looks closer at connections
+#[path = "../conformance/connection.rs"]
+mod connection;
+mod core;
+mod observe;
+mod planted;
+mod servers;
+mod site;
+mod situation;
+mod types;
+
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
+
+use canary::Canaries;
+use connection::{Response, Silence};
+use observe::{log, observe};
+use site::Site;
+use situation::situations;
+
+/// The statuses that the situations at the sites come to, so that none is forgotten.
+const STATUSES: [u16; 9] = [200, 400, 401, 405, 413, 415, 422, 500, 503];
+
+#[test]
+fn the_core_shows_no_secret() {
+    observe();
+    let job_id = "job_core";
+    let canaries = canaries(job_id);
+    let (mut second, mut shown) = (0, String::new());
+    for site in Site::SINKS.into_iter().chain(Site::EXTRACTORS) {
+        for situation in situations(&canaries, job_id) {
+            second += 1;
+            shown += &core::shown(&canaries, site, &situation, second);
+        }
+    }
+    assert_eq!(canaries.shown_in(&shown), [""; 0]);
+    assert_log_is_secret(&canaries, job_id);
+}
+
+#[test]
+fn axum_shows_no_secret() {
+    observe();
+    let job_id = "job_axum";
+    let canaries = canaries(job_id);
+    let sites = Site::SINKS.into_iter().chain(Site::EXTRACTORS);
+    assert_server_is_secret(&canaries, job_id, servers::axum(&canaries), sites);
+    assert!(log().contains(" axum::serve"), "the framework's own lines are missing");
+}
+
+#[test]
+fn actix_web_shows_no_secret() {
+    observe();
+    let job_id = "job_actix_web";
+    let canaries = Arc::new(canaries(job_id));
+    let sites = Site::SINKS.into_iter().chain(Site::EXTRACTORS);
+    let address = servers::actix_web(Arc::clone(&canaries));
+    assert_server_is_secret(&canaries, job_id, address, sites);
+    assert!(log().contains(" actix_http::"), "the framework's own lines are missing");
+}
+
+#[test]
+fn tower_shows_no_secret() {
+    observe();
+    let job_id = "job_tower";
+    let canaries = canaries(job_id);
+    let sites = Site::SINKS.into_iter().chain([Site::Delivery]);
+    assert_server_is_secret(&canaries, job_id, servers::tower(&canaries), sites);
+}
+
+#[test]
+fn no_public_type_and_no_error_shows_a_secret() {
+    let canaries = canaries("job_types");
+    let shown = types::shown(&canaries, "job_types");
+    assert!(shown.iter().all(|text| text.len() > 10), "{shown:#?}");
+    assert_eq!(canaries.shown_in(&shown.join("\n")), [""; 0]);
+}
+
+/// With the code of a capability, which is as secret as the key that it was minted with.
+fn canaries(job_id: &str) -> Canaries {
+    let mut canaries = Canaries::new(job_id);
+    let (_, segment) = Site::capability(&canaries);
+    let code = segment.rsplit('.').next().expect("a capability ends in its code");
+    canaries.watch("capability", code);
+    canaries
+}
+
+fn assert_server_is_secret(
+    canaries: &Canaries,
+    job_id: &str,
+    address: SocketAddr,
+    sites: impl Iterator<Item = Site>,
+) {
+    let (mut statuses, mut answers) = (BTreeSet::new(), String::new());
+    for site in sites {
+        let path = match site {
+            Site::Capability => format!("/Capability/{}", Site::capability(canaries).1),
+            site => format!("/{site:?}"),
+        };
+        for situation in situations(canaries, job_id) {
+            match client::send(address, &path, &situation) {
+                Ok(Response { status, timeless, .. }) => {
+                    statuses.insert(status);
+                    answers += &timeless;
+                }
+                // A panic in a handler is the framework's to catch, and neither does.
+                Err(Silence::Closed) if site == Site::ArticlePanics => {}
+                Err(silence) => panic!("{site:?}: {silence:?}"),
+            }
+        }
+    }
+    assert_eq!(canaries.shown_in(&answers), [""; 0]);
+    assert!(STATUSES.iter().all(|status| statuses.contains(status)), "{statuses:?}");
+    assert_log_is_secret(canaries, job_id);
+}
+
+/// The log was written, also that of refusals and panics, and shows nothing.
+fn assert_log_is_secret(canaries: &Canaries, job_id: &str) {
+    let log = log();
+    for marker in
+        ["delivery let in", "delivery refused", "request refused", "the sink panicked", site::BUG]
+    {
+        let mut lines = log.lines().filter(|line| line.contains(marker));
+        assert!(lines.next().is_some(), "nothing of {marker:?} was logged");
+    }
+    let of_this_job = log.lines().filter(|line| line.contains(job_id)).count();
+    assert!(of_this_job > 100, "{of_this_job} lines about {job_id}");
+    assert_eq!(canaries.shown_in(&log), [""; 0]);
+}

@@ -1,0 +1,132 @@
+//! Each adapter at every site, behind a socket of the loopback.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    thread,
+};
+
+use actix_web::{App, HttpServer, rt, web};
+use article_webhook_tower::RequireDeliveryLayer;
+use axum::{
+    Router,
+    extract::Request,
+    routing::{any, post},
+};
+use tokio::runtime;
+
+use crate::{
+    canary::Canaries,
+    site::{BUG, Site},
+};
+
+pub(crate) fn axum(canaries: &Canaries) -> SocketAddr {
+    use article_webhook_axum::{ArticleComplete, Delivery, Retry, receive, receive_capability};
+
+    let sinks = Site::SINKS.into_iter().map(|site| {
+        let receiver = site.receiver(canaries);
+        if site == Site::Capability {
+            let key = Site::capability(canaries).0;
+            let sink = any(receive_capability(receiver, key, site));
+            return Router::new().route("/Capability/{capability}", sink);
+        }
+        Router::new().route(&format!("/{site:?}"), any(receive(receiver, site)))
+    });
+    let extractors = Site::EXTRACTORS.into_iter().map(|site| {
+        let handler = match site {
+            Site::ArticleFails => {
+                post(async |_: ArticleComplete| Err::<(), _>(Retry::because(BUG)))
+            }
+            Site::ArticlePanics => post(async |_: ArticleComplete| -> () { panic!("{BUG}") }),
+            Site::Delivery => post(async |_: Delivery| ()),
+            _ => post(async |_: ArticleComplete| ()),
+        };
+        let router = Router::new().route(&format!("/{site:?}"), handler);
+        router.with_state(site.receiver(canaries))
+    });
+    serve(sinks.chain(extractors).fold(Router::new(), Router::merge))
+}
+
+/// A service inside a layer may log the header of the token, as this one does.
+pub(crate) fn tower(canaries: &Canaries) -> SocketAddr {
+    use article_webhook_tower::{receive, receive_capability};
+
+    let log = async |request: Request| {
+        let token = request.headers().get("authorization");
+        tracing::info!(?token, "the request came through");
+    };
+    let layer = RequireDeliveryLayer::new(Site::Delivery.receiver(canaries));
+    let layered = Router::new().route("/Delivery", any(log)).layer(layer);
+    let sinks = Site::SINKS.into_iter().map(|site| {
+        let receiver = site.receiver(canaries);
+        if site == Site::Capability {
+            let key = Site::capability(canaries).0;
+            let sink = receive_capability(receiver, key, site);
+            return Router::new().route_service("/Capability/{capability}", sink);
+        }
+        Router::new().route_service(&format!("/{site:?}"), receive(receiver, site))
+    });
+    serve(sinks.fold(layered, Router::merge))
+}
+
+pub(crate) fn serve(router: Router) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    listener.set_nonblocking(true).expect("the socket takes its options");
+    let address = listener.local_addr().expect("the listener is bound");
+    thread::spawn(|| {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("there are threads").block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
+            axum::serve(listener, router).await
+        })
+    });
+    address
+}
+
+pub(crate) fn actix_web(canaries: Arc<Canaries>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let address = listener.local_addr().expect("the listener is bound");
+    thread::spawn(move || {
+        let app = move || App::new().configure(|config| mount(config, &canaries));
+        let server = HttpServer::new(app).workers(1).disable_signals().listen(listener);
+        rt::System::new().block_on(server.expect("it listens").run())
+    });
+    address
+}
+
+fn mount(config: &mut web::ServiceConfig, canaries: &Canaries) {
+    use article_webhook_actix_web::{
+        ArticleComplete, Delivery, Retry, receive, receive_capability,
+    };
+
+    for site in Site::SINKS {
+        let receiver = site.receiver(canaries);
+        if site == Site::Capability {
+            let sink = receive_capability(receiver, Site::capability(canaries).0, site);
+            config.service(web::resource("/Capability/{capability}").to(sink));
+        } else {
+            config.service(web::resource(format!("/{site:?}")).to(receive(receiver, site)));
+        }
+    }
+    for site in Site::EXTRACTORS {
+        let resource = web::resource(format!("/{site:?}"));
+        let resource = if site == Site::Forgotten {
+            resource
+        } else {
+            resource.app_data(site.receiver(canaries))
+        };
+        let route = web::post();
+        config.service(resource.route(match site {
+            Site::ArticleFails => {
+                route.to(async |_: ArticleComplete| Err::<(), _>(Retry::because(BUG)))
+            }
+            Site::ArticlePanics => route.to(panics),
+            Site::Delivery => route.to(async |_: Delivery| Ok::<(), Retry>(())),
+            _ => route.to(async |_: ArticleComplete| Ok::<(), Retry>(())),
+        }));
+    }
+}
+
+async fn panics(_: article_webhook_actix_web::ArticleComplete) -> &'static str {
+    panic!("{BUG}")
+}

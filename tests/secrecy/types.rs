@@ -1,0 +1,101 @@
+//! Every public type that can hold a secret or a body, and every error about one, as text.
+
+use std::{env, fmt, fs};
+
+use article_webhook::{ArticleResult, AuthToken, Capability, CapabilityKey, Receiver, Targets};
+use serde_json::json;
+
+use crate::{canary::Canaries, situation};
+
+/// The samples, in `Debug` on one line and on many.
+pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
+    let post = situation::delivery(canaries, job_id);
+    let token = AuthToken::new(&situation::bearer(&canaries.token)).expect("it is a legal token");
+    let receiver = Receiver::new(token.clone());
+    let open = || receiver.open(post.headers()).expect("it is a delivery");
+    let key = CapabilityKey::new(canaries.key.as_bytes()).expect("the key is long enough");
+    let capability: Capability =
+        key.mint("order-17", std::time::SystemTime::now()).expect("it is a legal intent");
+
+    let mut intake = open().intake();
+    intake.push(post.body().slice(..100)).expect("it is short");
+    intake.push(post.body().slice(100..)).expect("it is short");
+    let delivery = open().read(post.body().clone()).expect("it is a delivery");
+    // A list is no LinkedIn post's text, and a new field no drift of the documented ones.
+    let result: ArticleResult = delivery.decode().expect("it is an article");
+    let wrong = post.clone().field("featured_image", json!([canaries.content]));
+    let undecodable = ArticleResult::from_json(wrong.body()).expect_err("an image is an object");
+    let refused = open().article(wrong.body()).expect_err("an image is an object");
+
+    let tower = article_webhook_tower::receive(receiver.clone(), crate::site::Site::Stores);
+    let capable = article_webhook_tower::receive_capability(
+        receiver.clone(),
+        key.clone(),
+        crate::site::Site::Stores,
+    );
+    let mut all = vec![
+        debug(&token),
+        debug(&Targets::new("blog", token.clone()).and("shop", token.clone())),
+        debug(&Receiver::builder(token)),
+        debug(&receiver),
+        debug(&key),
+        debug(&capability),
+        debug(&open()),
+        debug(&intake),
+        debug(&delivery),
+        debug(&result),
+        debug(&result.article),
+        debug(&result.article.html),
+        debug(&result.featured_image),
+        debug(&result.social_posts),
+        debug(&delivery.drift()),
+        debug(&undecodable),
+        undecodable.to_string(),
+        debug(&refused),
+        refused.to_string(),
+        debug(&refused.answer()),
+        debug(&article_webhook_axum::ArticleComplete(result.clone())),
+        debug(&article_webhook_axum::Delivery(delivery.clone())),
+        debug(&article_webhook_axum::Refused(refused.clone())),
+        debug(&article_webhook_actix_web::ArticleComplete(result)),
+        debug(&article_webhook_actix_web::Delivery(delivery)),
+        debug(&tower),
+        debug(&capable),
+        debug(&article_webhook_tower::RequireDeliveryLayer::new(receiver)),
+    ];
+    all.extend(errors(canaries));
+    all
+}
+
+fn debug(value: &dyn fmt::Debug) -> String {
+    format!("{value:?} {value:#?}")
+}
+
+/// Tokens, keys and intents that cannot be right are not shown by the errors that say so.
+fn errors(canaries: &Canaries) -> Vec<String> {
+    let token = &canaries.token;
+    let mut texts: Vec<_> = [
+        format!("Bearer Bearer {token}"),
+        format!(" {token}"),
+        format!("{token}\n"),
+        format!("Bearer {token}\té"),
+        format!("{token}\0"),
+        token.repeat(200),
+    ]
+    .iter()
+    .map(|token| AuthToken::new(token).expect_err("it cannot be right"))
+    .map(|error| format!("{error} {error:?}"))
+    .collect();
+
+    let path = env::temp_dir().join(format!("article-webhook-secrecy-{}", std::process::id()));
+    for content in [format!("{token}\n\n").into_bytes(), [token.as_bytes(), b"\xff"].concat()] {
+        fs::write(&path, content).expect("there is a place for temporary files");
+        let error = AuthToken::from_file(&path).expect_err("it cannot be right");
+        texts.push(format!("{error} {error:?}"));
+    }
+    fs::remove_file(&path).expect("it was written before");
+
+    let key = CapabilityKey::new(&canaries.key.as_bytes()[..31]).expect_err("it is short");
+    texts.push(format!("{key} {key:?}"));
+    texts
+}

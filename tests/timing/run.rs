@@ -1,0 +1,68 @@
+use std::{
+    hint::black_box,
+    sync::atomic::{Ordering, fence},
+};
+
+use fastrand::Rng;
+use quanta::Clock;
+
+use crate::{
+    case::{Case, PRESENTED},
+    door::{Door, Headers},
+    welch::Times,
+};
+
+/// So many doors are there at a time: few enough for the nearest cache.
+const DOORS: usize = 32;
+
+const HEADERS: Headers = [("Authorization", PRESENTED), ("Content-Type", "application/json")];
+
+/// The |t| of so many samples.
+///
+/// Where in memory a door lies has more influence on the time than anything that is looked for. So each
+/// door draws its class anew for each sample: were it visited twice, two equal classes would seem to
+/// differ. A sample is taken without knowing its class.
+pub(crate) fn run<D: Door>(case: &Case, samples: usize, rng: &mut Rng) -> f64 {
+    let clock = Clock::new();
+    let mut doors: Vec<(usize, D)> = (0..DOORS).map(|_| (0, D::new())).collect();
+    let mut times = Times::new();
+    for _ in 0..samples.div_ceil(DOORS) {
+        for (class, door) in &mut doors {
+            *class = rng.usize(..2);
+            door.accept(case.classes[*class](rng));
+        }
+        // The first visit brings a door into the cache.
+        for (_, door) in &doors {
+            assert_eq!(door.is_open(&HEADERS), case.accepts, "{}", case.name);
+        }
+        rng.shuffle(&mut doors);
+        for (class, door) in &doors {
+            times.add(*class, time(&clock, door));
+        }
+    }
+    times.t()
+}
+
+#[inline(never)]
+fn time(clock: &Clock, door: &impl Door) -> u64 {
+    let start = clock.raw();
+    fence(Ordering::SeqCst);
+    let left = black_box(black_box(door).open(black_box(&HEADERS)));
+    fence(Ordering::SeqCst);
+    let end = clock.raw();
+    drop(left);
+    end - start
+}
+
+/// Another processor has other caches, and its clock may be a little off.
+#[cfg(target_os = "linux")]
+pub(crate) fn stay_on_one_processor() {
+    use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
+    sched_setaffinity(None, &here).expect("it is a processor that runs this");
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn stay_on_one_processor() {}
