@@ -54,6 +54,8 @@ async fn converse<S: App>(
     let socket = TokioIo::new(Socket::new(stream, seat.clone()));
     let mut talk = http1::Builder::new()
         .max_buf_size(MOST_OF_A_HEAD)
+        // Who has sent all that it will send still waits for the answer.
+        .half_close(true)
         // Every deadline is ours: hyper's would not know when to give way, or that a peer reads nothing.
         .header_read_timeout(None)
         .serve_connection(socket, exchange);

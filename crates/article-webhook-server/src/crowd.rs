@@ -57,10 +57,16 @@ impl<T> Crowd<T> {
         self.places.remove(&place);
     }
 
-    /// Takes out whoever gives way first; `None` if nobody can.
-    pub(crate) fn give_way(&mut self) -> Option<T> {
-        let first = self.places.first_entry()?;
-        (first.key().rank != Rank::Working).then(|| first.remove())
+    /// Takes out whoever gives way first; `None` if nobody can. A head that is awaited since after `lately` is
+    /// given its chance: else newcomers would turn each other out before they can say a word.
+    pub(crate) fn give_way(&mut self, lately: Instant) -> Option<T> {
+        let gives_way = |place: &&Place| match place.rank {
+            Rank::Head => place.since <= lately,
+            Rank::Body | Rank::Unread => true,
+            Rank::Working => false,
+        };
+        let first = *self.places.keys().find(gives_way)?;
+        self.places.remove(&first)
     }
 }
 
@@ -82,6 +88,24 @@ mod tests {
         (crowd, places)
     }
 
+    /// When every head has had its chance.
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    #[test]
+    fn a_head_is_given_its_chance() {
+        let (mut crowd, places) = crowd(&[
+            ("a young head", Rank::Head, 9),
+            ("an old head", Rank::Head, 2),
+            ("a body", Rank::Body, 8),
+        ]);
+        let lately = places[1].since + Duration::from_secs(1);
+        let order: Vec<_> = std::iter::from_fn(|| crowd.give_way(lately)).collect();
+        assert_eq!(order, ["an old head", "a body"]);
+        assert_eq!(crowd.give_way(places[0].since), Some("a young head"));
+    }
+
     #[test]
     fn the_longest_without_a_head_gives_way_first_and_a_request_at_work_never() {
         let (mut crowd, _) = crowd(&[
@@ -92,7 +116,7 @@ mod tests {
             ("an old head", Rank::Head, 2),
             ("a young body", Rank::Body, 8),
         ]);
-        let order: Vec<_> = std::iter::from_fn(|| crowd.give_way()).collect();
+        let order: Vec<_> = std::iter::from_fn(|| crowd.give_way(later())).collect();
         let expected =
             ["an old head", "a young head", "an old body", "a young body", "a deaf peer"];
         assert_eq!(order, expected);
@@ -102,17 +126,17 @@ mod tests {
     fn members_of_the_same_instant_keep_their_own_places() {
         let (mut crowd, places) = crowd(&[("one", Rank::Head, 0), ("two", Rank::Head, 0)]);
         crowd.leave(places[0]);
-        assert_eq!(crowd.give_way(), Some("two"));
-        assert_eq!(crowd.give_way(), None);
+        assert_eq!(crowd.give_way(later()), Some("two"));
+        assert_eq!(crowd.give_way(later()), None);
     }
 
     #[test]
     fn a_member_that_was_told_to_go_cannot_step_on() {
         let (mut crowd, places) = crowd(&[("one", Rank::Head, 0)]);
-        assert_eq!(crowd.give_way(), Some("one"));
+        assert_eq!(crowd.give_way(later()), Some("one"));
         let to = Place { rank: Rank::Working, ..places[0] };
         assert!(!crowd.step(places[0], to));
-        assert_eq!(crowd.give_way(), None);
+        assert_eq!(crowd.give_way(later()), None);
     }
 
     #[test]
@@ -120,6 +144,6 @@ mod tests {
         let (mut crowd, places) = crowd(&[("one", Rank::Head, 0)]);
         let to = Place { rank: Rank::Working, ..places[0] };
         assert!(crowd.step(places[0], to));
-        assert_eq!(crowd.give_way(), None);
+        assert_eq!(crowd.give_way(later()), None);
     }
 }

@@ -1,10 +1,16 @@
-use std::{convert::Infallible, io, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinSet,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::{
@@ -29,9 +35,12 @@ pub(crate) struct Door<S> {
 /// How long nothing is tried while the system, or the room, is full.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How long a newcomer has for its head before it may have to give way: a round trip or two.
+const MOMENT: Duration = Duration::from_millis(250);
+
 impl<S: App> Door<S> {
     /// Lets connections in, for ever: no error of the listener is a reason to stop.
-    pub(crate) async fn admit(&self, inside: &mut JoinSet<()>) -> Infallible {
+    pub(crate) async fn admit(&mut self, inside: &mut JoinSet<()>) -> Infallible {
         loop {
             let accepted = self.listener.accept().await;
             // Forgets those that have left. Waking up for each of them would cost more than it frees.
@@ -52,21 +61,21 @@ impl<S: App> Door<S> {
         }
     }
 
-    fn greet(&self, stream: TcpStream, inside: &mut JoinSet<()>) {
+    fn greet(&mut self, stream: TcpStream, inside: &mut JoinSet<()>) {
         let (seat, go) = Seat::take(&self.room, self.limits);
-        let exchange = Exchange {
-            service: self.service.clone(),
-            seat,
-            budget: self.budget.clone(),
-            limits: self.limits,
+        // A panic of the service's must not end the server: the connection is dropped.
+        let Ok(service) = catch_unwind(AssertUnwindSafe(|| self.service.clone())) else {
+            return;
         };
+        let exchange = Exchange { service, seat, budget: self.budget.clone(), limits: self.limits };
         inside.spawn(connection::serve(stream, exchange, go, self.closing.clone()));
     }
 
     /// Asks the first that can to give way, and waits until anyone has left, but not for long: those
     /// at work may be done by then, and can give way.
-    async fn make_room(&self, inside: &mut JoinSet<()>) {
-        let asked = lock(&self.room).give_way();
+    async fn make_room(&mut self, inside: &mut JoinSet<()>) {
+        let lately = Instant::now().checked_sub(MOMENT);
+        let asked = lately.and_then(|lately| lock(&self.room).give_way(lately));
         drop(asked);
         if inside.is_empty() {
             sleep(PAUSE).await;

@@ -41,7 +41,8 @@ impl<S: App> hyper::service::Service<Request<Incoming>> for Exchange<S> {
     type Future = Answering<S::Answer>;
 
     fn call(&self, request: Request<Incoming>) -> Answering<S::Answer> {
-        let (service, seat) = (self.service.clone(), self.seat.clone());
+        let service = catch_unwind(AssertUnwindSafe(|| self.service.clone()));
+        let seat = self.seat.clone();
         let tab = Tab::new(self.budget.clone());
         let deadline = Instant::now() + self.limits.body_deadline;
         Box::pin(async move {
@@ -51,7 +52,11 @@ impl<S: App> hyper::service::Service<Request<Incoming>> for Exchange<S> {
             let sound = has_sound_host(&request);
             let request = request.map(|body| Body::new(body, deadline, tab.clone(), seat.clone()));
             let answered = if sound {
-                answer(service, request).await.ok_or(Answer::Internal)
+                let answered = match service {
+                    Ok(service) => answer(service, request).await,
+                    Err(_panic) => None,
+                };
+                answered.ok_or(Answer::Internal)
             } else {
                 drop(request);
                 Err(Answer::Host)

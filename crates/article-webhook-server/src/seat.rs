@@ -121,7 +121,7 @@ mod tests {
         let room = room();
         let (seat, mut go) = Seat::take(&room, Limits::default());
         assert!(go.try_recv().is_err_and(|error| error == oneshot::error::TryRecvError::Empty));
-        drop(lock(&room).give_way());
+        drop(lock(&room).give_way(Instant::now()));
         assert!(go.try_recv().is_err_and(|error| error == oneshot::error::TryRecvError::Closed));
         assert!(seat.head(false).is_err());
     }
@@ -131,7 +131,7 @@ mod tests {
         let room = room();
         let (seat, _go) = Seat::take(&room, Limits::default());
         assert!(seat.head(true).is_ok());
-        assert!(lock(&room).give_way().is_some());
+        assert!(lock(&room).give_way(Instant::now()).is_some());
         assert!(seat.body_read().is_err());
     }
 
@@ -141,10 +141,10 @@ mod tests {
         let (seat, _go) = Seat::take(&room, Limits::default());
         assert!(seat.head(true).is_ok());
         assert!(seat.body_read().is_ok());
-        assert!(lock(&room).give_way().is_none());
+        assert!(lock(&room).give_way(Instant::now()).is_none());
         seat.told();
         seat.written();
         seat.leave();
-        assert!(lock(&room).give_way().is_none());
+        assert!(lock(&room).give_way(Instant::now()).is_none());
     }
 }

@@ -227,7 +227,7 @@ impl Server {
         let (close, closing) = watch::channel(false);
         let room = Arc::new(Mutex::new(Crowd::new()));
         let budget = Budget::new(limits.body_budget);
-        let door = Door { listener, service, limits, room, budget, closing };
+        let mut door = Door { listener, service, limits, room, budget, closing };
         // Every connection ends with this set, at the latest.
         let mut inside = JoinSet::new();
         {

@@ -1,6 +1,6 @@
 use std::{
     error::Error,
-    fmt, mem,
+    fmt,
     pin::Pin,
     task::{Context, Poll, ready},
     time::SystemTime,
@@ -24,6 +24,9 @@ use crate::{answer::response, carry::Carrying};
 /// What that service answers goes back as it is. It may be dropped when the sender hangs up, and nobody
 /// is told of refused deliveries: work that must survive belongs in a [`Sink`](crate::Sink)
 /// behind [`receive`](crate::receive()).
+///
+/// It is always ready; the service inside is asked whether it is once the delivery is there, so that no stranger
+/// takes one of its places.
 ///
 /// ```
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDeliveryLayer};
@@ -116,8 +119,8 @@ where
     type Error = S::Error;
     type Future = Requiring<B, S, S::Future>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
@@ -131,10 +134,8 @@ where
         let carrying = Carrying::new(body, |mut body| async move {
             receiver.carry(opened, &mut body, sleep, SystemTime::now(), Intake::read).await
         });
-        // The one that was polled ready is the one to call; its clone need not be.
-        let next = self.inner.clone();
-        let inner = mem::replace(&mut self.inner, next);
-        Requiring { step: Step::Carrying { carrying, inside: Some((inner, head)) } }
+        let inside = Some((self.inner.clone(), head));
+        Requiring { step: Step::Carrying { carrying, inside } }
     }
 }
 
@@ -162,6 +163,10 @@ pin_project! {
             carrying: Carrying<B, Result<Delivery, Refused>>,
             inside: Option<(S, Parts)>,
         },
+        Waiting {
+            inner: S,
+            request: Option<Request<Full<Bytes>>>,
+        },
         Inside {
             #[pin]
             future: F,
@@ -188,10 +193,15 @@ where
                             return Poll::Ready(Ok(response.map(Either::Left)));
                         }
                     };
-                    let (mut inner, head) =
+                    let (inner, head) =
                         inside.take().expect("a future is not polled after it ended");
                     let mut request = Request::from_parts(head, Full::new(delivery.body().clone()));
                     request.extensions_mut().insert(delivery);
+                    step.set(Step::Waiting { inner, request: Some(request) });
+                }
+                StepProjection::Waiting { inner, request } => {
+                    ready!(inner.poll_ready(context))?;
+                    let request = request.take().expect("a future is not polled after it ended");
                     let future = inner.call(request);
                     step.set(Step::Inside { future });
                 }
@@ -207,5 +217,52 @@ where
 impl<B, S, F> fmt::Debug for Requiring<B, S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Requiring").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, pin::pin, time::Duration};
+
+    use article_webhook::fixture::{self, Post, Spoil};
+    use http_body::Frame;
+    use tokio::time::timeout;
+    use tower::{ServiceExt, limit::ConcurrencyLimit, service_fn};
+
+    use super::*;
+
+    /// A body that does not come.
+    struct Stalled;
+
+    impl Body for Stalled {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stranger_takes_no_place_of_the_service_inside() {
+        let inner = service_fn(async |_: Request<Full<Bytes>>| {
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+        });
+        let one_place = ConcurrencyLimit::new(inner, 1);
+        let service = RequireDeliveryLayer::new(fixture::receiver()).layer(one_place);
+
+        let stranger = Post::complete().spoiled(Spoil::WrongToken).into_request("/");
+        let stranger = service.clone().oneshot(stranger.map(|_| Stalled));
+        let mut stranger = pin!(stranger);
+        assert!(timeout(Duration::from_millis(100), stranger.as_mut()).await.is_err());
+
+        let good = service.oneshot(Post::complete().into_request("/").map(Full::new));
+        let answer = timeout(Duration::from_millis(100), good).await.expect("there is a place");
+        assert_eq!(answer.map(|answer| answer.status()), Ok(http::StatusCode::OK));
+        let refused = stranger.await.map(|answer| answer.status());
+        assert_eq!(refused, Ok(http::StatusCode::UNAUTHORIZED));
     }
 }

@@ -226,7 +226,8 @@ async fn drain<S: Future<Output = ()>>(
         loop {
             match chunks.next().await {
                 None => return true,
-                Some(Ok(chunk)) if drain.take(chunk.len()) => {}
+                // An empty chunk costs a byte, so that an endless row of them comes to an end.
+                Some(Ok(chunk)) if drain.take(chunk.len().max(1)) => {}
                 Some(_) => return false,
             }
         }
@@ -245,4 +246,31 @@ async fn before<T>(sleep: impl Future<Output = ()>, work: impl Future<Output = T
         Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_cause_that_says_something_counts() {
+        use io::ErrorKind::{ConnectionReset, OutOfMemory, TimedOut};
+
+        let wrapped =
+            |kind: io::ErrorKind| io::Error::other(io::Error::other(io::Error::from(kind)));
+        for (error, broken, text) in [
+            (wrapped(TimedOut), Broken::Late, "the body did not arrive in time"),
+            (wrapped(OutOfMemory), Broken::Crowded, "the server has no room for the body"),
+            (wrapped(ConnectionReset), Broken::Early, "the body broke off"),
+            (
+                io::Error::new(TimedOut, io::Error::from(OutOfMemory)),
+                Broken::Late,
+                "the body did not arrive in time",
+            ),
+            (io::Error::other("no error at all"), Broken::Early, "the body broke off"),
+        ] {
+            assert_eq!(Broken::of(&error), broken);
+            assert_eq!(broken.to_string(), text);
+        }
+    }
 }

@@ -21,7 +21,10 @@ use crate::{
 
 const SIZE: usize = 2_500;
 const CLOSED_WITHIN: Duration = Duration::from_secs(11);
+/// What is promised, and held against a machine that does nothing else (`-- --long`). A busy one shows
+/// no more than that nobody is held up.
 const P99: Duration = Duration::from_millis(250);
+const HELD_UP: Duration = Duration::from_secs(2);
 const MEMORY: u64 = 64 << 10; // KiB
 
 pub(crate) fn is_held_off() {
@@ -59,7 +62,9 @@ pub(crate) fn is_held_off() {
         last.as_secs_f64(),
     );
     assert!(times.len() > 1900, "only {} good deliveries", times.len());
-    assert!(p99 < P99, "{p99:?}");
+    let is_long = std::env::args().any(|argument| argument == "--long");
+    let bound = if is_long { P99 } else { HELD_UP };
+    assert!(p99 < bound, "{p99:?}");
     assert!(growth < MEMORY, "{growth} KiB");
     assert!(last < CLOSED_WITHIN, "{last:?}");
 }

@@ -68,14 +68,17 @@ async fn a_body_that_breaks_off_is_an_unexpected_end() {
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }
 
+/// What of each body is not charged.
+const FREE: usize = 64 << 10;
+
 #[tokio::test]
 async fn a_body_over_the_budget_of_all_bodies_is_out_of_memory_until_another_exchange_ends() {
     let running = Running::start(server().await.body_budget(100_000), telling());
     let mut first = running.connect().await;
-    first.send(post(80_001) + &"a".repeat(80_000)).await;
+    first.send(post(FREE + 80_001) + &"a".repeat(FREE + 80_000)).await;
     sleep(BODY / 8).await; // until the service has them
     let mut second = running.connect().await;
-    second.send(post(40_000) + &"a".repeat(40_000)).await;
+    second.send(post(FREE + 40_000) + &"a".repeat(FREE + 40_000)).await;
     let answer = second.rest().await;
     assert!(
         answer.ends_with("Some(OutOfMemory)") && answer.contains("connection: close"),
@@ -83,11 +86,11 @@ async fn a_body_over_the_budget_of_all_bodies_is_out_of_memory_until_another_exc
     );
 
     first.send("a").await;
-    assert!(first.answer().await.ends_with("80001"));
+    assert!(first.answer().await.ends_with(&(FREE + 80_001).to_string()));
     for _ in 0..3 {
         let mut third = running.connect().await;
-        third.send(post(100_000) + &"a".repeat(100_000)).await;
-        assert!(third.answer().await.ends_with("100000"));
+        third.send(post(FREE + 100_000) + &"a".repeat(FREE + 100_000)).await;
+        assert!(third.answer().await.ends_with(&(FREE + 100_000).to_string()));
     }
 }
 
@@ -95,13 +98,13 @@ async fn a_body_over_the_budget_of_all_bodies_is_out_of_memory_until_another_exc
 async fn an_exchange_that_is_cut_gives_its_share_of_the_budget_back() {
     let running = Running::start(server().await.body_budget(100_000), telling());
     let mut first = running.connect().await;
-    first.send(post(90_001) + &"a".repeat(90_000)).await;
+    first.send(post(FREE + 90_001) + &"a".repeat(FREE + 90_000)).await;
     sleep(BODY / 8).await;
     drop(first);
     sleep(BODY / 8).await;
     let mut second = running.connect().await;
-    second.send(post(90_000) + &"a".repeat(90_000)).await;
-    assert!(second.answer().await.ends_with("90000"));
+    second.send(post(FREE + 90_000) + &"a".repeat(FREE + 90_000)).await;
+    assert!(second.answer().await.ends_with(&(FREE + 90_000).to_string()));
 }
 
 #[tokio::test]

@@ -39,11 +39,7 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start<S, B>(server: Server, service: S) -> Self
     where
-        S: Service<Request<Body>, Response = Response<B>, Future: Send>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
+        S: Service<Request<Body>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
         B: http_body::Body<
                 Data = bytes::Bytes,
                 Error: Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -51,7 +51,7 @@ async fn judge(running: Running, ledger: Arc<Ledger>) {
     let answer = stalled.rest().await;
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("connection: close"), "{answer}");
     let mut large = running.connect().await;
-    large.send(request(&Post::article(1, 150_000))).await;
+    large.send(request(&Post::article(1, 200_000))).await;
     let answer = large.rest().await;
     assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("connection: close"), "{answer}");
 

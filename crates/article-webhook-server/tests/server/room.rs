@@ -1,4 +1,7 @@
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{Router, extract::Request, routing::any};
 use http_body_util::BodyExt;
@@ -8,6 +11,9 @@ use tokio::{
 };
 
 use crate::common::*;
+
+/// A little longer than newcomers have for their heads.
+const MOMENT: Duration = Duration::from_millis(300);
 
 /// An application whose work on `/` lasts until it is let go, and which says when one begins.
 fn working() -> (Router, Arc<Notify>, mpsc::UnboundedReceiver<()>) {
@@ -55,6 +61,39 @@ async fn for_one_more_the_longest_without_a_head_gives_way() {
     }
 }
 
+/// All come at once, each with a whole request, and there is room for two.
+#[tokio::test]
+async fn a_burst_is_answered_one_after_the_other() {
+    let running = Running::start(server().await.max_connections(2), counting());
+    let mut burst = Vec::new();
+    for _ in 0..20 {
+        let mut one = running.connect().await;
+        one.send(post(3).replace("Host:", "Connection: close\r\nHost:") + "abc").await;
+        burst.push(one);
+    }
+    for mut one in burst {
+        assert!(one.answer().await.ends_with("3"));
+    }
+}
+
+/// A sender on a slow network has connected, and its head is still on its way.
+#[tokio::test]
+async fn a_newcomer_is_given_time_for_its_head_while_bodies_are_stalled() {
+    let (app, _let_go, _begins) = working();
+    let running =
+        Running::start(server().await.body_deadline(PATIENCE * 4).max_connections(3), app);
+    let mut good = running.connect().await;
+    let mut stalled = Vec::new();
+    for _ in 0..4 {
+        let mut one = running.connect().await;
+        one.send(post(10) + "abc").await;
+        stalled.push(one);
+    }
+    sleep(MOMENT / 8).await;
+    good.send(quick()).await;
+    assert!(good.answer().await.ends_with("quick"));
+}
+
 #[tokio::test]
 async fn nobody_gives_way_while_nobody_knocks() {
     let running =
@@ -75,7 +114,7 @@ async fn an_unfinished_body_gives_way_after_the_heads_and_before_any_work() {
     let mut body = running.connect().await;
     body.send(post(10) + "abc").await;
     let mut head = running.connect().await;
-    sleep(HEAD / 8).await;
+    sleep(MOMENT).await;
 
     for first in [&mut head, &mut body] {
         assert!(first.is_open().await);
