@@ -1,0 +1,124 @@
+use article_webhook::JobId;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use url::{Host, Url};
+
+use crate::error::{Error, Kind};
+
+/// What RFC 3986, section 2.3 lets stand in a segment as it is.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Where the service is: scheme, host, and the path in front of `/v1`.
+#[derive(Debug, Clone)]
+pub(crate) struct BaseUrl(Url);
+
+impl BaseUrl {
+    pub(crate) fn new(text: &str, allows_http: bool) -> Result<Self, Error> {
+        let refuse = |why| Error::new(Kind::BaseUrl(why));
+        let mut url = Url::parse(text).map_err(|_| refuse("is no URL"))?;
+        let is_safe = match url.scheme() {
+            "https" if !cfg!(any(feature = "ring", feature = "aws-lc")) => {
+                return Err(refuse(
+                    "is https, and this client has no TLS: enable its feature ring",
+                ));
+            }
+            "https" => true,
+            "http" => allows_http || is_loopback(&url),
+            _ => return Err(refuse("is neither https nor http")),
+        };
+        if !is_safe {
+            return Err(refuse("is http, which shows the key to everybody on the way: use https"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refuse("holds credentials: the API key is given apart"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(refuse("has a query or a fragment: end it with the path in front of /v1"));
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&path);
+        Ok(Self(url))
+    }
+
+    pub(crate) fn is_http(&self) -> bool {
+        self.0.scheme() == "http"
+    }
+
+    /// The URL of a call. `path` is ours; what comes from outside is a segment behind it.
+    pub(crate) fn call(&self, path: &str, segment: Option<&JobId>) -> Result<Url, Error> {
+        let base = self.0.path().trim_end_matches('/');
+        let mut whole = [base, path].concat();
+        if let Some(segment) = segment {
+            whole.push('/');
+            whole.extend(utf8_percent_encode(segment.as_str(), ESCAPED));
+        }
+        let mut url = self.0.clone();
+        url.set_path(&whole);
+        // A URL that was read in another way than it was written would be another call.
+        if url.path() != whole { Err(Error::new(Kind::Path)) } else { Ok(url) }
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(base: &str, id: &str) -> String {
+        let base = BaseUrl::new(base, false).unwrap();
+        let id: JobId = id.parse().unwrap();
+        base.call("/v1/content/articles", Some(&id)).unwrap().into()
+    }
+
+    #[test]
+    fn a_job_id_is_one_segment_whatever_it_holds() {
+        for (id, segment) in [
+            ("job_1", "job_1"),
+            ("a/../b", "a%2F..%2Fb"),
+            ("...", "..."),
+            ("%2e%2e", "%252e%252e"),
+            ("a?b#c", "a%3Fb%23c"),
+            ("\\", "%5C"),
+            ("ż", "%C5%BC"),
+        ] {
+            let url = call("https://service.test/api/", id);
+            assert_eq!(url, format!("https://service.test/api/v1/content/articles/{segment}"));
+        }
+    }
+
+    #[test]
+    fn http_is_for_the_loopback() {
+        for base in ["http://127.0.0.1:3001", "http://localhost", "http://[::1]:1/api"] {
+            assert!(BaseUrl::new(base, false).is_ok(), "{base}");
+        }
+        for base in ["http://service.test", "http://localhost.service.test", "http://10.0.0.1"] {
+            assert!(BaseUrl::new(base, false).is_err(), "{base}");
+            assert!(BaseUrl::new(base, true).is_ok(), "{base}");
+        }
+    }
+
+    #[test]
+    fn a_base_url_that_cannot_be_right_is_refused_with_the_fix() {
+        for (base, why) in [
+            ("service.test", "the base URL is no URL"),
+            ("ftp://service.test", "the base URL is neither https nor http"),
+            (
+                "https://key@service.test",
+                "the base URL holds credentials: the API key is given apart",
+            ),
+            (
+                "https://service.test/?a=b",
+                "the base URL has a query or a fragment: end it with the path in front of /v1",
+            ),
+        ] {
+            assert_eq!(BaseUrl::new(base, true).unwrap_err().to_string(), why);
+        }
+    }
+}

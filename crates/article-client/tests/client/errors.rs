@@ -1,0 +1,162 @@
+//! The errors of the document, section 7, and those that are in no document.
+
+use std::time::{Duration, Instant};
+
+use article_client::{Error, ErrorCode, NewArticle};
+
+use crate::service::{KEY, Line, Service, answer, cut, json, torn};
+
+/// What an order comes to that is answered so each time.
+async fn ordered(line: Line) -> Error {
+    let service = Service::start([line]);
+    service.client().create_article(&NewArticle::new("Shoes")).await.unwrap_err()
+}
+
+/// The same of a question.
+async fn asked(line: Line) -> Error {
+    let service = Service::start([line]);
+    service.client().article(&"job_1".parse().unwrap()).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn each_code_of_the_document_is_known() {
+    for (status, name, code) in [
+        (401, "invalid_api_key", ErrorCode::InvalidApiKey),
+        (402, "credits_exhausted", ErrorCode::CreditsExhausted),
+        (400, "not_configured", ErrorCode::NotConfigured),
+        (429, "rate_limit_exceeded", ErrorCode::RateLimitExceeded),
+        (404, "job_not_found", ErrorCode::JobNotFound),
+        (500, "generation_failed", ErrorCode::GenerationFailed),
+        (400, "ga4_not_connected", ErrorCode::Ga4NotConnected),
+        (400, "invalid_request", ErrorCode::InvalidRequest),
+        (403, "plan_required", ErrorCode::PlanRequired),
+    ] {
+        let body = format!(r#"{{"error":"{name}","message":"What to do about it."}}"#);
+        for error in [ordered(json(status, &body)).await, asked(json(status, &body)).await] {
+            assert_eq!(error.code(), Some(&code));
+            assert_eq!(error.status(), Some(status));
+            assert_eq!(error.message(), Some("What to do about it."));
+            assert_eq!(error.to_string(), format!("{name} ({status}): What to do about it."));
+            assert_eq!(error.is_transient(), code == ErrorCode::RateLimitExceeded);
+            assert!(!error.is_outcome_unknown() && !error.is_deadline());
+        }
+    }
+}
+
+#[tokio::test]
+async fn exhausted_credits_say_how_many_remain_and_where_more_are() {
+    let url = format!("https://service.example/account?from={}", "x".repeat(300));
+    let body = format!(
+        r#"{{"error":"credits_exhausted","message":"No credits.","credits_remaining":0,"upgrade_url":"{url}"}}"#
+    );
+    let error = ordered(json(402, &body)).await;
+    assert_eq!(error.credits_remaining(), Some(0));
+    assert_eq!(error.upgrade_url(), Some(&*url));
+    assert_eq!((error.step(), error.credits_refunded()), (None, None));
+}
+
+#[tokio::test]
+async fn a_failed_generation_says_where_and_what_was_refunded() {
+    for credits in ["3", "3.0"] {
+        let body = format!(
+            r#"{{"error":"generation_failed","message":"It failed at draft.","details":{{"step":"draft","credits_refunded":{credits}}}}}"#
+        );
+        let error = asked(json(500, &body)).await;
+        assert_eq!((error.step(), error.credits_refunded()), (Some("draft"), Some(3)));
+        assert_eq!((error.credits_remaining(), error.upgrade_url()), (None, None));
+        assert!(!error.is_transient());
+    }
+}
+
+#[tokio::test]
+async fn details_of_another_kind_are_not_made_up() {
+    let body = r#"{"error":"generation_failed","message":7,"details":{"step":["draft"],"credits_refunded":2.5}}"#;
+    let error = asked(json(500, body)).await;
+    assert_eq!(error.message(), Some(""));
+    assert_eq!((error.step(), error.credits_refunded()), (None, None));
+    let error = asked(json(500, r#"{"error":"generation_failed","details":[1]}"#)).await;
+    assert_eq!((error.step(), error.credits_refunded()), (None, None));
+}
+
+#[tokio::test]
+async fn a_code_that_is_new_is_kept_by_its_name() {
+    let error = ordered(json(409, r#"{"error":"quota_frozen","message":"Later."}"#)).await;
+    assert_eq!(error.code().map(ErrorCode::as_str), Some("quota_frozen"));
+    assert!(!error.is_transient() && !error.is_outcome_unknown());
+}
+
+#[tokio::test]
+async fn errors_of_another_shape_keep_their_status_and_their_first_words() {
+    for (body, shown) in [
+        (
+            "<h1>Forbidden</h1>",
+            r#"the service answered 403 and no documented error: "<h1>Forbidden</h1>""#,
+        ),
+        ("", "the service answered 403 without a body"),
+        ("[]", r#"the service answered 403 and no documented error: "[]""#),
+        (r#"{"error":7}"#, r#"the service answered 403 and no documented error: "{\"error\":7}""#),
+        ("a\u{1b}[31mb", r#"the service answered 403 and no documented error: "a\u{1b}[31mb""#),
+    ] {
+        let error = asked(answer(403, "", body)).await;
+        assert_eq!((error.status(), error.code(), error.message()), (Some(403), None, None));
+        assert_eq!(error.to_string(), shown);
+        assert!(!error.is_transient());
+    }
+    for line in [answer(502, "", [0xff; 3]), torn(502)] {
+        let error = asked(line).await;
+        assert_eq!(error.status(), Some(502));
+        assert!(error.is_transient());
+    }
+}
+
+#[tokio::test]
+async fn what_the_service_writes_is_short_and_cannot_steer_a_terminal() {
+    let long = "x".repeat(100_000);
+    let body = format!(r#"{{"error":"a\u001b[31m","message":"\u001b[2J{}"}}"#, &long[..60_000]);
+    let text = asked(json(400, &body)).await.to_string();
+    assert!(text.starts_with(r"a\u{1b}[31m (400): \u{1b}[2Jxxx") && text.len() < 300, "{text}");
+    let text = asked(json(400, &long)).await.to_string();
+    assert!(text.len() < 300, "{text}");
+}
+
+#[tokio::test]
+async fn an_error_without_end_is_read_no_further_than_it_is_shown() {
+    let start = b"HTTP/1.1 403 Forbidden\r\n\r\n".to_vec();
+    let service = Service::start([Line::Flood(start, vec![b'x'; 65536])]);
+    let (limit, start) = (Duration::from_secs(2), Instant::now());
+    let client = service.builder("").timeout(limit).build().unwrap();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.status(), Some(403));
+    assert!(start.elapsed() < limit, "it was read until its time was over");
+}
+
+#[tokio::test]
+async fn a_key_that_is_echoed_is_not_shown() {
+    let body = format!(
+        r#"{{"error":"invalid_api_key","message":"{KEY} is wrong","details":{{"step":"{KEY}"}},"upgrade_url":"/?{KEY}"}}"#
+    );
+    let escaped = body.replace("sk-5", r"\u0073k-5");
+    for line in [json(401, &body), json(401, &escaped), answer(401, "", KEY)] {
+        let error = asked(line).await;
+        let shown = format!("{error} {error:?} {:?} {:?}", error.message(), error.upgrade_url());
+        assert!(!shown.contains("5f2b9c0e7a1d4e38") && shown.contains("(the API key)"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn what_did_not_come_from_the_service_has_no_status() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let key = article_client::ApiKey::new(KEY).unwrap();
+    let pause = Duration::from_millis(1);
+    let client = article_client::Client::builder(key, &format!("http://127.0.0.1:{port}"));
+    let client = client.pauses(pause, pause).build().unwrap();
+    let error = client.create_article(&NewArticle::new("Shoes")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the service cannot be reached");
+    assert!(error.is_transient() && !error.is_outcome_unknown());
+    assert_eq!((error.status(), error.code()), (None, None));
+
+    let error = asked(cut()).await;
+    assert_eq!(error.to_string(), "the connection to the service broke");
+    assert!(error.is_transient());
+    assert_eq!((error.status(), error.code()), (None, None));
+}

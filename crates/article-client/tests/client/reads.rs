@@ -1,0 +1,104 @@
+//! Questions may be repeated, and are.
+
+use std::time::{Duration, SystemTime};
+
+use article_client::{Error, Job};
+
+use crate::service::{Line, Service, answer, cut, json, torn};
+
+pub(crate) const COMPLETE: &str = r#"{"job_id":"job_1","status":"complete","article":{"title":"Shoes","html":"<article></article>"}}"#;
+
+async fn ask(service: &Service) -> Result<Job, Error> {
+    let client = service.builder("").timeout(Duration::from_millis(500)).build().unwrap();
+    client.article(&"job_1".parse().unwrap()).await
+}
+
+#[tokio::test]
+async fn a_question_is_asked_as_the_document_says() {
+    let service = Service::start([json(200, COMPLETE)]);
+    let Ok(Job::Complete(complete)) = ask(&service).await else { panic!("it is complete") };
+    assert_eq!(complete.result.article.title, "Shoes");
+    assert_eq!(complete.body, COMPLETE);
+    let request = &service.requests()[0];
+    assert_eq!(request.first_line, "GET /v1/content/articles/job_1 HTTP/1.1");
+    assert!(request.head.contains("authorization: Bearer sk-5f2b9c0e7a1d4e38"), "{}", request.head);
+}
+
+#[tokio::test]
+async fn a_question_is_repeated_until_it_is_answered() {
+    for line in [
+        cut(),
+        torn(200),
+        Line::Hang(Vec::new()),
+        answer(429, "", ""),
+        answer(500, "", ""),
+        answer(503, "", "busy"),
+        answer(408, "", ""),
+        json(500, r#"{"error":"internal","message":"?"}"#),
+    ] {
+        let service =
+            Service::start([line.clone(), line.clone(), line.clone(), json(200, COMPLETE)]);
+        assert!(matches!(ask(&service).await, Ok(Job::Complete(_))), "{line:?}");
+        assert_eq!(service.count(), 4, "{line:?}");
+
+        let service = Service::start([line.clone()]);
+        assert!(ask(&service).await.unwrap_err().is_transient(), "{line:?}");
+        assert_eq!(service.count(), 4, "{line:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_whose_answer_will_not_change_is_asked_once() {
+    for line in [
+        json(404, r#"{"error":"job_not_found","message":"?"}"#),
+        json(500, r#"{"error":"generation_failed","message":"?"}"#),
+        json(401, r#"{"error":"invalid_api_key","message":"?"}"#),
+        answer(302, "location: /\r\n", ""),
+        answer(200, "", "not JSON"),
+    ] {
+        let service = Service::start([line.clone(), json(200, COMPLETE)]);
+        assert!(ask(&service).await.is_err(), "{line:?}");
+        assert_eq!(service.count(), 1, "{line:?}");
+    }
+}
+
+/// How long after the first question the second one came.
+async fn pause_after(retry_after: &str) -> Duration {
+    let busy = answer(503, &format!("retry-after: {retry_after}\r\n"), "");
+    let service = Service::start([busy, json(200, COMPLETE)]);
+    ask(&service).await.unwrap();
+    let requests = service.requests();
+    requests[1].at.duration_since(requests[0].at).unwrap()
+}
+
+#[tokio::test]
+async fn seconds_that_are_asked_for_are_waited() {
+    let pause = pause_after("1").await;
+    assert!(pause >= Duration::from_secs(1) && pause < Duration::from_secs(5), "{pause:?}");
+}
+
+#[tokio::test]
+async fn a_date_that_is_asked_for_is_waited_for() {
+    // A date has no parts of a second: this one is one to two seconds away.
+    let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(2));
+    let pause = pause_after(&date).await;
+    assert!(pause >= Duration::from_millis(900) && pause < Duration::from_secs(5), "{pause:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_time_to_come_is_not_waited_for() {
+    for retry_after in
+        ["0", "-5", "soon", "", "1e9", "99999999999999999999999", "Sun, 06 Nov 1994 08:49:37 GMT"]
+    {
+        let pause = pause_after(retry_after).await;
+        assert!(pause < Duration::from_secs(1), "{retry_after}: {pause:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_says_what_it_was_asked_to_wait() {
+    let service = Service::start([answer(403, "retry-after: 120\r\n", "")]);
+    assert_eq!(ask(&service).await.unwrap_err().retry_after(), Some(Duration::from_secs(120)));
+    let service = Service::start([answer(403, "", "")]);
+    assert_eq!(ask(&service).await.unwrap_err().retry_after(), None);
+}
