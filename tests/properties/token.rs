@@ -95,7 +95,7 @@ fn a_token_is_legal(text: &str) {
 
 fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
     let lower = text.to_ascii_lowercase();
-    let mut words = lower.split_ascii_whitespace();
+    let mut words = lower.split_whitespace();
     let reason = match error {
         TokenError::Empty => text.is_empty(),
         TokenError::OnlyWhiteSpace => words.next().is_none(),

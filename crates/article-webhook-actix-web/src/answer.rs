@@ -213,3 +213,52 @@ impl MessageBody for Unread {
         Poll::Ready((!text.is_empty()).then_some(Ok(text)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{
+        Rejection,
+        fixture::{self, Post, Spoil},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_in_the_words_of_the_core() {
+        let post = Post::complete().spoiled(Spoil::WrongToken);
+        let refused = fixture::receiver().open(post.headers()).unwrap_err();
+        let refused = Refused::new(refused, Payload::None);
+        assert_eq!(refused.to_string(), "the Authorization header is not an accepted token");
+        assert!(
+            format!("{refused:?}")
+                .starts_with("Refused(Some(Refused { rejection: AuthorizationWrong")
+        );
+        assert_eq!(*refused.refused().unwrap().rejection(), Rejection::AuthorizationWrong);
+        assert_eq!(
+            (refused.status_code(), refused.error_response().status()),
+            (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED)
+        );
+    }
+
+    #[test]
+    fn a_forgotten_receiver_is_told_with_its_fix() {
+        let forgotten = Refused::no_receiver();
+        assert_eq!(
+            forgotten.to_string(),
+            "no Receiver in app_data: add .app_data(receiver) to the App"
+        );
+        assert_eq!(format!("{forgotten:?}"), "Refused(None)");
+        assert!(forgotten.refused().is_none());
+        assert_eq!(forgotten.status_code(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+
+    #[test]
+    fn every_error_is_a_reason_to_come_again() {
+        let retry = Retry::from(std::fmt::Error);
+        assert_eq!(retry.to_string(), "the handler asks for another attempt");
+        assert_eq!(retry.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+        let response = retry.error_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers().get("retry-after").unwrap(), "10");
+    }
+}

@@ -103,3 +103,15 @@ pub(crate) fn response(answer: Answer) -> Response {
     let body = Body::from(answer.body());
     response.body(body).expect("an answer is made of constants")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_is_a_reason_to_come_again() {
+        let response = Retry::from(fmt::Error).into_response();
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "10");
+    }
+}

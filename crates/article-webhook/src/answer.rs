@@ -264,3 +264,71 @@ impl Code {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServiceHeader;
+
+    #[test]
+    fn each_cause_has_its_status_and_its_code() {
+        let undecodable = crate::ArticleResult::from_json(b"{}").unwrap_err();
+        for (cause, status, code) in [
+            (Rejection::MethodNotPost, 405, "method_not_allowed"),
+            (Rejection::AuthorizationMissing, 401, "unauthorized"),
+            (Rejection::AuthorizationRepeated, 401, "unauthorized"),
+            (Rejection::AuthorizationWrong, 401, "unauthorized"),
+            (Rejection::CapabilityWrong, 401, "unauthorized"),
+            (Rejection::CapabilityExpired, 401, "unauthorized"),
+            (Rejection::ContentType, 415, "unsupported_media_type"),
+            (Rejection::ContentEncoding, 415, "unsupported_media_type"),
+            (Rejection::HeaderRepeated(ServiceHeader::JobId), 400, "bad_request"),
+            (Rejection::HeaderMissing(ServiceHeader::Event), 400, "bad_request"),
+            (Rejection::EventInvalid, 400, "bad_request"),
+            (Rejection::Framing, 400, "bad_request"),
+            (Rejection::TooLarge { limit: 1 }, 413, "payload_too_large"),
+            (Rejection::Incomplete, 400, "incomplete"),
+            (Rejection::Timeout, 408, "timeout"),
+            (Rejection::Overloaded, 503, "unavailable"),
+            (Rejection::MalformedJson { line: 1, column: 1 }, 400, "malformed_json"),
+            (Rejection::InvalidJobId, 400, "invalid_job_id"),
+            (Rejection::JobIdMismatch, 422, "job_id_mismatch"),
+            (Rejection::EventIgnored, 200, "ignored"),
+            (Rejection::EventUnknown, 422, "unprocessable"),
+            (Rejection::Undecodable(undecodable), 422, "unprocessable"),
+        ] {
+            assert_eq!((cause.status().as_u16(), cause.code()), (status, code), "{cause:?}");
+            let stranger = matches!(status, 401 | 405);
+            assert_eq!(cause.is_authentic(), !stranger, "{cause:?}");
+            let answer = Answer::from(&cause);
+            assert_eq!(answer.status(), status);
+            let named = if status == 200 { "status" } else { "error" };
+            let body: serde_json::Value = serde_json::from_str(answer.body()).unwrap();
+            assert_eq!(body[named], code);
+        }
+    }
+
+    #[test]
+    fn each_reply_has_its_answer() {
+        for (reply, status, body) in [
+            (Reply::Stored, 200, r#"{"status":"stored"}"#),
+            (Reply::Duplicate, 200, r#"{"status":"duplicate"}"#),
+            (Reply::Ignored, 200, r#"{"status":"ignored"}"#),
+            (
+                Reply::Retry,
+                503,
+                r#"{"error":"retry_later","message":"the receiver asks for another attempt"}"#,
+            ),
+            (
+                Reply::Unavailable,
+                503,
+                r#"{"error":"unavailable","message":"the receiver cannot store deliveries now"}"#,
+            ),
+        ] {
+            let answer = Answer::from(reply);
+            assert_eq!((answer.status().as_u16(), answer.body()), (status, body));
+            let waits = answer.headers().any(|header| header == ("retry-after", "10"));
+            assert_eq!(waits, status == 503);
+        }
+    }
+}

@@ -251,3 +251,42 @@ impl fmt::Debug for Size<'_> {
         write!(f, "{} bytes", self.0.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_absolute_http_url_with_a_host_is_one() {
+        let is_url = |url: &str| {
+            let image = FeaturedImage { url: Some(url.to_owned()), alt_text: None };
+            image.http_url() == Some(url)
+        };
+        for url in
+            ["https://cdn.example/a.png", "http://cdn.example", "HTTPS://cdn.example:8080/?a"]
+        {
+            assert!(is_url(url), "{url}");
+        }
+        for url in [
+            "",
+            "/a.png",
+            "//cdn.example/a.png",
+            "cdn.example",
+            "ftp://cdn.example/a.png",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "https:///a.png",
+            "https://cdn example/",
+        ] {
+            assert!(!is_url(url), "{url}");
+        }
+        assert_eq!(FeaturedImage { url: None, alt_text: None }.http_url(), None);
+    }
+
+    #[test]
+    fn a_status_keeps_its_name() {
+        let queued = Status::from("queued");
+        assert_eq!((queued.as_str(), Status::from("complete").as_str()), ("queued", "complete"));
+        assert_eq!(serde_json::to_string(&queued).unwrap(), r#""queued""#);
+    }
+}

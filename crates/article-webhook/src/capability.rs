@@ -294,3 +294,78 @@ pub enum CapabilityError {
     #[error("the expiry lies before 1970")]
     Expiry,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn neither_a_key_nor_what_it_minted_is_shown() {
+        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let capability = key.mint("order-17", UNIX_EPOCH).unwrap();
+        assert_eq!(
+            format!("{key:?} {capability:?}"),
+            "CapabilityKey(redacted) Capability(redacted)"
+        );
+    }
+
+    /// The intent that the key lets in at that second, or the refusal.
+    fn opened(key: &CapabilityKey, segment: &str, second: u64) -> Result<String, Rejection> {
+        let now = UNIX_EPOCH + Duration::from_secs(second);
+        check(key, segment, now).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_capability_is_good_for_its_intent_until_its_second() {
+        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let expires = UNIX_EPOCH + Duration::from_secs(100);
+        let capability = key.mint("order-17", expires).unwrap();
+        assert_eq!(opened(&key, capability.as_str(), 99), Ok("order-17".to_owned()));
+        assert_eq!(opened(&key, capability.as_str(), 100), Err(Rejection::CapabilityExpired));
+
+        let (claim, code) = capability.as_str().rsplit_once('.').unwrap();
+        for wrong in [
+            "order-17".to_owned(),
+            claim.to_owned(),
+            format!("{claim}.{}", &code[1..]),
+            format!("{claim}.{}", code.to_uppercase()),
+            format!("{claim}.{}", "g".repeat(64)),
+            format!("{claim}.{}", "0".repeat(64)),
+            format!("order-18.100.{code}"),
+            format!("order-17.101.{code}"),
+        ] {
+            assert_eq!(opened(&key, &wrong, 99), Err(Rejection::CapabilityWrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_old_key_opens_for_as_long_as_it_is_accepted() {
+        let key = |byte| CapabilityKey::new(&[byte; 32]).unwrap();
+        let expires = UNIX_EPOCH + Duration::from_secs(100);
+        let [first, second] = [1, 2].map(|byte| key(byte).mint("a", expires).unwrap());
+        let all = key(3).also_accepting(key(2).also_accepting(key(1)));
+        for capability in [first, second] {
+            assert!(opened(&key(3), capability.as_str(), 99).is_err());
+            assert!(opened(&all, capability.as_str(), 99).is_ok());
+        }
+        assert!(opened(&key(2), all.mint("a", expires).unwrap().as_str(), 99).is_err());
+    }
+
+    #[test]
+    fn what_cannot_stand_in_a_url_is_not_minted() {
+        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        for intent in ["", "a b", "a.b", "a/b", "\u{e9}", &"x".repeat(65)] {
+            assert_eq!(
+                key.mint(intent, UNIX_EPOCH).unwrap_err(),
+                CapabilityError::Intent,
+                "{intent}"
+            );
+        }
+        assert!(key.mint(&"x".repeat(64), UNIX_EPOCH).is_ok());
+        let before = UNIX_EPOCH - Duration::from_secs(1);
+        assert_eq!(key.mint("a", before).unwrap_err(), CapabilityError::Expiry);
+        assert_eq!(CapabilityKey::new(&[7; 31]).unwrap_err(), CapabilityError::ShortKey);
+    }
+}

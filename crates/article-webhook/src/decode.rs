@@ -219,3 +219,48 @@ impl PostsDraft {
         Ok(SocialPosts { linkedin: linkedin.unwrap_or_default(), x: x.unwrap_or_default() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_field_and_what_stands_there() {
+        let article = r#""status": "complete", "article": {"title": "", "html": ""}"#;
+        for (body, path, message) in [
+            ("{", "", "malformed JSON at line 1 column 1"),
+            ("{\n \"a\": }", "", "malformed JSON at line 2 column 7"),
+            ("{}", "job_id", "job_id: expected a job id, found nothing"),
+            (r#"{"job_id": " "}"#, "job_id", "job_id: expected a job id, found a string"),
+            (
+                r#"{"job_id": "1", "status": "failed"}"#,
+                "status",
+                "status: expected `complete`, found a string",
+            ),
+            (
+                &format!(r#"{{"job_id": "1", {article}, "featured_image": {{"url": true}}}}"#),
+                "featured_image.url",
+                "featured_image.url: expected a string, found a boolean",
+            ),
+            (
+                &format!(r#"{{"job_id": "1", {article}, "social_posts": {{"x": {{}}}}}}"#),
+                "social_posts.x",
+                "social_posts.x: expected an array, found an object",
+            ),
+        ] {
+            let error = decode(body.as_bytes()).unwrap_err();
+            assert_eq!((error.path(), error.to_string().as_str()), (path, message), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_optional_may_be_missing_or_null() {
+        let body = r#"{"job_id": "1", "status": "complete", "featured_image": null, "credits_used": null,
+                       "article": {"title": "T", "html": "", "meta_title": null},
+                       "social_posts": {"linkedin": null}}"#;
+        let result = decode(body.as_bytes()).unwrap();
+        assert_eq!((result.featured_image, result.credits_used), (None, None));
+        assert_eq!((result.article.meta_title, result.article.word_count), (None, None));
+        assert_eq!(result.social_posts, SocialPosts::default());
+    }
+}

@@ -52,3 +52,27 @@ impl Drain {
         left.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_drained_up_to_64_kib() {
+        let mut drain = Drain::new();
+        assert!(drain.take(60_000) && drain.take(5_536) && drain.take(0));
+        assert!(!drain.take(1));
+        assert!(!Drain::new().take(65_537));
+    }
+
+    #[test]
+    fn only_a_body_that_may_be_drained_to_its_end_is() {
+        let leftover = |declared, expects| Leftover::new(declared, 8 << 20, expects);
+        assert_eq!(leftover(Ok(None), false), Leftover::Drain);
+        assert_eq!(leftover(Ok(Some(65_536)), false), Leftover::Drain);
+        assert_eq!(leftover(Ok(Some(65_537)), false), Leftover::Close);
+        assert_eq!(leftover(Ok(Some(1)), true), Leftover::Close);
+        assert_eq!(leftover(Err(Rejection::Framing), false), Leftover::Close);
+        assert_eq!(Leftover::new(Ok(Some(11)), 10, false), Leftover::Close);
+    }
+}

@@ -83,3 +83,25 @@ pub(crate) fn drift(body: &[u8]) -> Vec<Drift> {
     }
     drift
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_is_told_in_words_with_its_names_escaped() {
+        let body = br#"{"job_id": "1", "credits_used": "2", "status": null, "a\u0000b": [],
+                        "article": {"title": {}, "new": true}}"#;
+        let drift: Vec<_> = drift(body).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            drift,
+            [
+                "article.title: expected a string, found an object",
+                "article.new: unknown field, a boolean",
+                "credits_used: expected a number, found a string",
+                "a\\0b: unknown field, an array",
+            ]
+        );
+        assert_eq!(super::drift(b"{"), []);
+    }
+}

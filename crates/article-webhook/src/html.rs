@@ -101,3 +101,27 @@ impl fmt::Debug for UntrustedHtml {
         write!(f, "UntrustedHtml({} bytes)", self.0.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_is_shown_only_by_its_name() {
+        let html = UntrustedHtml::new("<p>é</p>".to_owned());
+        assert_eq!((html.len(), html.is_empty()), (9, false));
+        assert_eq!(UntrustedHtml::new("<".to_owned()).len(), 1);
+        assert!(UntrustedHtml::new(String::new()).is_empty());
+        assert_eq!(format!("{html:?}"), "UntrustedHtml(9 bytes)");
+        assert_eq!(html.as_untrusted_str(), "<p>é</p>");
+        assert_eq!(html.into_untrusted_string(), "<p>é</p>");
+    }
+
+    #[cfg(feature = "sanitize")]
+    #[test]
+    fn what_could_do_harm_is_removed() {
+        let html = "<a href=\"javascript:x()\" onclick=\"x()\">a</a><iframe></iframe><b>b</b>";
+        let sanitized = UntrustedHtml::new(html.to_owned()).sanitized();
+        assert_eq!(sanitized, "<a rel=\"noopener noreferrer\">a</a><b>b</b>");
+    }
+}

@@ -100,6 +100,14 @@ mod tests {
     }
 
     #[test]
+    fn an_id_is_shown_as_it_is_and_escaped_for_debugging() {
+        let id: JobId = "a\"b".parse().unwrap();
+        assert_eq!(id.to_string(), "a\"b");
+        assert_eq!(format!("{id:?}"), r#"JobId("a\"b")"#);
+        assert_eq!(serde_json::to_string(&id).unwrap(), r#""a\"b""#);
+    }
+
+    #[test]
     fn harmful_ids_are_refused() {
         let long = "x".repeat(256);
         for id in ["", ".", "..", " a", "a b", "a\n", "a\0", "\u{7f}", "\u{85}", "\u{2003}", &long]

@@ -193,3 +193,44 @@ impl<'de> Keys<'de> {
         self.many.insert(key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outline::Outline;
+
+    fn refused_at(body: &[u8]) -> Option<(usize, usize)> {
+        let malformed = parse::<Outline>(body).err()?;
+        Some((malformed.line, malformed.column))
+    }
+
+    #[test]
+    fn bad_utf8_is_found_where_it_stands() {
+        assert_eq!(refused_at(b"\xff"), Some((1, 1)));
+        assert_eq!(refused_at(b"{\"a\": \"\xff\"}"), Some((1, 8)));
+        assert_eq!(refused_at(b"{\n\n \"a\": \"\xff\",\n \"b\": 1}"), Some((3, 8)));
+        // In bytes, so that the column does not depend on what stands before.
+        assert_eq!(refused_at("{\n\"é\": \"".as_bytes()), Some((2, 7)));
+        assert_eq!(refused_at(b"{\n\"\xc3\xa9\": \"\xff\"}"), Some((2, 8)));
+    }
+
+    #[test]
+    fn a_repeated_unknown_key_is_refused_among_few_keys_and_among_many() {
+        for others in [0, 15, 16, 17, 100] {
+            let others: String = (0..others).map(|key| format!("\"{key}\": 0, ")).collect();
+            for (keys, refused) in [("\"a\": 1", false), ("\"a\": 1, \"\\u0061\": 2", true)] {
+                let body = format!("{{{others}{keys}}}");
+                assert_eq!(refused_at(body.as_bytes()).is_some(), refused, "{body}");
+            }
+        }
+    }
+
+    #[test]
+    fn sixteen_keys_are_a_list_and_the_rest_a_tree() {
+        let mut keys = Keys::default();
+        for key in 0..20 {
+            assert!(keys.insert(key.to_string().into()));
+        }
+        assert_eq!((keys.few.len(), keys.many.len()), (16, 4));
+    }
+}

@@ -109,13 +109,17 @@ pub(crate) use enabled::*;
 #[cfg(all(feature = "tracing", feature = "fixture"))]
 mod tests {
     use std::{
+        future::{pending, ready},
         io::{self, Write},
+        panic::resume_unwind,
+        pin::pin,
         sync::{Arc, Mutex},
+        task::{Context, Waker},
         time::{Duration, UNIX_EPOCH},
     };
 
     use crate::{
-        AuthToken, Receiver,
+        Answer, AuthToken, Delivery, Receiver, Refused, Reply, Sink,
         fixture::{self, Post, Spoil},
     };
 
@@ -138,6 +142,7 @@ mod tests {
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(tracing::Level::TRACE)
             .with_ansi(false)
+            .without_time()
             .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, work);
@@ -155,8 +160,65 @@ mod tests {
                 receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_millis(tick));
             }
         });
-        assert_eq!(log.lines().count(), 3, "{log}");
-        assert!(log.contains("unlogged=999"), "{log}");
+        let line = " WARN article_webhook: request refused: the Authorization header is not an \
+                    accepted token code=\"unauthorized\"";
+        let more = [line, " unlogged=999"].concat();
+        assert_eq!(log.lines().collect::<Vec<_>>(), [line, &more, &more]);
+    }
+
+    #[test]
+    fn each_event_has_its_line() {
+        struct Deaf;
+
+        impl Sink for Deaf {
+            async fn accept(&self, _: Delivery) -> Reply {
+                Reply::Stored
+            }
+
+            fn refused(&self, _: &Refused) {
+                resume_unwind(Box::new("deaf"));
+            }
+        }
+
+        let receiver = fixture::receiver();
+        let open = |post: &Post| receiver.open(post.headers());
+        let lines = |work: &dyn Fn()| logged(work).trim_end().replace(" article_webhook:", "");
+
+        let stripped = Post::complete().without_header("X-Service-Event");
+        assert_eq!(
+            lines(&|| drop(open(&stripped).unwrap().read(stripped.body().clone()))),
+            " WARN the event header is missing: does a proxy strip it? job_id=\"job_7c1e4a52\"\n\
+             DEBUG delivery let in job_id=\"job_7c1e4a52\" target_label=\"default\"",
+        );
+        let unknown = Post::complete().spoiled(Spoil::UnknownEvent);
+        assert_eq!(
+            lines(&|| drop(open(&unknown).unwrap().article(unknown.body()))),
+            " WARN this version does not know the event event=\"article.updated\"",
+        );
+        let refused = open(&Post::complete().spoiled(Spoil::Compressed)).unwrap_err();
+        assert_eq!(
+            lines(&|| receiver.log_refusal(&refused, UNIX_EPOCH)),
+            " WARN delivery refused: the Content-Encoding is not identity \
+             code=\"unsupported_media_type\" job_id=\"job_7c1e4a52\"",
+        );
+        assert_eq!(
+            lines(&|| refused.report_to(&Deaf)),
+            "ERROR the sink panicked when it was told of a refusal job_id=\"job_7c1e4a52\"",
+        );
+        let job_id = refused.job_id().unwrap();
+        let panicked = || {
+            let wait = pin!(receiver.wait(job_id, ready(Err::<Reply, _>(())), |_| pending()));
+            assert!(wait.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        };
+        assert_eq!(lines(&panicked), "ERROR the sink panicked job_id=\"job_7c1e4a52\"");
+        assert_eq!(
+            lines(&|| assert_eq!(Answer::retry(&"the disk is full").status(), 503)),
+            " WARN the handler failed and asks for another attempt: the disk is full",
+        );
+        assert_eq!(
+            lines(&|| assert_eq!(Answer::no_receiver().status(), 500)),
+            "ERROR no Receiver in app_data: add .app_data(receiver) to the App",
+        );
     }
 
     #[test]
@@ -190,6 +252,21 @@ mod tests {
         assert!(log.contains("can be guessed") && !log.contains("hunter2"), "{log}");
     }
 
+    /// Identity and sizes, and never content.
+    const EXPECTED: [&str; 11] = [
+        r#"AuthToken(redacted)"#,
+        r#"Receiver { targets: ["default"], body_limit: 8388608, .. }"#,
+        r#"ReceiverBuilder { targets: Targets(["default"]), .. }"#,
+        r#"Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }"#,
+        r#"Intake { envelope: Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }, body: 273 bytes }"#,
+        r#"Delivery { job_id: JobId("job_7c1e4a52"), event: ArticleComplete, target: "default", intent: None, body: 273 bytes }"#,
+        r#"Article { title: 17 bytes, html: UntrustedHtml(17 bytes), meta_title: Some(17 bytes), meta_description: None, eeat_score: None, word_count: None }"#,
+        r#"Some(FeaturedImage { url: Some(17 bytes), alt_text: Some(17 bytes) })"#,
+        r#"SocialPosts { linkedin: [], x: [SocialPost(..), SocialPost(..)] }"#,
+        r#"featured_image: expected an object, found an array DecodeError(Mismatch { path: "featured_image", expected: "an object", found: Some(Array) })"#,
+        r#"the body is no article result: featured_image: expected an object, found an array Refused { rejection: Undecodable(DecodeError(Mismatch { path: "featured_image", expected: "an object", found: Some(Array) })), job_id: Some(JobId("job_7c1e4a52")), leftover: Nothing } Answer { code: Unprocessable, closes: false }"#,
+    ];
+
     #[test]
     fn no_type_shows_a_token_or_a_body() {
         let canary = "canary-3f9d51c07b";
@@ -210,14 +287,23 @@ mod tests {
         let result = open().article(post.clone().field("featured_image", image).body()).unwrap();
         let refused = open().article(post.body()).unwrap_err();
 
-        let shown = format!(
-            "{token:?} {receiver:?} {:?} {intake:?} {delivery:?} {result:?} {undecodable:?} {undecodable} \
-             {refused:?} {refused} {:?} {:?}",
-            open(),
-            refused.answer(),
-            Receiver::builder(token.clone()),
+        let shown = [
+            format!("{token:?}"),
+            format!("{receiver:?}"),
+            format!("{:?}", Receiver::builder(token)),
+            format!("{:?}", open()),
+            format!("{intake:?}"),
+            format!("{delivery:?}"),
+            format!("{:?}", result.article),
+            format!("{:?}", result.featured_image),
+            format!("{:?}", result.social_posts),
+            format!("{undecodable} {undecodable:?}"),
+            format!("{refused} {refused:?} {:?}", refused.answer()),
+        ];
+        assert_eq!(shown, EXPECTED);
+        assert!(
+            format!("{result:?}").starts_with(r#"ArticleResult { job_id: JobId("job_7c1e4a52"), "#)
         );
-        assert!(shown.contains("job_7c1e4a52") && shown.contains("bytes"), "{shown}");
-        assert!(!shown.contains("canary"), "{shown}");
+        assert!(!format!("{shown:?} {result:?}").contains("canary"));
     }
 }

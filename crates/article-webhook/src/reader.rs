@@ -189,3 +189,27 @@ impl<'de, T: Shape> Visitor<'de> for Reader<T> {
         Ok(Slot::new(T::object(Entries { map, room, first })?, Kind::Object))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::value::{BoolDeserializer, Error as Refusal, StringDeserializer};
+
+    use super::*;
+
+    #[test]
+    fn what_is_expected_is_said() {
+        let boolean = BoolDeserializer::<Refusal>::new(true);
+        let error = Key.deserialize(boolean).unwrap_err();
+        assert_eq!(error.to_string(), "invalid type: boolean `true`, expected a key");
+
+        // Bytes, which JSON has not.
+        let error = Reader::<String>::outermost().visit_bytes::<Refusal>(b"").err().unwrap();
+        assert_eq!(error.to_string(), "invalid type: byte array, expected a string");
+    }
+
+    #[test]
+    fn a_key_may_be_owned() {
+        let owned = StringDeserializer::<Refusal>::new("key".to_owned());
+        assert_eq!(Key.deserialize(owned).unwrap(), "key");
+    }
+}

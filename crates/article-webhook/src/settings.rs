@@ -253,3 +253,50 @@ impl Default for Settings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthToken;
+
+    fn refused(change: impl FnOnce(ReceiverBuilder) -> ReceiverBuilder) -> String {
+        let builder = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        change(builder).build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn each_setting_that_cannot_be_right_is_refused_in_its_own_words() {
+        assert_eq!(
+            refused(|builder| builder.event_header("a b")),
+            "`a b` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`",
+        );
+        assert_eq!(
+            refused(|builder| builder.job_id_header("")),
+            "`` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`",
+        );
+        assert_eq!(
+            refused(|builder| builder.body_limit(0)),
+            "a body limit of 0 bytes refuses every delivery: the default is 8388608",
+        );
+        assert_eq!(
+            refused(|builder| builder.sink_deadline(Duration::ZERO)),
+            "a sink deadline of 0 seconds refuses every delivery: the default is 5",
+        );
+    }
+
+    #[test]
+    fn a_header_has_one_meaning() {
+        let taken = |name: &str| {
+            format!(
+                "the header `{name}` has another meaning already: \
+                 give the event and the job id a header of their own each"
+            )
+        };
+        for name in ["authorization", "content-type", "content-length", "expect", "host"] {
+            assert_eq!(refused(|builder| builder.event_header(name)), taken(name));
+            assert_eq!(refused(|builder| builder.job_id_header(name)), taken(name));
+        }
+        let twice = refused(|builder| builder.event_header("X-Both").job_id_header("X-Both"));
+        assert_eq!(twice, taken("x-both"));
+    }
+}

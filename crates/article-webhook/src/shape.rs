@@ -63,3 +63,27 @@ impl Shape for Status {
         Some(text.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integral_float_is_an_integer_where_every_integer_is_a_float() {
+        let read =
+            |text: &str| <Number as Shape>::number(text.parse().unwrap()).unwrap().to_string();
+        for (text, number) in [
+            ("44.0", "44"),
+            ("-44.0", "-44"),
+            ("44.5", "44.5"),
+            ("4.4e1", "44"),
+            ("9007199254740992.0", "9007199254740992"),
+            ("9007199254740994.0", "9007199254740994.0"),
+            // Not a float: rounding it would change it.
+            ("9007199254740993", "9007199254740993"),
+            ("44", "44"),
+        ] {
+            assert_eq!(read(text), number);
+        }
+    }
+}

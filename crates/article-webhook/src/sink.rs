@@ -58,3 +58,31 @@ impl<S: Sink> Sink for Arc<S> {
         S::refused(self, refused);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::{Rejection, drain::Leftover};
+
+    #[test]
+    fn what_an_arc_is_told_its_sink_is_told() {
+        struct Hints(Mutex<Vec<Refused>>);
+
+        impl Sink for Hints {
+            async fn accept(&self, _: Delivery) -> Reply {
+                Reply::Stored
+            }
+
+            fn refused(&self, refused: &Refused) {
+                self.0.lock().unwrap().push(refused.clone());
+            }
+        }
+
+        let hints = Arc::new(Hints(Mutex::default()));
+        let refused = Refused::new(Rejection::Incomplete, None, Leftover::Nothing);
+        refused.report_to(&hints);
+        assert_eq!(*hints.0.lock().unwrap(), [refused]);
+    }
+}

@@ -136,3 +136,36 @@ impl Shape for SocialPost {
         Ok(Some(Self(Value::Object(object))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_post_is_read_where_its_text_is_obvious() {
+        for (post, text) in [
+            (json!("Hi"), Some("Hi")),
+            (json!({"text": "Hi", "media": []}), Some("Hi")),
+            (json!({"content": "Hi"}), Some("Hi")),
+            (json!({"body": "Hi", "post": "Hi", "text": 7}), Some("Hi")),
+            (json!({"body": "Hi", "post": "Ho"}), None),
+            (json!({"title": "Hi"}), None),
+            (json!(["Hi"]), None),
+            (json!(7), None),
+        ] {
+            let post = SocialPost(post);
+            assert_eq!(post.text(), text, "{}", post.json());
+        }
+    }
+
+    #[test]
+    fn a_post_is_kept_as_it_came() {
+        let posts = json!([null, true, 7, 7.5, "Hi", [[null], {"a": [false]}], {"b": {"c": null}}]);
+        let body = json!({"job_id": "1", "status": "complete", "article": {"title": "", "html": ""},
+                          "social_posts": {"x": posts}});
+        let result = crate::ArticleResult::from_json(body.to_string().as_bytes()).unwrap();
+        assert_eq!(serde_json::to_value(&result.social_posts.x).unwrap(), posts);
+    }
+}

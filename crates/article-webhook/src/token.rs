@@ -223,6 +223,20 @@ mod tests {
     }
 
     #[test]
+    fn a_token_is_short_under_sixteen_bytes_after_its_scheme_word() {
+        let is_short = |token: &str| AuthToken::new(token).unwrap().is_short();
+        for (token, short) in [
+            ("123456789012345", true),
+            ("1234567890123456", false),
+            ("Bearer 123456789012345", true),
+            ("Bearer 1234567890123456", false),
+            ("Bearer 1234567 90123456", false),
+        ] {
+            assert_eq!(is_short(token), short, "{token}");
+        }
+    }
+
+    #[test]
     fn every_refusal_has_its_own_message() {
         let cases = [
             ("", "the token is empty: give the publish target's auth_token"),
@@ -276,6 +290,17 @@ mod tests {
         for (token, message) in cases {
             assert_eq!(AuthToken::new(token).unwrap_err().to_string(), message);
         }
+    }
+
+    #[test]
+    fn a_token_is_taken_from_the_environment() {
+        // Set by cargo, wherever a test runs.
+        let token = AuthToken::from_env("CARGO_PKG_NAME").unwrap();
+        assert!(bool::from(token.matches(b"article-webhook")));
+        assert_eq!(
+            AuthToken::from_env("NO_SUCH_VARIABLE").unwrap_err().to_string(),
+            "the environment variable NO_SUCH_VARIABLE is not set: set it to the publish target's auth_token",
+        );
     }
 
     #[test]
