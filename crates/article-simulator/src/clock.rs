@@ -1,0 +1,137 @@
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// The time of a [`Simulator`](crate::Simulator), counted from its start.
+///
+/// It decides when jobs are done, when deliveries are repeated, and what the rate limit counts. Time-outs,
+/// slow senders and slow answers always take real time, because the other side is real.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use std::time::Duration;
+/// use article_simulator::{Clock, Simulator};
+///
+/// let simulator = Simulator::builder().clock(Clock::stepped()).start().await?;
+/// assert_eq!(simulator.now(), Duration::ZERO); // it stands still …
+///
+/// simulator.advance(Duration::from_secs(24 * 3600)).await; // … until it is moved
+/// assert_eq!(simulator.now(), Duration::from_secs(24 * 3600));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Clock(Kind);
+
+/// Where every clock stops, a hundred years on: nanoseconds in 64 bits end not much later.
+pub(crate) const END: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+#[derive(Debug)]
+enum Kind {
+    Running { start: Instant, times: u32 },
+    Stepped(Mutex<Duration>),
+}
+
+impl Clock {
+    /// Real time.
+    ///
+    /// ```
+    /// let clock = article_simulator::Clock::real();
+    /// # let _ = clock;
+    /// ```
+    #[must_use]
+    pub fn real() -> Self {
+        Self::accelerated(1)
+    }
+
+    /// Real time, `times` as fast. Zero is taken for one.
+    ///
+    /// ```
+    /// let clock = article_simulator::Clock::accelerated(60); // the last retry after six seconds
+    /// # let _ = clock;
+    /// ```
+    #[must_use]
+    pub fn accelerated(times: u32) -> Self {
+        Self(Kind::Running { start: Instant::now(), times: times.max(1) })
+    }
+
+    /// Stands still until [`Simulator::advance`](crate::Simulator::advance) moves it.
+    ///
+    /// ```
+    /// let clock = article_simulator::Clock::stepped();
+    /// # let _ = clock;
+    /// ```
+    #[must_use]
+    pub fn stepped() -> Self {
+        Self(Kind::Stepped(Mutex::new(Duration::ZERO)))
+    }
+
+    /// The same clock, at its start.
+    pub(crate) fn restarted(self) -> Self {
+        match self.0 {
+            Kind::Running { times, .. } => Self::accelerated(times),
+            Kind::Stepped(_) => Self::stepped(),
+        }
+    }
+
+    /// The simulated time since the start.
+    pub(crate) fn now(&self) -> Duration {
+        match &self.0 {
+            Kind::Running { start, times } => start.elapsed().saturating_mul(*times).min(END),
+            Kind::Stepped(now) => *now.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// How long to sleep, in real time, until it is `at`. A stepped clock is not waited for.
+    pub(crate) fn real_time_until(&self, at: Duration) -> Option<Duration> {
+        match &self.0 {
+            Kind::Running { times, .. } => Some(at.saturating_sub(self.now()) / *times),
+            Kind::Stepped(_) => None,
+        }
+    }
+
+    pub(crate) fn is_stepped(&self) -> bool {
+        matches!(self.0, Kind::Stepped(_))
+    }
+
+    /// Moves a stepped clock, never backwards.
+    pub(crate) fn step_to(&self, at: Duration) {
+        if let Kind::Stepped(now) = &self.0 {
+            let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
+            *now = at.max(*now).min(END);
+        }
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::real()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_stepped_clock_moves_only_forwards_and_only_when_told() {
+        let clock = Clock::stepped();
+        clock.step_to(3 * SECOND);
+        clock.step_to(SECOND);
+        assert_eq!(clock.now(), 3 * SECOND);
+        assert_eq!(clock.real_time_until(9 * SECOND), None);
+    }
+
+    #[test]
+    fn an_accelerated_clock_sleeps_for_a_fraction_of_its_time() {
+        let clock = Clock::accelerated(1000);
+        let real = clock.real_time_until(3600 * SECOND).unwrap();
+        assert!((SECOND..4 * SECOND).contains(&real), "{real:?}");
+        clock.step_to(7200 * SECOND);
+        assert!(clock.now() < 3600 * SECOND, "it runs by itself");
+    }
+}

@@ -1,0 +1,221 @@
+use std::{collections::HashMap, fmt, ops::RangeInclusive, sync::Arc, time::Duration};
+
+use crate::{
+    Attempt, Job, Rule, Settings,
+    draw::draw,
+    fault::Plan,
+    service::{
+        AttemptLog,
+        account::Account,
+        agenda::Agenda,
+        content::Recipe,
+        delivery::Delivery,
+        job::{Ids, Record},
+        pipeline::Timetable,
+    },
+};
+
+/// Tells the draw of an article's seed from those of others about the same job.
+const ARTICLE: u64 = 3;
+
+/// The whole service, without I/O and without a clock: whoever owns it tells it the time, counted from its start,
+/// and carries out what it wants sent. [`Simulator`](crate::Simulator) does both.
+///
+/// The time never runs backwards.
+///
+/// ```
+/// use std::time::Duration;
+/// use article_simulator::{Outcome, Service, Settings, Tenant};
+/// use http::Request;
+///
+/// let tenant = Tenant::new("sk-1").deliver_to("http://receiver.test/", "Bearer secret")?;
+/// let mut service = Service::new(Settings { tenants: vec![tenant], ..Settings::default() });
+///
+/// let order = |key| {
+///     let request = Request::post("/v1/content/articles").header("Content-Type", "application/json");
+///     request.header("Authorization", key).body(r#"{"topic":"Shoes"}"#.into()).unwrap()
+/// };
+/// assert_eq!(service.call(Duration::ZERO, &order("Bearer sk-2")).status(), 401);
+/// assert_eq!(service.call(Duration::ZERO, &order("Bearer sk-1")).status(), 202);
+///
+/// let done = service.next_due().expect("a job is running");
+/// let push = &service.due(done)[0];
+/// assert_eq!(push.url(), "http://receiver.test/");
+///
+/// service.pushed(done, push, Outcome::status(503));
+/// assert_eq!(service.next_due(), Some(done + Duration::from_secs(10)));
+/// # Ok::<(), article_simulator::InvalidTarget>(())
+/// ```
+pub struct Service {
+    pub(crate) seed: u64,
+    pub(crate) base_url: String,
+    pub(crate) image_base: Arc<str>,
+    pub(crate) generation: RangeInclusive<Duration>,
+    pub(crate) price: u64,
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) keys: HashMap<String, usize>,
+    pub(crate) ids: Ids,
+    pub(crate) jobs: Vec<Record>,
+    pub(crate) endings: Agenda<usize>,
+    pub(crate) deliveries: Agenda<Delivery>,
+    pub(crate) attempts: AttemptLog,
+    pub(crate) plan: Plan,
+    pub(crate) calls: u64,
+    pub(crate) orders: u64,
+}
+
+impl Service {
+    /// A service without jobs.
+    ///
+    /// ```
+    /// use article_simulator::{Service, Settings};
+    /// assert_eq!(Service::new(Settings::default()).next_due(), None);
+    /// ```
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let limit = settings.rate_limit;
+        let accounts = settings.tenants.into_iter().map(|tenant| Account::new(tenant, limit));
+        let accounts: Vec<_> = accounts.collect();
+        let keys = accounts.iter().enumerate();
+        let keys = keys.map(|(index, account)| (account.api_key.clone(), index)).collect();
+        Self {
+            image_base: format!("{}/images", settings.base_url).into(),
+            base_url: settings.base_url,
+            generation: settings.generation,
+            price: settings.price,
+            accounts,
+            keys,
+            ids: Ids::new(settings.seed),
+            jobs: Vec::new(),
+            endings: Agenda::new(),
+            deliveries: Agenda::new(),
+            attempts: AttemptLog::new(settings.attempts_kept),
+            plan: Plan::new(settings.seed, settings.faults),
+            calls: 0,
+            orders: 0,
+            seed: settings.seed,
+        }
+    }
+
+    /// When there is something to do again: a job ends, or a delivery is due.
+    ///
+    /// ```
+    /// use article_simulator::{Service, Settings};
+    /// assert_eq!(Service::new(Settings::default()).next_due(), None);
+    /// ```
+    #[must_use]
+    pub fn next_due(&self) -> Option<Duration> {
+        self.endings.next_at().into_iter().chain(self.deliveries.next_at()).min()
+    }
+
+    /// A job by its id.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use article_simulator::{Service, Settings};
+    /// assert_eq!(Service::new(Settings::default()).job(Duration::ZERO, "job_1"), None);
+    /// ```
+    #[must_use]
+    pub fn job(&self, now: Duration, job_id: &str) -> Option<Job> {
+        let job = self.ids.job(job_id).filter(|&job| job < self.jobs.len());
+        job.map(|job| self.report(now, job))
+    }
+
+    /// All jobs, in the order they were taken.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use article_simulator::{Service, Settings};
+    /// assert!(Service::new(Settings::default()).jobs(Duration::ZERO).is_empty());
+    /// ```
+    #[must_use]
+    pub fn jobs(&self, now: Duration) -> Vec<Job> {
+        (0..self.jobs.len()).map(|job| self.report(now, job)).collect()
+    }
+
+    /// The latest attempts, oldest first.
+    ///
+    /// ```
+    /// use article_simulator::{Service, Settings};
+    /// assert!(Service::new(Settings::default()).attempts().is_empty());
+    /// ```
+    #[must_use]
+    pub fn attempts(&self) -> Vec<Attempt> {
+        self.attempts.all()
+    }
+
+    /// The same, and forgets them.
+    ///
+    /// ```
+    /// use article_simulator::{Service, Settings};
+    /// assert!(Service::new(Settings::default()).drain_attempts().is_empty());
+    /// ```
+    pub fn drain_attempts(&mut self) -> Vec<Attempt> {
+        self.attempts.drain()
+    }
+
+    /// The credits that a key has left.
+    ///
+    /// ```
+    /// use article_simulator::{Service, Settings, Tenant};
+    ///
+    /// let service = Service::new(Settings { tenants: vec![Tenant::new("sk-1")], ..Settings::default() });
+    /// assert_eq!(service.credits("sk-1"), Some(1000));
+    /// assert_eq!(service.credits("sk-2"), None);
+    /// ```
+    #[must_use]
+    pub fn credits(&self, api_key: &str) -> Option<u64> {
+        self.keys.get(api_key).map(|&account| self.accounts[account].credits)
+    }
+
+    /// Replaces the rules of what goes wrong. What is on the agenda already keeps its faults.
+    ///
+    /// ```
+    /// use article_simulator::{Fault, Rule, Service, Settings};
+    ///
+    /// let mut service = Service::new(Settings::default());
+    /// service.set_faults(vec![Rule::new(Fault::ApiStatus(503)).nth(1)]);
+    /// service.set_faults(Vec::new());
+    /// ```
+    pub fn set_faults(&mut self, faults: Vec<Rule>) {
+        self.plan.replace(faults);
+    }
+
+    pub(crate) fn timetable(&self, job: usize) -> Timetable {
+        Timetable::draw(self.seed, job as u64, &self.generation)
+    }
+
+    pub(crate) fn report(&self, now: Duration, job: usize) -> Job {
+        let (record, timetable) = (&self.jobs[job], self.timetable(job));
+        Job {
+            job_id: self.ids.id(job),
+            topic: record.topic.to_string(),
+            state: record.state(now, &timetable),
+            ordered_at: record.ordered_at,
+            ends_at: record.ends_at(&timetable),
+        }
+    }
+
+    pub(crate) fn recipe(&self, job: usize) -> Recipe {
+        let record = &self.jobs[job];
+        Recipe {
+            seed: draw(self.seed, &[ARTICLE, job as u64]).u64(..),
+            job_id: self.ids.id(job),
+            topic: record.topic.clone(),
+            length: record.length,
+            credits_used: record.price,
+            image_base: self.image_base.clone(),
+        }
+    }
+}
+
+/// Without keys and tokens.
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (jobs, next_due) = (self.jobs.len(), self.next_due());
+        f.debug_struct("Service")
+            .field("jobs", &jobs)
+            .field("next_due", &next_due)
+            .finish_non_exhaustive()
+    }
+}

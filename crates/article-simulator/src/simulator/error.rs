@@ -1,0 +1,75 @@
+use std::io;
+
+use crate::InvalidTarget;
+
+/// Why a simulator does not start.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use article_simulator::Simulator;
+///
+/// let error = Simulator::builder().publish_target("receiver.test", "Bearer secret").start().await.unwrap_err();
+/// assert_eq!(error.to_string(), "the target's url is no http or https URL: give it whole, scheme and host included");
+/// # });
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct StartError(Kind);
+
+#[derive(Debug, thiserror::Error)]
+enum Kind {
+    #[error(transparent)]
+    Target(InvalidTarget),
+    #[error("the simulator cannot listen on port {port} of 127.0.0.1: is it in use?")]
+    Bind { port: u16, source: io::Error },
+}
+
+impl StartError {
+    pub(crate) fn bind(port: u16, source: io::Error) -> Self {
+        Self(Kind::Bind { port, source })
+    }
+}
+
+impl From<InvalidTarget> for StartError {
+    fn from(invalid: InvalidTarget) -> Self {
+        Self(Kind::Target(invalid))
+    }
+}
+
+/// What the API answered, where it was not the job that was asked for.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use article_simulator::Simulator;
+///
+/// let error = Simulator::builder().start().await?.order("Shoes").await.unwrap_err();
+/// assert_eq!(error.status(), 400);
+/// assert!(error.to_string().contains("POST /v1/config/brand"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the simulator answered {status}: {body}")]
+pub struct CallError {
+    status: u16,
+    body: String,
+}
+
+impl CallError {
+    pub(crate) fn new(status: u16, body: &str) -> Self {
+        Self { status, body: body.to_owned() }
+    }
+
+    /// The status of the answer.
+    ///
+    /// ```
+    /// fn is_out_of_credits(error: &article_simulator::CallError) -> bool {
+    ///     error.status() == 402
+    /// }
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+}
