@@ -1,5 +1,7 @@
 //! The README's table of answers is the code's.
 
+mod document;
+
 use std::collections::BTreeSet;
 
 use article_webhook::{Answer, ArticleResult, Rejection, Reply, ServiceHeader, fixture::Post};

@@ -4,4 +4,5 @@
 mod blog;
 mod program;
 mod receivers;
+mod service;
 mod start;

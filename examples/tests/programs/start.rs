@@ -2,7 +2,7 @@ use std::{net::TcpListener, process::Command};
 
 use crate::program::command;
 
-const PROGRAMS: [&str; 3] = ["axum", "actix_web", "blog"];
+const PROGRAMS: [&str; 4] = ["axum", "actix_web", "hyper", "blog"];
 
 /// Runs an example that cannot start, in a folder of its own; its exit code and what it says.
 fn fails(command: &mut Command) -> (Option<i32>, String) {

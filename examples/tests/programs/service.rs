@@ -1,0 +1,48 @@
+use std::process::Output;
+
+use article_webhook_axum::fixture;
+
+use crate::program::{Program, command};
+
+fn check(url: &str, token: &str) -> Output {
+    command("check_receiver").arg(url).env("ARTICLE_WEBHOOK_TOKEN", token).output().unwrap()
+}
+
+#[test]
+fn an_article_is_ordered_delivered_and_read() {
+    let output = command("order_article").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    let line = |index: usize| lines.get(index).copied().unwrap_or_default();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(line(0).starts_with("service    http://127.0.0.1:"), "{said}");
+    assert!(line(1).starts_with("ordered    job_"), "{said}");
+    let received = r#"received   "How to choose running shoes", some "#;
+    assert!(lines.iter().any(|line| line.starts_with(received)), "{said}");
+    assert!(line(lines.len() - 1).starts_with("read       the same article"), "{said}");
+}
+
+#[test]
+fn a_receiver_of_ours_passes_and_one_that_knows_another_token_does_not() {
+    let program = Program::start("axum");
+    let url = format!("http://{}/webhooks/articles", program.address);
+
+    let right = check(&url, fixture::TOKEN);
+    let said = String::from_utf8(right.stdout).unwrap();
+    assert_eq!(right.status.code(), Some(0), "{said}");
+    assert!(said.contains(" 0 failed") && said.contains("pass    the token twice"), "{said}");
+
+    let wrong = check(&url, "Bearer another-token-1234");
+    let said = String::from_utf8(wrong.stdout).unwrap();
+    assert_eq!(wrong.status.code(), Some(1), "{said}");
+    assert!(said.contains("fail") && !said.contains(" 0 failed"), "{said}");
+}
+
+#[test]
+fn without_url_or_token_the_command_to_run_is_shown() {
+    let output = command("check_receiver").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: give the receiver's URL"), "{said}");
+    assert!(said.contains("--example check_receiver -- http://127.0.0.1:3000/webhooks/articles"));
+}

@@ -1,0 +1,61 @@
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
+
+use article_client::NewArticle;
+use article_simulator::Simulator;
+
+use crate::{receiver::Framework, story::Story};
+
+const OUTAGES: [(&str, u64); 12] = [
+    ("1 s", 1),
+    ("9 s", 9),
+    ("11 s", 11),
+    ("60 s", 60),
+    ("69 s", 69),
+    ("71 s", 71),
+    ("5 min", 300),
+    ("369 s", 369),
+    ("371 s", 371),
+    ("10 min", 600),
+    ("1 h", 3600),
+    ("24 h", 86_400),
+];
+
+/// The receiver goes down just before the article is done. Either the service delivers it once the receiver is up,
+/// or the client reads it: none is lost, however long the outage.
+#[tokio::test]
+async fn an_outage_of_any_length_loses_nothing() {
+    let mut table = String::from("\n  outage   attempts   how the article came, after\n");
+    for (name, seconds) in OUTAGES {
+        let mut rows = Vec::new();
+        for framework in Framework::BOTH {
+            let story = Story::begin(framework, Simulator::builder()).await;
+            let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
+            story.generate(&job_id).await;
+            story.shop.open(false);
+            story.simulator.advance(Duration::from_secs(seconds)).await;
+            story.shop.open(true);
+            story.simulator.advance(Duration::from_secs(3600)).await;
+
+            let attempts = story.attempts();
+            let (last, status) = *attempts.last().expect("the service tried");
+            let is_pushed = story.shop.article(job_id.as_str()).is_some();
+            assert_eq!(is_pushed, status == Some(200), "{framework:?}, {name}");
+            assert_eq!(is_pushed, seconds < 370, "{framework:?}, {name}");
+            let body = story.complete(&job_id).await.body;
+            let came = if is_pushed {
+                assert_eq!(story.shop.article(job_id.as_str()).map(|kept| kept.body), Some(body));
+                format!("pushed, +{last} s")
+            } else {
+                "never pushed; read by the client".to_owned()
+            };
+            rows.push(format!("  {name:>6}   {:>8}   {came}\n", attempts.len()));
+        }
+        assert_eq!(rows[0], rows[1], "the frameworks differ");
+        table += &rows[0];
+    }
+    // Unlike what `println!` writes, it is seen when the tests pass.
+    io::stdout().write_all(table.as_bytes()).expect("there is an output");
+}

@@ -1,0 +1,12 @@
+//! The whole loop: an article is ordered from the simulated service by the client, generated, pushed over
+//! a socket to a receiver, and, where the service gave up, read by the client. On a stepped clock,
+//! so that a day takes milliseconds.
+
+mod deliveries;
+mod document;
+mod drill;
+mod errors;
+mod missed;
+mod receiver;
+mod shop;
+mod story;
