@@ -221,3 +221,28 @@ impl<B> fmt::Debug for Receiving<B> {
         f.debug_struct("Receiving").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{
+        Delivery, Reply,
+        fixture::{self, Post},
+    };
+
+    use super::*;
+
+    async fn store(_: Delivery) -> Reply {
+        Reply::Stored
+    }
+
+    #[test]
+    fn a_service_and_its_answer_show_no_secret() {
+        let mut service = receive(fixture::receiver(), store);
+        assert_eq!(
+            format!("{service:?}"),
+            r#"Receive { receiver: Receiver { targets: ["default"], body_limit: 8388608, .. }, door: Token, .. }"#,
+        );
+        let receiving = service.call(Post::complete().into_request("/").map(Full::new));
+        assert_eq!(format!("{receiving:?}"), "Receiving { .. }");
+    }
+}

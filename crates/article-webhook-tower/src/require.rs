@@ -231,6 +231,16 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn an_answer_to_come_shows_nothing_of_its_request() {
+        let inner = service_fn(async |_: Request<Full<Bytes>>| {
+            Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+        });
+        let mut service = RequireDeliveryLayer::new(fixture::receiver()).layer(inner);
+        let requiring = service.call(Post::complete().into_request("/").map(Full::new));
+        assert_eq!(format!("{requiring:?}"), "Requiring { .. }");
+    }
+
     /// A body that does not come.
     struct Stalled;
 
