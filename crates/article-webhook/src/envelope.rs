@@ -205,3 +205,60 @@ impl fmt::Debug for Envelope {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthToken;
+
+    const HEADERS: [(&str, &str); 4] = [
+        ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+        ("Content-Type", "application/json"),
+        ("X-Service-Event", "article.complete"),
+        ("X-Service-Job-Id", "job_1"),
+    ];
+
+    fn envelope(limit: usize) -> Envelope {
+        let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+        Receiver::builder(token).body_limit(limit).build().unwrap().open(&HEADERS).unwrap()
+    }
+
+    #[test]
+    fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
+        let body = r#"{"job_id": "job_1"}"#;
+        for limit in [body.len(), body.len() + 1] {
+            assert_eq!(envelope(limit).read(body).unwrap().body(), body);
+        }
+        for limit in [body.len() - 1, body.len() - 2] {
+            let refused = envelope(limit).read(body).unwrap_err();
+            assert_eq!(*refused.rejection(), Rejection::TooLarge { limit });
+        }
+    }
+
+    #[test]
+    fn chunks_may_be_as_long_as_the_limit_together_and_no_longer() {
+        let mut intake = envelope(10).intake();
+        intake.push("12345".into()).unwrap();
+        intake.push("678".into()).unwrap();
+        intake.push("90".into()).unwrap();
+        let refused = intake.push("1".into()).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::TooLarge { limit: 10 });
+        let mut intake = envelope(10).intake();
+        intake.push("1234567".into()).unwrap();
+        intake.push("8".into()).unwrap();
+        assert!(intake.push("9012".into()).is_err());
+    }
+
+    #[test]
+    fn a_body_shorter_than_was_declared_is_incomplete() {
+        let declared = |length: &'static str| {
+            let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+            let headers = HEADERS.into_iter().chain([("Content-Length", length)]);
+            Receiver::new(token).open(&headers.collect::<Vec<_>>()).unwrap()
+        };
+        let body = r#"{"job_id": "job_1"}"#;
+        assert!(declared("19").read(body).is_ok());
+        let refused = declared("20").read(body).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::Incomplete);
+    }
+}
