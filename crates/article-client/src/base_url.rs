@@ -16,7 +16,7 @@ impl BaseUrl {
         let refuse = |why| Error::new(Kind::BaseUrl(why));
         let mut url = Url::parse(text).map_err(|_| refuse("is no URL"))?;
         let is_safe = match url.scheme() {
-            "https" if !cfg!(any(feature = "ring", feature = "aws-lc")) => {
+            "https" if !cfg!(feature = "ring") => {
                 return Err(refuse(
                     "is https, and this client has no TLS: enable its feature ring",
                 ));
