@@ -254,6 +254,18 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_kept_whatever_its_sign_and_its_fraction() {
+        for number in ["44", "-3", "44.5", "-0.5"] {
+            let body = format!(
+                r#"{{"job_id": "1", "status": "complete", "credits_used": {number},
+                    "article": {{"title": "", "html": ""}}}}"#
+            );
+            let credits_used = decode(body.as_bytes()).unwrap().credits_used.unwrap();
+            assert_eq!(credits_used.to_string(), number);
+        }
+    }
+
+    #[test]
     fn what_is_optional_may_be_missing_or_null() {
         let body = r#"{"job_id": "1", "status": "complete", "featured_image": null, "credits_used": null,
                        "article": {"title": "T", "html": "", "meta_title": null},
