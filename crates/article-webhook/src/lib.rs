@@ -5,6 +5,8 @@ mod answer;
 mod article;
 #[cfg(feature = "capability")]
 mod capability;
+#[cfg(feature = "capability")]
+mod capability_error;
 mod chunks;
 mod decode;
 mod delivery;
@@ -39,7 +41,9 @@ mod token_error;
 pub use answer::Answer;
 pub use article::{Article, ArticleResult, FeaturedImage, Status};
 #[cfg(feature = "capability")]
-pub use capability::{Capability, CapabilityError, CapabilityKey};
+pub use capability::{Capability, CapabilityKey};
+#[cfg(feature = "capability")]
+pub use capability_error::CapabilityError;
 pub use chunks::{Broken, Chunks};
 pub use decode::DecodeError;
 pub use delivery::Delivery;
