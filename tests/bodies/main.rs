@@ -106,3 +106,14 @@ fn a_number_is_no_level_of_nesting() {
     assert!(nested(63).is_ok());
     assert_eq!(nested(64).unwrap_err().rejection().code(), "malformed_json");
 }
+
+/// Also where an application turns on numbers of arbitrary precision, in which it would have room.
+#[test]
+fn a_number_that_no_double_holds_is_refused() {
+    let with = |number| {
+        let post = Post::new(format!(r#"{{"job_id":"job_7c1e4a52","new":{number}}}"#));
+        fixture::receiver().open(post.headers())?.read(post.body().clone())
+    };
+    assert!(with("1e308").is_ok());
+    assert_eq!(with("1e309").unwrap_err().rejection().code(), "malformed_json");
+}
