@@ -1,0 +1,40 @@
+use article_inbox::{Digest, Key, Source, store::Arrival};
+use article_webhook::{JobId, fixture::Post};
+use bytes::Bytes;
+
+/// How many distinct bodies take turns.
+const BODIES: u64 = 64;
+
+/// What is delivered: distinct articles, each time about another job.
+#[derive(Clone)]
+pub(crate) struct Bodies(Vec<(Bytes, Digest)>);
+
+impl Bodies {
+    /// Articles of about so many bytes. Their digests are not what is measured.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let body = |seed| {
+            let body = Post::article(seed, bytes).body().clone();
+            (body.clone(), Digest::of(&body))
+        };
+        Self((0..BODIES).map(body).collect())
+    }
+
+    /// An arrival about a job that nobody has seen. Ids have no order, as the service's have none: an index of them
+    /// is written to in many places.
+    pub(crate) fn arrival(&self, random: &mut fastrand::Rng) -> Arrival {
+        let (bytes, digest) = self.0[random.usize(..self.0.len())].clone();
+        Arrival {
+            key: Key::article(job_id(random)),
+            source: Source::Webhook,
+            target: "blog".into(),
+            intent: None,
+            digest,
+            bytes,
+        }
+    }
+}
+
+/// A job that nobody has seen.
+pub(crate) fn job_id(random: &mut fastrand::Rng) -> JobId {
+    format!("job_{:015x}", random.u64(..1 << 60)).parse().unwrap()
+}

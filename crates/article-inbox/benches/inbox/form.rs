@@ -1,0 +1,38 @@
+use std::time::Duration;
+
+/// How much time a bench may take. The short form is for every day, the long one (`-- --long`) for figures that
+/// are published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Short,
+    Long,
+}
+
+impl Form {
+    pub(crate) fn of(arguments: &[String]) -> Self {
+        if arguments.iter().any(|argument| argument == "--long") { Self::Long } else { Self::Short }
+    }
+
+    /// How often the contenders take turns.
+    pub(crate) fn rounds(self) -> usize {
+        match self {
+            Self::Short => 5,
+            Self::Long => 15,
+        }
+    }
+
+    /// How long each has its turn: long enough for several checkpoints, so that nobody is measured without his own.
+    pub(crate) fn turn(self) -> Duration {
+        match self {
+            Self::Short => Duration::from_millis(1500),
+            Self::Long => Duration::from_secs(3),
+        }
+    }
+}
+
+/// The value in the middle.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,132 @@
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{Clock, Inbox, SqliteSettings, SqliteStore, State, Store, store::Prune};
+use tokio::task::JoinSet;
+
+use crate::{
+    bodies::Bodies,
+    form::Form,
+    scratch::{self, mebibytes},
+    table::{Table, at_most, plain},
+};
+
+const STAGES: u64 = 20;
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// In MiB.
+const MOST_MEMORY: f64 = 32.0;
+const MOST_LOG: f64 = 128.0;
+
+/// What the process and its files hold while deliveries pass through: stored, worked on, pruned when they are old.
+pub(crate) fn run(form: Form) {
+    let (deliveries, name) = match form {
+        Form::Short => (40_000, "40,000"),
+        Form::Long => (1_000_000, "1,000,000"),
+    };
+    let runtime = crate::runtime();
+    let folder = scratch::folder();
+    let path = folder.path().join("inbox.db");
+    let sizes = || [resident(), mebibytes(&path.with_extension("db-wal")), mebibytes(&path)];
+
+    let (before, after, largest) = runtime.block_on(async {
+        let clock = Clock::stepped(SystemTime::now());
+        let settings = SqliteSettings::default().clock(clock.clone());
+        let store = SqliteStore::open_with(&path, settings).unwrap();
+        let inbox = Inbox::new(store.clone());
+        let bodies = Bodies::new(1024);
+        let handled = Arc::new(AtomicU64::new(0));
+        let worker = inbox.worker({
+            let handled = Arc::clone(&handled);
+            move |_| {
+                handled.fetch_add(1, Relaxed);
+                async { Ok(()) }
+            }
+        });
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let worker = worker.concurrency(64).poll(Duration::from_millis(10));
+        let worker = tokio::spawn(worker.run(stopped));
+
+        let mut stages = Vec::new();
+        for _ in 0..STAGES {
+            deliver(&store, &bodies, deliveries / STAGES).await;
+            loop {
+                let counts = store.counts().await.unwrap();
+                if counts.of(State::Waiting) + counts.of(State::Leased) == 0 {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            stages.push(sizes());
+            clock.advance(2 * HOUR);
+            prune(&store, clock.now() - HOUR).await;
+        }
+        assert_eq!(handled.load(Relaxed), deliveries / STAGES * STAGES);
+        assert_eq!(store.counts().await.unwrap().total(), 0);
+        drop(stop);
+        worker.await.unwrap().unwrap();
+        inbox.close().await.unwrap();
+        // The first stages fill caches and pools.
+        let (first, rest) = stages.split_at(2);
+        let largest = rest.iter().fold([0.0; 3], |all: [f64; 3], stage| {
+            [all[0].max(stage[0]), all[1].max(stage[1]), all[2].max(stage[2])]
+        });
+        (first[1], sizes(), largest)
+    });
+
+    let mut table = Table::new(
+        "what is held while deliveries of 1 KB pass through, stored, worked on and pruned, in MiB",
+        &[
+            "deliveries",
+            "memory at first",
+            "more later",
+            "log at most",
+            "file at most",
+            "file after retention",
+        ],
+    );
+    table.row(
+        name,
+        [
+            plain(before[0], ""),
+            at_most(largest[0] - before[0], MOST_MEMORY, ""),
+            at_most(largest[1], MOST_LOG, ""),
+            plain(largest[2], ""),
+            at_most(after[2], 1.0, ""),
+        ],
+    );
+    println!("{table}");
+}
+
+async fn deliver(store: &SqliteStore, bodies: &Bodies, count: u64) {
+    let mut tasks = JoinSet::new();
+    for task in 0..256 {
+        let (store, bodies) = (store.clone(), bodies.clone());
+        tasks.spawn(async move {
+            let mut random = fastrand::Rng::new();
+            for _ in 0..count / 256 + u64::from(task < count % 256) {
+                store.record(bodies.arrival(&mut random)).await.unwrap();
+            }
+        });
+    }
+    tasks.join_all().await;
+}
+
+async fn prune(store: &SqliteStore, before: SystemTime) {
+    let prune = Prune { bodies_before: before, entries_before: before, limit: 500 };
+    while store.prune(prune).await.unwrap().more {}
+}
+
+/// The memory of this process, in MiB, where the system tells.
+fn resident() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
+    kibibytes.unwrap_or(0.0) / 1024.0
+}

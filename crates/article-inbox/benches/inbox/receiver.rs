@@ -1,0 +1,69 @@
+use std::{thread, time::Duration};
+
+use crate::{
+    form::{Form, median},
+    load::{Lap, p99},
+    scratch,
+    sender::{flood, pace},
+    server::{Role, Server},
+    table::{Table, at_least, at_most, plain},
+};
+
+const CONNECTIONS: usize = 64;
+const PACE: u32 = 200;
+
+/// What a server put off is not to fall into the other's turn.
+const REST: Duration = Duration::from_millis(400);
+
+/// A whole receiver over loopback, in a process of its own, against one that a newcomer would write.
+pub(crate) fn run(form: Form) {
+    let runtime = crate::runtime();
+    let folders = [scratch::folder(), scratch::folder()];
+    let [naive, inbox] = &folders;
+    let roles = [Role::Naive(naive.path().into()), Role::Inbox(inbox.path().into())];
+    let servers = roles.map(|role| Server::start(&role));
+    let lap = |index: usize, turn| {
+        let lap = runtime.block_on(flood(servers[index].address, CONNECTIONS, turn));
+        thread::sleep(REST);
+        lap
+    };
+    _ = [lap(0, form.turn() / 3), lap(1, form.turn() / 3)];
+    let rounds: Vec<[Lap; 2]> = (0..form.rounds())
+        .map(|round| {
+            if round % 2 == 0 {
+                [lap(0, form.turn()), lap(1, form.turn())]
+            } else {
+                let second = lap(1, form.turn());
+                [lap(0, form.turn()), second]
+            }
+        })
+        .collect();
+    let paced = servers.each_ref().map(|server| {
+        let lap = runtime.block_on(pace(server.address, CONNECTIONS, PACE, form.turn() * 4));
+        thread::sleep(REST);
+        p99(lap.waits)
+    });
+
+    let rate = |index: usize| median(rounds.iter().map(|laps| laps[index].rate));
+    let slowest =
+        |index: usize| p99(rounds.iter().flat_map(|laps| laps[index].waits.iter().copied()));
+    let ratio = median(rounds.iter().map(|[naive, inbox]| inbox.rate / naive.rate));
+    let mut table = Table::new(
+        "axum receivers over loopback, 64 connections, 16 KB : one SQLite transaction for each delivery",
+        &["receiver", "a second", ": naive", "p99", "p99 at 200 a second"],
+    );
+    table.row(
+        "naive",
+        [plain(rate(0), ""), plain(1.0, " ×"), plain(slowest(0), " ms"), plain(paced[0], " ms")],
+    );
+    table.row(
+        "inbox",
+        [
+            plain(rate(1), ""),
+            at_least(ratio, 3.3, " ×"),
+            plain(slowest(1), " ms"),
+            at_most(paced[1], 50.0, " ms"),
+        ],
+    );
+    println!("{table}");
+}

@@ -1,0 +1,66 @@
+use std::fmt;
+
+/// Figures beside the targets they are held against: the first column is a name.
+pub(crate) struct Table {
+    title: &'static str,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(title: &'static str, header: &[&str]) -> Self {
+        Self { title, rows: vec![header.iter().map(ToString::to_string).collect()] }
+    }
+
+    pub(crate) fn row(
+        &mut self,
+        name: impl fmt::Display,
+        figures: impl IntoIterator<Item = String>,
+    ) {
+        self.rows.push([name.to_string()].into_iter().chain(figures).collect());
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells = |column: usize| self.rows.iter().map(move |row| row[column].chars().count());
+        let widths: Vec<usize> =
+            (0..self.rows[0].len()).map(|column| cells(column).max().unwrap_or(0)).collect();
+        writeln!(f, "\n{}\n", self.title)?;
+        for (index, row) in self.rows.iter().enumerate() {
+            write!(f, "  {:<width$}", row[0], width = widths[0])?;
+            for (cell, width) in row.iter().zip(&widths).skip(1) {
+                write!(f, "  {cell:>width$}")?;
+            }
+            writeln!(f)?;
+            if index == 0 {
+                let lines: Vec<_> = widths.iter().map(|&width| "─".repeat(width)).collect();
+                writeln!(f, "  {}", lines.join("  "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value that is to be so much at least.
+pub(crate) fn at_least(value: f64, target: f64, unit: &str) -> String {
+    against(value, target, value >= target, '≥', unit)
+}
+
+/// A value that is to be so much at most.
+pub(crate) fn at_most(value: f64, target: f64, unit: &str) -> String {
+    against(value, target, value <= target, '≤', unit)
+}
+
+/// A value without a target.
+pub(crate) fn plain(value: f64, unit: &str) -> String {
+    format!("{}{unit}", number(value))
+}
+
+fn against(value: f64, target: f64, is_kept: bool, sign: char, unit: &str) -> String {
+    let mark = if is_kept { '✓' } else { '✗' };
+    format!("{}{unit} ({sign} {target}) {mark}", number(value))
+}
+
+fn number(value: f64) -> String {
+    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}

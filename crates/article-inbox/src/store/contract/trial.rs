@@ -1,0 +1,169 @@
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+use bytes::Bytes;
+
+use super::{Durable, Subject, Transactional};
+use crate::{
+    Body, Completion, Digest, Entry, Filter, Key, Source, State, Store,
+    store::{Arrival, Claim, Claims, Lease, Outcome, Recorded, Settled},
+};
+
+/// The lease and the attempts that a case allows where it is not about them.
+pub(super) const CLAIM: Claim = Claim { limit: 100, lease: Duration::from_secs(60), attempts: 3 };
+
+/// What an entry holds at first where a case is not about it.
+pub(super) const FIRST: &str = "{}";
+
+/// One run of a case: the store, and the words in which the cases are written.
+pub struct Trial<S> {
+    subject: S,
+}
+
+impl<S: Subject> Trial<S> {
+    pub(super) fn new(subject: S) -> Self {
+        Self { subject }
+    }
+
+    pub(super) fn store(&self) -> Arc<dyn Store> {
+        self.subject.store()
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.subject.now()
+    }
+
+    pub(super) fn advance(&mut self, seconds: u64) {
+        self.subject.advance(Duration::from_secs(seconds));
+    }
+
+    pub(super) fn advance_by(&mut self, by: Duration) {
+        self.subject.advance(by);
+    }
+
+    pub(super) async fn record(&self, job: &str, body: &str) -> Recorded {
+        self.store().record(arrival(job, body)).await.unwrap()
+    }
+
+    pub(super) async fn claim(&self) -> Claims {
+        self.store().claim(CLAIM).await.unwrap()
+    }
+
+    /// Claims the one entry that is due.
+    pub(super) async fn lease(&self, job: &str) -> Lease {
+        let claims = self.claim().await;
+        let keys: Vec<_> = claims.claimed.iter().map(|claimed| claimed.key.clone()).collect();
+        assert_eq!(keys, [key(job)], "the one entry that is due is claimed");
+        claims.claimed[0].lease
+    }
+
+    /// Stores a body and leases its entry; nothing else may be due.
+    pub(super) async fn leased(&self, job: &str) -> Lease {
+        assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
+        self.lease(job).await
+    }
+
+    pub(super) async fn settle(&self, lease: Lease, outcome: Outcome) -> Settled {
+        self.store().settle(lease, outcome).await.unwrap()
+    }
+
+    /// Stores a body and brings its entry into that state; nothing else may be due.
+    pub(super) async fn put(&self, job: &str, state: State) {
+        let outcome = match state {
+            State::Waiting => {
+                assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
+                return;
+            }
+            State::Leased => {
+                self.leased(job).await;
+                return;
+            }
+            State::Done => Outcome::Done,
+            State::Dead => Outcome::Dead { cause: "no such author".into() },
+            State::Unhandled => Outcome::Unhandled { seen: 1, cause: "no article".into() },
+            State::Corrupt => Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() },
+        };
+        let lease = self.leased(job).await;
+        assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
+    }
+
+    /// Ends an entry that waits, so that a case may begin anew with another.
+    pub(super) async fn leave(&self, job: &str) {
+        assert!(self.store().bury(key(job), "out of the way".into()).await.unwrap());
+    }
+
+    pub(super) async fn shown(&self, job: &str) -> (Entry, Vec<Body>) {
+        self.store().show(key(job)).await.unwrap().expect("the entry is there")
+    }
+
+    pub(super) async fn entry(&self, job: &str) -> Entry {
+        self.shown(job).await.0
+    }
+
+    pub(super) async fn bodies(&self, job: &str) -> Vec<Option<Bytes>> {
+        self.shown(job).await.1.into_iter().map(|body| body.bytes).collect()
+    }
+
+    pub(super) async fn all(&self) -> Vec<Entry> {
+        self.store().list(Filter::default()).await.unwrap().entries
+    }
+}
+
+impl<S: Durable> Trial<S> {
+    pub(super) fn reopen(&mut self) {
+        self.subject.reopen();
+    }
+}
+
+impl<S: Transactional> Trial<S> {
+    /// Completes in a transaction of the application's; how many rows changed.
+    pub(super) fn complete(&mut self, completion: &Completion) -> u64 {
+        self.subject.execute(completion)
+    }
+}
+
+impl<S> fmt::Debug for Trial<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trial").finish_non_exhaustive()
+    }
+}
+
+/// Every state, and first those that [`Trial::put`] can leave behind without one entry being due.
+pub(super) const STATES: [State; 6] =
+    [State::Leased, State::Done, State::Dead, State::Unhandled, State::Corrupt, State::Waiting];
+
+pub(super) fn job(id: &str) -> JobId {
+    id.parse().unwrap()
+}
+
+pub(super) fn key(id: &str) -> Key {
+    Key::article(job(id))
+}
+
+pub(super) fn arrival(job: &str, body: &str) -> Arrival {
+    Arrival {
+        key: key(job),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(body.as_bytes()),
+        bytes: Bytes::copy_from_slice(body.as_bytes()),
+    }
+}
+
+/// A body whose bytes are not what its digest says.
+pub(super) fn damaged(job: &str, body: &str) -> Arrival {
+    Arrival { bytes: Bytes::from_static(b"flipped"), ..arrival(job, body) }
+}
+
+pub(super) fn retry(seconds: u64) -> Outcome {
+    Outcome::Retry { after: Duration::from_secs(seconds), cause: "no network".into() }
+}
+
+pub(super) fn bytes(body: &str) -> Option<Bytes> {
+    Some(Bytes::copy_from_slice(body.as_bytes()))
+}

@@ -1,0 +1,136 @@
+use rusqlite::ErrorCode;
+
+use crate::Error;
+
+/// What goes wrong inside a transaction.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Ours(Error),
+}
+
+impl Fault {
+    /// Whether the connection may be the cause, and another one would do better.
+    pub(super) fn is_of_the_connection(&self) -> bool {
+        let Self::Sql(error) = self else {
+            return false;
+        };
+        !matches!(
+            error.sqlite_error_code(),
+            None | Some(
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::ConstraintViolation
+                    | ErrorCode::TooBig
+            )
+        )
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Ours(error)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Sql(error) => translated(&error),
+            Fault::Ours(error) => error,
+        }
+    }
+}
+
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// An error of the database in our words. Only its code is kept as the source: its text may hold SQL.
+pub(super) fn translated(error: &rusqlite::Error) -> Error {
+    let Some(code) = error.sqlite_error_code() else {
+        return Error::damaged("the database holds a value of another type: run a check");
+    };
+    let ours = match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            Error::unavailable("the database is locked by another program")
+        }
+        ErrorCode::DiskFull => Error::unavailable("the disk is full: free some space"),
+        ErrorCode::SystemIoFailure => Error::unavailable("the disk failed to read or write"),
+        ErrorCode::CannotOpen => Error::unavailable("the database's files cannot be opened"),
+        ErrorCode::ReadOnly => Error::unavailable("the database cannot be written to"),
+        ErrorCode::OutOfMemory => Error::unavailable("there is no memory left"),
+        ErrorCode::OperationInterrupted | ErrorCode::OperationAborted => {
+            Error::unavailable("the database gave up in the middle")
+        }
+        ErrorCode::FileLockingProtocolFailed => {
+            Error::unavailable("the database's locks are contended")
+        }
+        ErrorCode::DatabaseCorrupt => Error::damaged("the database is damaged: restore a backup"),
+        ErrorCode::NotADatabase => Error::damaged("the file is not a database: restore a backup"),
+        ErrorCode::ConstraintViolation => Error::unusable(
+            "the database refused the change by a rule of its own: look for triggers on the inbox's tables",
+        ),
+        ErrorCode::TooBig => Error::invalid("the body is larger than the database allows"),
+        _ => Error::unusable("the database does not know what is asked of it: run a check"),
+    };
+    match source(error) {
+        Some(source) => ours.because(source),
+        None => ours,
+    }
+}
+
+/// The code of a failure, whose text is that of the code and nothing else.
+pub(super) fn source(error: &rusqlite::Error) -> Option<rusqlite::ffi::Error> {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => Some(*code),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    fn of(code: i32) -> Error {
+        let message = Some("in SELECT secret".into());
+        translated(&rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), message))
+    }
+
+    #[test]
+    fn what_may_pass_is_transient_and_damage_is_damage() {
+        use rusqlite::ffi;
+        for code in [
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_LOCKED,
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_IOERR,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_READONLY,
+        ] {
+            assert!(of(code).is_transient(), "{code}");
+        }
+        for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB] {
+            assert!(of(code).is_damage(), "{code}");
+        }
+        assert!(!of(ffi::SQLITE_ERROR).is_transient());
+    }
+
+    #[test]
+    fn an_error_holds_no_sql() {
+        for code in 1..30 {
+            let error = of(code);
+            let source = error.source().map(ToString::to_string).unwrap_or_default();
+            assert!(!format!("{error}{source}{error:?}").contains("SELECT"), "{code}");
+        }
+    }
+}

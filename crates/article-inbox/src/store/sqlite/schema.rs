@@ -1,0 +1,304 @@
+use std::{path::Path, time::Duration};
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use super::{
+    connection::refused,
+    fault::{Fault, translated},
+    rows::later,
+    sql,
+};
+use crate::Error;
+
+/// Each step takes the schema one version further. A step that was released is never changed.
+const STEPS: &[&str] = &["
+    CREATE TABLE article_inbox_meta (
+        name TEXT PRIMARY KEY,
+        value INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('probes', 0);
+
+    CREATE TABLE article_inbox_entries (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        job_id TEXT NOT NULL,
+        event TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt')),
+        attempts INTEGER NOT NULL,
+        fence INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        received_at INTEGER NOT NULL,
+        conflicts INTEGER NOT NULL,
+        held INTEGER NOT NULL,
+        cause TEXT,
+        UNIQUE (job_id, event)
+    ) STRICT;
+    CREATE INDEX article_inbox_entries_by_time ON article_inbox_entries (state, at);
+    CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at) WHERE state = 'done' AND held > 0;
+    CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
+        WHERE state IN ('dead', 'unhandled', 'corrupt');
+    CREATE INDEX article_inbox_entries_other ON article_inbox_entries (event, id)
+        WHERE event <> 'article.complete';
+
+    CREATE TABLE article_inbox_bodies (
+        slot INTEGER PRIMARY KEY,
+        received_at INTEGER NOT NULL,
+        source TEXT NOT NULL,
+        target TEXT NOT NULL,
+        intent TEXT,
+        digest BLOB NOT NULL,
+        body BLOB
+    ) STRICT;
+
+    CREATE TABLE article_inbox_hints (
+        job_id TEXT PRIMARY KEY,
+        at INTEGER NOT NULL,
+        code TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX article_inbox_hints_by_time ON article_inbox_hints (at, job_id);
+"];
+
+/// A clock that was set back must not strand an entry: none waits longer than this after a start.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Brings the schema to this version.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
+    migrate_by(connection, path, STEPS)
+}
+
+fn migrate_by(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), Error> {
+    let mut run = || -> Result<(), Fault> {
+        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let found = version(&tx)?;
+        if found > steps.len() {
+            return Err(newer(path, found, steps.len()).into());
+        }
+        for step in &steps[found..] {
+            tx.execute_batch(step)?;
+        }
+        if found < steps.len() {
+            let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+            tx.execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'schema'", [steps])?;
+        }
+        Ok(tx.commit()?)
+    };
+    run().map_err(|fault| match fault {
+        Fault::Sql(error) => refused(path, &error),
+        Fault::Ours(error) => error,
+    })
+}
+
+/// For those who may not change the schema: it is this version's.
+pub(super) fn current(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let found = version(connection).map_err(|error| refused(path, &error))?;
+    if found == STEPS.len() {
+        return Ok(());
+    }
+    if found > STEPS.len() {
+        return Err(newer(path, found, STEPS.len()));
+    }
+    Err(Error::unusable(format!(
+        "{} has schema {found}, and this version needs {}: start the receiver once, which brings it up to date",
+        path.display(),
+        STEPS.len()
+    )))
+}
+
+fn newer(path: &Path, found: usize, known: usize) -> Error {
+    Error::unusable(format!(
+        "{} has schema {found}, and this version knows those up to {known}: use a newer version of this program",
+        path.display()
+    ))
+}
+
+/// In a table of ours: the file's own version is the application's.
+fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    let table = "SELECT TRUE FROM sqlite_schema WHERE name = 'article_inbox_meta'";
+    if !connection.prepare(table)?.exists([])? {
+        return Ok(0);
+    }
+    let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
+    let version: Option<i64> = connection.query_row(version, [], |row| row.get(0)).optional()?;
+    Ok(version.map_or(0, |version| usize::try_from(version).unwrap_or_default()))
+}
+
+/// What is missing of the schema, or differs: each a sentence.
+pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, Error> {
+    let compare = || -> rusqlite::Result<Vec<String>> {
+        let right = Connection::open_in_memory()?;
+        STEPS.iter().try_for_each(|step| right.execute_batch(step))?;
+        let objects =
+            "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'article_inbox_%' ORDER BY name";
+        let mut objects = right.prepare(objects)?;
+        let mut objects = objects.query([])?;
+        let mut differences = Vec::new();
+        while let Some(object) = objects.next()? {
+            let (name, expected): (String, String) = (object.get(0)?, object.get(1)?);
+            let found = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+            let found = connection.query_row(found, [&name], |row| row.get::<_, Option<String>>(0));
+            match found.optional()?.flatten() {
+                Some(found) if found == expected => {}
+                Some(_) => differences.push(format!("{name} is not what this version made")),
+                None => differences.push(format!("{name} is missing")),
+            }
+        }
+        Ok(differences)
+    };
+    compare().map_err(|error| translated(&error))
+}
+
+/// At start there is no worker: nobody holds a lease, and no time is far away.
+pub(super) fn settle_in(connection: &Connection, path: &Path, now: i64) -> Result<(), Error> {
+    let settle = || -> rusqlite::Result<()> {
+        let tx = connection.unchecked_transaction()?;
+        tx.execute(sql::FREE_LEASES, [now])?;
+        tx.execute(sql::PULL_IN, [later(now, LONGEST_WAIT)])?;
+        tx.commit()
+    };
+    settle().map_err(|error| refused(path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "/data/inbox.db";
+
+    fn database() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, Path::new(FILE)).unwrap();
+        connection
+    }
+
+    fn plan(connection: &Connection, statement: &str) -> Vec<String> {
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+        for parameter in 1..=plan.parameter_count() {
+            plan.raw_bind_parameter(parameter, 1).unwrap();
+        }
+        let mut rows = plan.raw_query();
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            lines.push(row.get(3).unwrap());
+        }
+        lines
+    }
+
+    #[test]
+    fn every_statement_goes_by_an_index() {
+        let connection = database();
+        let all = [
+            sql::FIND,
+            sql::ADD,
+            sql::REVIVE,
+            sql::CONFLICT,
+            sql::COUNT_HELD,
+            sql::DIGESTS,
+            sql::BODIES,
+            sql::PUT_BODY,
+            sql::MEND_BODY,
+            sql::COUNT_BODIES,
+            sql::BODIES_AFTER,
+            sql::DUE,
+            sql::LEASE,
+            sql::GIVE_UP,
+            sql::NEXT,
+            sql::EXTEND,
+            sql::STANDING,
+            sql::TURN,
+            sql::RELEASE,
+            sql::COMPLETE,
+            sql::REQUEUE,
+            sql::BURY,
+            sql::OLD_BODIES,
+            sql::EMPTY_BODY,
+            sql::OLD_ENTRIES,
+            sql::REMOVE_BODIES,
+            sql::REMOVE_ENTRY,
+            sql::OLD_HINTS,
+            sql::REMOVE_HINT,
+            sql::OF_JOB,
+            sql::HINT,
+            sql::DUE_SINCE,
+            sql::SHOW,
+            sql::KEY,
+            sql::LIST,
+            sql::LIST_OTHER,
+            sql::LIST_STUCK,
+            sql::FREE_LEASES,
+            sql::PULL_IN,
+            sql::PROBE,
+        ];
+        for statement in all {
+            for line in plan(&connection, statement) {
+                let is_search = line.starts_with("SEARCH ") || line.starts_with("SCALAR SUBQUERY");
+                assert!(is_search, "{line}: {statement}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_needs_a_whole_index_reads_it_in_order_and_nothing_else() {
+        let connection = database();
+        let by_time =
+            "SCAN article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time";
+        assert_eq!(plan(&connection, sql::COUNTS), [by_time]);
+        let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
+        assert_eq!(plan(&connection, sql::HINTS), [hints]);
+        assert_eq!(
+            plan(&connection, sql::LIST_LIVE),
+            [
+                "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
+                "USE TEMP B-TREE FOR ORDER BY"
+            ]
+        );
+        assert_eq!(
+            plan(&connection, sql::LIST_JOB),
+            [
+                "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
+                "USE TEMP B-TREE FOR ORDER BY"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_retention_looks_only_at_entries_that_have_bytes() {
+        let plan = plan(&database(), sql::OLD_BODIES);
+        assert_eq!(
+            plan,
+            [
+                "SEARCH e USING INDEX article_inbox_entries_held (at<?)",
+                "SEARCH b USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_older_schema_is_brought_up_to_date() {
+        let mut connection = database();
+        let steps = [STEPS[0], "ALTER TABLE article_inbox_hints ADD COLUMN note TEXT"];
+        assert_eq!(version(&connection).unwrap(), 1);
+        migrate_by(&mut connection, Path::new(FILE), &steps).unwrap();
+        assert_eq!(version(&connection).unwrap(), 2);
+        migrate_by(&mut connection, Path::new(FILE), &steps).unwrap();
+        assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_ok());
+    }
+
+    #[test]
+    fn a_step_that_fails_changes_nothing() {
+        let mut connection = database();
+        let steps = [
+            STEPS[0],
+            "ALTER TABLE article_inbox_hints ADD COLUMN note TEXT; CREATE TABLE nonsense",
+        ];
+        migrate_by(&mut connection, Path::new(FILE), &steps).unwrap_err();
+        assert_eq!(version(&connection).unwrap(), 1);
+        assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_err());
+    }
+
+    #[test]
+    fn a_changed_schema_is_found() {
+        let connection = database();
+        assert_eq!(differences(&connection).unwrap(), [""; 0]);
+        connection.execute_batch("DROP INDEX article_inbox_entries_by_time").unwrap();
+        assert_eq!(differences(&connection).unwrap(), ["article_inbox_entries_by_time is missing"]);
+    }
+}

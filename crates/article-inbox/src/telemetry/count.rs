@@ -1,0 +1,115 @@
+//! Counters, gauges and histograms. The recorder is looked up each time: it may come after the inbox.
+
+use std::time::Duration;
+
+use article_webhook::Refused;
+
+use crate::{
+    Error,
+    store::{Claims, Outcome, Pruned, Recorded},
+};
+
+#[cfg(feature = "metrics")]
+mod enabled {
+    use metrics::{counter, gauge, histogram};
+
+    use super::*;
+    use crate::telemetry::{metric, word};
+
+    pub(crate) fn recorded(recorded: &Result<Recorded, Error>, took: Duration) {
+        let result = match recorded {
+            Ok(Recorded::Stored) => "stored",
+            Ok(Recorded::Duplicate) => "duplicate",
+            Ok(Recorded::Conflict { kept: true }) => "conflict_kept",
+            Ok(Recorded::Conflict { kept: false }) => "conflict_not_kept",
+            Ok(Recorded::Crowded) => "crowded",
+            Err(_) => "unavailable",
+        };
+        counter!(metric::DELIVERIES, "result" => result).increment(1);
+        histogram!(metric::RECORD_DURATION).record(took);
+    }
+
+    pub(crate) fn refused(refused: &Refused) {
+        counter!(metric::REFUSED, "code" => refused.rejection().code()).increment(1);
+    }
+
+    pub(crate) fn claimed(claims: &Claims) {
+        let buried = claims.buried.len() as u64;
+        counter!(metric::CLAIMED).increment(claims.claimed.len() as u64);
+        counter!(metric::BURIED).increment(buried);
+        counter!(metric::DEAD).increment(buried);
+        counter!(metric::EXPIRED_LEASES).increment(claims.expired.into());
+        // What did not happen yet shows as zero: an alarm on growth would not see a series that begins with one.
+        counter!(metric::LOST_LEASES).increment(0);
+        counter!(metric::THREAD_FAILURES).increment(0);
+    }
+
+    pub(crate) fn attempted(ending: &'static str, took: Duration) {
+        histogram!(metric::HANDLER_DURATION, "ending" => ending).record(took);
+    }
+
+    pub(crate) fn settled(outcome: &Outcome) {
+        counter!(metric::ATTEMPTS, "outcome" => word(outcome)).increment(1);
+        if matches!(outcome, Outcome::Dead { .. }) {
+            counter!(metric::DEAD).increment(1);
+        }
+    }
+
+    pub(crate) fn lost_lease() {
+        counter!(metric::LOST_LEASES).increment(1);
+    }
+
+    pub(crate) fn pruned(pruned: &Pruned) {
+        counter!(metric::PRUNED, "what" => "bodies").increment(pruned.bodies.into());
+        counter!(metric::PRUNED, "what" => "entries").increment(pruned.entries.into());
+        counter!(metric::PRUNED, "what" => "hints").increment(pruned.hints.into());
+    }
+
+    pub(crate) fn overdue(age: Duration) {
+        gauge!(metric::OVERDUE).set(age);
+    }
+
+    pub(crate) fn store_failed(call: &'static str) {
+        counter!(metric::STORE_FAILURES, "call" => call).increment(1);
+    }
+
+    pub(crate) fn given_up(handlers: usize) {
+        let handlers = u32::try_from(handlers).unwrap_or(u32::MAX);
+        gauge!(metric::STUCK_HANDLERS).set(handlers);
+    }
+
+    pub(crate) fn no_thread() {
+        counter!(metric::THREAD_FAILURES).increment(1);
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn committed(calls: usize, took: Duration) {
+        let calls = u32::try_from(calls).unwrap_or(u32::MAX);
+        histogram!(metric::COMMIT_GROUP_SIZE).record(calls);
+        histogram!(metric::COMMIT_DURATION).record(took);
+    }
+}
+
+#[cfg(not(feature = "metrics"))]
+mod disabled {
+    use super::*;
+
+    pub(crate) fn recorded(_: &Result<Recorded, Error>, _: Duration) {}
+    pub(crate) fn refused(_: &Refused) {}
+    pub(crate) fn claimed(_: &Claims) {}
+    pub(crate) fn attempted(_: &'static str, _: Duration) {}
+    pub(crate) fn settled(_: &Outcome) {}
+    pub(crate) fn lost_lease() {}
+    pub(crate) fn pruned(_: &Pruned) {}
+    pub(crate) fn overdue(_: Duration) {}
+    pub(crate) fn store_failed(_: &'static str) {}
+    pub(crate) fn given_up(_: usize) {}
+    pub(crate) fn no_thread() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn committed(_: usize, _: Duration) {}
+}
+
+#[cfg(not(feature = "metrics"))]
+pub(crate) use disabled::*;
+#[cfg(feature = "metrics")]
+pub(crate) use enabled::*;

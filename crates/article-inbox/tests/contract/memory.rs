@@ -1,0 +1,34 @@
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{Clock, MemoryStore, Store, store::contract::Subject};
+
+struct Memory {
+    store: Arc<MemoryStore>,
+    clock: Clock,
+}
+
+impl Memory {
+    fn fresh() -> Self {
+        let clock = crate::stepped();
+        Self { store: Arc::new(MemoryStore::new(clock.clone())), clock }
+    }
+}
+
+impl Subject for Memory {
+    fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+article_inbox::store_contract!(Memory::fresh());

@@ -1,0 +1,87 @@
+use std::time::Duration;
+
+use tokio::time::{Instant, advance};
+
+use super::{
+    faulty::Fault,
+    scene::{HOUR, Scene},
+};
+
+/// I9
+#[tokio::test(start_paused = true)]
+async fn the_store_is_written_to_once_a_second_however_often_it_is_asked_for() {
+    let scene = Scene::new();
+    for _ in 0..100 {
+        scene.inbox.ready().await.unwrap();
+        assert_eq!(scene.inbox.health().await.writable, Ok(()));
+    }
+    assert_eq!(scene.store.calls("probe"), 1);
+    advance(Duration::from_secs(1)).await;
+    scene.inbox.ready().await.unwrap();
+    assert_eq!(scene.store.calls("probe"), 2);
+}
+
+/// I9
+#[tokio::test(start_paused = true)]
+async fn whoever_asks_while_the_store_is_asked_waits_for_that_answer() {
+    let scene = Scene::new();
+    scene.store.fault("probe", Fault::Hangs);
+    let ask = || scene.inbox.ready();
+    let (one, two, three) = tokio::join!(ask(), ask(), ask());
+    assert!(one.is_err() && two.is_err() && three.is_err());
+    assert_eq!(scene.store.calls("probe"), 1);
+}
+
+#[tokio::test]
+async fn a_closed_inbox_is_not_ready_whatever_was_seen_a_moment_before() {
+    let scene = Scene::new();
+    scene.inbox.ready().await.unwrap();
+    scene.inbox.close().await.unwrap();
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the inbox is closed");
+}
+
+/// I11
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_is_not_ready_after_two_seconds() {
+    let (scene, began) = (Scene::new(), Instant::now());
+    scene.store.fault("probe", Fault::Hangs);
+    let error = scene.inbox.ready().await.unwrap_err();
+    assert_eq!(error.to_string(), "the store took longer than two seconds");
+    assert_eq!(began.elapsed(), Duration::from_secs(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn health_is_told_in_time_while_the_store_hangs() {
+    let (scene, began) = (Scene::new(), Instant::now());
+    scene.store.fault_everywhere(&Fault::Hangs);
+    assert!(scene.inbox.health().await.writable.is_err());
+    assert!(began.elapsed() <= Duration::from_secs(4));
+}
+
+/// Whoever asked has hung up: the next one asks anew.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_nobody_waits_for_any_more_blocks_no_other() {
+    let scene = Scene::new();
+    scene.store.fault("probe", Fault::Hangs);
+    let impatient = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
+    impatient.await.unwrap_err();
+    scene.store.mend();
+    scene.inbox.ready().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_is_not_ready_and_says_why() {
+    let scene = Scene::new();
+    scene.store.fault("probe", Fault::Down);
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
+    assert_eq!(scene.inbox.health().await.writable.unwrap_err(), "the store is down");
+}
+
+#[tokio::test]
+async fn health_tells_for_how_long_an_entry_could_have_been_worked_on() {
+    let scene = Scene::new();
+    assert_eq!(scene.inbox.health().await.overdue, None);
+    scene.deliver("job_1").await;
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.inbox.health().await.overdue, Some(HOUR));
+}

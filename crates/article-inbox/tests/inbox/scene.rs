@@ -1,0 +1,66 @@
+//! What the tests have in common: an inbox on a store under fault, and a clock that is stepped.
+
+use std::time::{Duration, SystemTime};
+
+use article_inbox::{
+    Clock, Digest, Inbox, Key, Source, Store,
+    store::{Arrival, Recorded},
+};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, Post, Spoil},
+};
+
+use super::faulty::Faulty;
+
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+
+pub(crate) struct Scene {
+    pub(crate) inbox: Inbox,
+    pub(crate) store: Faulty,
+    pub(crate) clock: Clock,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + HOUR * 24 * 365);
+        let store = Faulty::new(clock.clone());
+        Self { inbox: Inbox::new(store.clone()), store, clock }
+    }
+
+    pub(crate) async fn accept(&self, post: &Post) -> Reply {
+        let envelope = fixture::receiver().open(post.headers()).unwrap();
+        self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
+    }
+
+    pub(crate) async fn deliver(&self, job: &str) {
+        assert_eq!(self.accept(&Post::complete().job_id(job)).await, Reply::Stored);
+    }
+
+    /// The receiver refuses it, and the inbox hears of that.
+    pub(crate) fn refuse(&self, job: &str) {
+        self.hear(&Post::complete().job_id(job).spoiled(Spoil::TruncatedBody));
+    }
+
+    pub(crate) fn hear(&self, post: &Post) {
+        let opened = fixture::receiver().open(post.headers());
+        let refused = opened.and_then(|envelope| envelope.read(post.body().clone())).unwrap_err();
+        self.inbox.refused(&refused);
+    }
+
+    pub(crate) async fn record(&self, bytes: &[u8], digest: Digest) -> Recorded {
+        let arrival = Arrival {
+            key: key("job_1"),
+            source: Source::Api,
+            target: "default".into(),
+            intent: None,
+            digest,
+            bytes: bytes.to_vec().into(),
+        };
+        self.store.record(arrival).await.unwrap()
+    }
+}
+
+pub(crate) fn key(job: &str) -> Key {
+    Key::article(job.parse().unwrap())
+}

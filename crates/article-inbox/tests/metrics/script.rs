@@ -1,0 +1,181 @@
+//! What is done to an inbox, so that there is something to count.
+
+use std::{
+    future::{pending, ready},
+    panic::resume_unwind,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Clock, Digest, Failed, Inbox, Job, Key, MemoryStore, Source, State, Store,
+    store::{Arrival, Claim},
+};
+use article_webhook::{
+    Delivery, Reply, Sink,
+    fixture::{self, Post, Spoil},
+};
+use tokio::task::yield_now;
+
+use crate::recorder::Recorder;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn delivery(post: &Post) -> Delivery {
+    fixture::receiver().open(post.headers()).unwrap().read(post.body().clone()).unwrap()
+}
+
+async fn deliver(inbox: &Inbox, job: &str) {
+    assert_eq!(inbox.accept(delivery(&Post::complete().job_id(job))).await, Reply::Stored);
+}
+
+fn refuse(inbox: &Inbox, job: &str) {
+    let post = Post::complete().spoiled(Spoil::TruncatedBody).header("X-Service-Job-Id", job);
+    let opened = fixture::receiver().open(post.headers()).unwrap();
+    inbox.refused(&opened.read(post.body().clone()).unwrap_err());
+}
+
+async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
+    loop {
+        let counts = inbox.counts().await.unwrap();
+        if stands.iter().all(|(state, count)| counts.of(*state) == *count) {
+            return;
+        }
+        yield_now().await;
+    }
+}
+
+/// A body, the same again, three others, one too many, and two more once a worker has done with it; one that
+/// is refused; one after the end.
+pub(crate) async fn deliveries() {
+    let inbox = Inbox::memory();
+    let body = |note: &str| delivery(&Post::complete().job_id("job_1").field("note", note.into()));
+    for (note, reply) in [
+        ("first", Reply::Stored),
+        ("first", Reply::Duplicate),
+        ("second", Reply::Duplicate),
+        ("third", Reply::Duplicate),
+        ("fourth", Reply::Duplicate),
+        ("fifth", Reply::Retry),
+    ] {
+        assert_eq!(inbox.accept(body(note)).await, reply, "{note}");
+    }
+    inbox.worker(|_| ready(Ok(()))).run(until(&inbox, &[(State::Done, 1)])).await.unwrap();
+    assert_eq!(inbox.accept(body("sixth")).await, Reply::Duplicate);
+    refuse(&inbox, "job_2");
+    inbox.close().await.unwrap();
+    assert_eq!(inbox.accept(body("seventh")).await, Reply::Unavailable);
+    let error = inbox.worker(|_| ready(Ok(()))).run(pending::<()>()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the inbox is closed");
+}
+
+/// One job for each way an attempt can end, with two attempts for each.
+pub(crate) async fn attempts(recorder: &Recorder) {
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let store = MemoryStore::new(clock.clone());
+    let article = Post::complete();
+    let arrival = |job: &str, digest| Arrival {
+        key: Key::article(job.parse().unwrap()),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest,
+        bytes: article.body().clone(),
+    };
+    // Its process was killed in both attempts.
+    store.record(arrival("killed", Digest::of(article.body()))).await.unwrap();
+    for _ in 0..2 {
+        let claims = store.claim(Claim { limit: 1, lease: SECOND, attempts: 2 }).await.unwrap();
+        assert_eq!(claims.claimed.len(), 1);
+        clock.advance(SECOND);
+    }
+    store.record(arrival("damaged", Digest::of(b"another"))).await.unwrap();
+
+    let inbox = Inbox::new(store);
+    for job in ["succeeds", "fails_once", "gives_up", "panics", "is_forgotten", "never_ends"] {
+        deliver(&inbox, job).await;
+    }
+    let undecodable = Post::complete().spoiled(Spoil::NoArticle);
+    assert_eq!(inbox.accept(delivery(&undecodable)).await, Reply::Stored);
+
+    let own = inbox.clone();
+    let handler = move |job: Job| {
+        let inbox = own.clone();
+        async move {
+            match (job.job_id().as_str(), job.attempt()) {
+                ("fails_once", 1) => Err(Failed::from("no")),
+                ("gives_up", _) => Err(Failed::dead("never")),
+                ("panics", _) => resume_unwind(Box::new("oh")),
+                ("is_forgotten", _) => {
+                    inbox.forget(job.job_id().clone()).await.map(|_| ()).map_err(Failed::from)
+                }
+                ("never_ends", _) => pending().await,
+                _ => Ok(()),
+            }
+        }
+    };
+    let all_have_ended = async {
+        let ends = [
+            (State::Done, 2),
+            (State::Dead, 3),
+            (State::Unhandled, 1),
+            (State::Corrupt, 1),
+            (State::Leased, 1),
+        ];
+        until(&inbox, &ends).await;
+        while recorder.count("article_inbox_lost_leases_total", "") == 0.0 {
+            yield_now().await;
+        }
+    };
+    let worker =
+        inbox.worker(handler).concurrency(10).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
+    worker.grace(Duration::ZERO).run(all_have_ended).await.unwrap();
+}
+
+/// A handler that runs into its time limit.
+pub(crate) async fn time_limit() {
+    let inbox = Inbox::memory();
+    deliver(&inbox, "job_1").await;
+    let worker = inbox.worker(|_| pending()).attempts(1).handler_timeout(Duration::ZERO);
+    worker.run(until(&inbox, &[(State::Dead, 1)])).await.unwrap();
+}
+
+/// What is done, a month later.
+pub(crate) async fn retention() {
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let inbox = Inbox::new(MemoryStore::new(clock.clone()));
+    deliver(&inbox, "job_1").await;
+    deliver(&inbox, "job_2").await;
+    refuse(&inbox, "job_3");
+    while inbox.hints(1).await.unwrap().is_empty() {
+        yield_now().await;
+    }
+    let worker = || inbox.worker(|_| ready(Ok(())));
+    worker().run(until(&inbox, &[(State::Done, 2)])).await.unwrap();
+    clock.advance(31 * 24 * 3600 * SECOND);
+    let pruned = async {
+        while inbox.counts().await.unwrap().total() > 0 {
+            yield_now().await;
+        }
+    };
+    worker().run(pruned).await.unwrap();
+}
+
+/// An article that nobody has worked on for a minute and a half.
+pub(crate) async fn health() {
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let inbox = Inbox::new(MemoryStore::new(clock.clone()));
+    inbox.health().await;
+    deliver(&inbox, "job_1").await;
+    clock.advance(90 * SECOND);
+    assert_eq!(inbox.health().await.overdue, Some(90 * SECOND));
+    inbox.close().await.unwrap();
+    assert_eq!(inbox.health().await.overdue, None);
+}
+
+/// Three deliveries that come together, into a file.
+pub(crate) async fn sqlite(folder: &Path) {
+    let inbox = Inbox::open(folder.join("inbox.db")).await.unwrap();
+    tokio::join!(deliver(&inbox, "job_1"), deliver(&inbox, "job_2"), deliver(&inbox, "job_3"));
+    inbox.close().await.unwrap();
+}

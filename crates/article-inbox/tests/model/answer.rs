@@ -1,0 +1,44 @@
+use std::{collections::BTreeSet, time::SystemTime};
+
+use article_inbox::{
+    Body, Counts, Entry, Error, Page,
+    store::{Claims, Hint, Lease, Pruned, Recorded, Settled},
+};
+
+/// What a store says to a step.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Answer {
+    Nothing,
+    Recorded(Recorded),
+    Claims(Claims),
+    Leases(Vec<Lease>),
+    Settled(Settled),
+    Hints(Vec<Hint>),
+    Pruned(Pruned),
+    Counts(Counts),
+    Since(Option<SystemTime>),
+    Page(Page),
+    Shown(Option<Box<(Entry, Vec<Body>)>>),
+    Changed(bool),
+    Forgotten(u64),
+    /// Whether anything is damaged: the sentences are each store's own.
+    Damaged(bool),
+    Failed(String),
+}
+
+/// Everything that is in a store.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Everything {
+    pub(crate) entries: Vec<(Entry, Vec<Body>)>,
+    pub(crate) listed: Vec<Entry>,
+    pub(crate) hints: Vec<Hint>,
+    pub(crate) counts: Counts,
+    pub(crate) due_since: Option<SystemTime>,
+    pub(crate) ids: BTreeSet<i64>,
+}
+
+impl From<Error> for Answer {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}

@@ -1,0 +1,60 @@
+//! Random calls, made of a [`MemoryStore`](article_inbox::MemoryStore) and a [`SqliteStore`](article_inbox::SqliteStore)
+//! on one stepped clock: every answer, and at the end every entry, must be the same.
+//!
+//! Some hundred sequences each time, 100,000 with `-- --long`. A difference is shrunk and printed with the seed of its
+//! sequence, and `-- --seed 42` makes that sequence again.
+
+#![allow(clippy::print_stdout)] // a program may
+
+mod answer;
+mod pair;
+mod shrink;
+mod step;
+
+use pair::Pair;
+
+const SHORT: u64 = 400;
+const LONG: u64 = 100_000;
+
+/// Sequences that share a pair of stores. Each begins where all jobs of the one before were forgotten.
+const SHARED: u64 = 500;
+
+fn main() {
+    let arguments: Vec<_> = std::env::args().collect();
+    let seed = arguments.iter().skip_while(|argument| *argument != "--seed").nth(1);
+    let is_long = arguments.iter().any(|argument| argument == "--long");
+    let (first, sequences) = match seed {
+        Some(seed) => (seed.parse().expect("a seed is a number"), 1),
+        None => (fastrand::u64(..u64::MAX / 2), if is_long { LONG } else { SHORT }),
+    };
+
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let steps = runtime.block_on(compare(first, sequences));
+    println!("{sequences} sequences from seed {first}, {steps} calls: no difference");
+}
+
+/// Runs the sequences of so many seeds, and says how many steps they had.
+async fn compare(first: u64, sequences: u64) -> usize {
+    let (mut steps, mut pair) = (0, Pair::fresh());
+    for number in 0..sequences {
+        if number % SHARED == SHARED - 1 {
+            pair = Pair::fresh();
+        }
+        let sequence = step::sequence(first + number);
+        if let Err(difference) = pair.run(&sequence).await {
+            let seed = first + number;
+            let (told, steps, again) = match shrink::shrunk(&sequence).await {
+                Some((steps, difference)) => (difference.told, steps, "shows it again"),
+                None => {
+                    let steps = sequence[..difference.steps].to_vec();
+                    (difference.told, steps, "alone does not show it: it needs sequences before it")
+                }
+            };
+            println!("seed {seed}, {steps:#?}\n\nthe stores differ about {told}");
+            panic!("the stores differ: `-- --seed {seed}` {again}");
+        }
+        steps += sequence.len();
+    }
+    steps
+}

@@ -1,0 +1,215 @@
+use std::{
+    collections::VecDeque,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Body, Clock, Digest, Entry, Error, Filter, MemoryStore, Source, SqliteSettings, SqliteStore,
+    Store,
+    store::{Arrival, Claim, Hint, Lease, Outcome, Prune},
+};
+use bytes::Bytes;
+use tempfile::TempDir;
+
+use crate::{
+    answer::{Answer, Everything},
+    step::{self, BODIES, CODES, EVENTS, Ending, Step, jobs, keys},
+};
+
+/// The model and the store that is compared with it, on one clock. Both have lived through the same calls, so that
+/// even ids and fences are the same.
+pub(crate) struct Pair {
+    clock: Clock,
+    model: MemoryStore,
+    store: SqliteStore,
+    _folder: TempDir,
+    /// Ids below were given before this sequence.
+    first: i64,
+    /// All leases of this sequence, the last claimed first.
+    leases: VecDeque<Lease>,
+}
+
+/// What the two do not agree about.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    /// How many steps it took.
+    pub(crate) steps: usize,
+    /// The last of them, and both answers.
+    pub(crate) told: String,
+}
+
+impl Pair {
+    pub(crate) fn fresh() -> Self {
+        // Durability is not what this is about, and a disk is slow.
+        let memory = Path::new("/dev/shm");
+        let folder =
+            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let folder = folder.expect("a folder can be made");
+        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
+        let settings = SqliteSettings::default().clock(clock.clone());
+        let store = SqliteStore::open_with(folder.path().join("inbox.db"), settings)
+            .expect("a new file opens");
+        let model = MemoryStore::new(clock.clone());
+        Self { clock, model, store, _folder: folder, first: 0, leases: VecDeque::new() }
+    }
+
+    /// Makes all steps, then looks at everything, then forgets it. Stops at the first difference.
+    pub(crate) async fn run(&mut self, steps: &[Step]) -> Result<(), Difference> {
+        self.leases.clear();
+        for (number, step) in steps.iter().enumerate() {
+            if let Step::Advance(by) = step {
+                self.clock.advance(*by);
+                continue;
+            }
+            let expected = self.answer(&self.model, step).await;
+            let answer = self.answer(&self.store, step).await;
+            if answer != expected {
+                let told = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
+                return Err(Difference { steps: number + 1, told });
+            }
+            if let Answer::Claims(claims) = expected {
+                claims.claimed.iter().for_each(|claimed| self.leases.push_front(claimed.lease));
+            }
+        }
+        let (expected, everything) = (everything(&self.model).await, everything(&self.store).await);
+        if everything != expected {
+            let told = format!("at the end\nmodel: {expected:#?}\nstore: {everything:#?}");
+            return Err(Difference { steps: steps.len(), told });
+        }
+        self.first = expected.ids.last().copied().unwrap_or(self.first).max(self.first);
+        for job_id in jobs() {
+            let expected = self.answer(&self.model, &Step::Forget(job_id.clone())).await;
+            let answer = self.answer(&self.store, &Step::Forget(job_id.clone())).await;
+            if answer != expected {
+                let told = format!("forgetting {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
+                return Err(Difference { steps: steps.len(), told });
+            }
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, store: &dyn Store, step: &Step) -> Answer {
+        self.call(store, step).await.unwrap_or_else(Answer::from)
+    }
+
+    async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
+        Ok(match step.clone() {
+            Step::Advance(_) => Answer::Nothing,
+            Step::Record { key, body, is_damaged } => {
+                let sent = BODIES[body].as_bytes();
+                let arrival = Arrival {
+                    key,
+                    source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
+                    target: "default".into(),
+                    intent: (body % 3 == 0).then(|| "draft".into()),
+                    digest: Digest::of(sent),
+                    bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
+                };
+                Answer::Recorded(store.record(arrival).await?)
+            }
+            Step::Claim { limit, lease, attempts } => {
+                Answer::Claims(store.claim(Claim { limit, lease, attempts }).await?)
+            }
+            Step::Extend { leases, by } => {
+                let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
+                Answer::Leases(store.extend(&leases, by).await?)
+            }
+            Step::Settle { lease, outcome } => {
+                Answer::Settled(store.settle(self.lease(lease), said(&outcome)).await?)
+            }
+            Step::Hint { job, ago, code } => {
+                let hint =
+                    Hint { job_id: job, at: self.clock.now() - ago, code: CODES[code].into() };
+                store.hint(hint).await.map(|()| Answer::Nothing)?
+            }
+            Step::Hints { limit } => Answer::Hints(store.hints(limit).await?),
+            Step::Prune { bodies_ago, entries_ago, limit } => {
+                let now = self.clock.now();
+                let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
+                Answer::Pruned(store.prune(Prune { bodies_before, entries_before, limit }).await?)
+            }
+            Step::Counts => Answer::Counts(store.counts().await?),
+            Step::DueSince => Answer::Since(store.due_since().await?),
+            Step::List { state, event, job, after, limit } => {
+                let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
+                Answer::Page(store.list(Filter { state, event, job_id: job, after, limit }).await?)
+            }
+            Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
+            Step::Requeue(key) => Answer::Changed(store.requeue(key).await?),
+            Step::Bury(key) => Answer::Changed(store.bury(key, "not wanted".into()).await?),
+            Step::Forget(job_id) => Answer::Forgotten(store.forget(job_id).await?),
+            Step::Import { key, state, attempts, ago, bodies, has_cause } => {
+                let then = self.clock.now() - ago;
+                let entry = Entry {
+                    id: 1,
+                    key,
+                    state,
+                    attempts,
+                    received_at: then,
+                    at: then + Duration::from_micros(1_500),
+                    conflicts: attempts,
+                    cause: has_cause.then(|| "no network".into()),
+                };
+                let bodies =
+                    bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
+                Answer::Changed(store.import(entry, bodies).await?)
+            }
+            Step::Check => Answer::Damaged(!store.check().await?.is_empty()),
+            Step::Probe => store.probe().await.map(|()| Answer::Nothing)?,
+        })
+    }
+
+    /// The lease of that age; before the first claim, one that nobody has.
+    fn lease(&self, age: usize) -> Lease {
+        match self.leases.len() {
+            0 => Lease { id: self.first + 1, fence: 1 },
+            count => self.leases[age % count],
+        }
+    }
+}
+
+fn said(ending: &Ending) -> Outcome {
+    let cause = String::from("no network");
+    match *ending {
+        Ending::Done => Outcome::Done,
+        Ending::Retry(after) => Outcome::Retry { after, cause },
+        Ending::Dead => Outcome::Dead { cause },
+        Ending::Unhandled(seen) => Outcome::Unhandled { seen, cause },
+        Ending::Corrupt(seen) => Outcome::Corrupt { seen, cause },
+        Ending::Released => Outcome::Released,
+    }
+}
+
+fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
+    let sent = BODIES[body].as_bytes();
+    Body {
+        received_at,
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(sent),
+        bytes: match bytes {
+            step::Bytes::Intact => Some(Bytes::from_static(sent)),
+            step::Bytes::Damaged => Some(Bytes::from_static(b"flipped")),
+            step::Bytes::Removed => None,
+        },
+    }
+}
+
+async fn everything(store: &dyn Store) -> Everything {
+    let mut entries = Vec::new();
+    for key in keys() {
+        entries.extend(store.show(key).await.expect("an entry can be shown"));
+    }
+    let filter = Filter { limit: 1_000, ..Filter::default() };
+    let listed = store.list(filter).await.expect("entries can be listed").entries;
+    Everything {
+        ids: entries.iter().map(|(entry, _)| entry.id).collect(),
+        entries,
+        listed,
+        hints: store.hints(1_000).await.expect("hints can be listed"),
+        counts: store.counts().await.expect("entries can be counted"),
+        due_since: store.due_since().await.expect("what is due is known"),
+    }
+}

@@ -1,0 +1,217 @@
+use std::time::Duration;
+
+use article_inbox::{Key, State};
+use article_webhook::JobId;
+use fastrand::Rng;
+
+/// One call, or a pause before the next. Whatever it is about is named by its number, so that a sequence still makes
+/// sense when steps are taken out of it.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Advance(Duration),
+    Record {
+        key: Key,
+        body: usize,
+        is_damaged: bool,
+    },
+    Claim {
+        limit: u32,
+        lease: Duration,
+        attempts: u32,
+    },
+    /// Leases by their age: 0 is the last that was claimed.
+    Extend {
+        leases: Vec<usize>,
+        by: Duration,
+    },
+    Settle {
+        lease: usize,
+        outcome: Ending,
+    },
+    Hint {
+        job: JobId,
+        ago: Duration,
+        code: usize,
+    },
+    Hints {
+        limit: u32,
+    },
+    Prune {
+        bodies_ago: Duration,
+        entries_ago: Duration,
+        limit: u32,
+    },
+    Counts,
+    DueSince,
+    List {
+        state: Option<State>,
+        event: Option<usize>,
+        job: Option<JobId>,
+        after: i64,
+        limit: u32,
+    },
+    Show(Key),
+    Requeue(Key),
+    Bury(Key),
+    Forget(JobId),
+    Import {
+        key: Key,
+        state: State,
+        attempts: u32,
+        ago: Duration,
+        bodies: Vec<(usize, Bytes)>,
+        has_cause: bool,
+    },
+    Check,
+    Probe,
+}
+
+/// What a worker says; how many bodies it has seen counts from those that there are room for.
+#[derive(Debug, Clone)]
+pub(crate) enum Ending {
+    Done,
+    Retry(Duration),
+    Dead,
+    Unhandled(usize),
+    Corrupt(usize),
+    Released,
+}
+
+/// The bytes of an imported body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bytes {
+    Intact,
+    Damaged,
+    Removed,
+}
+
+pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
+pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
+pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
+
+/// The steps of a seed.
+pub(crate) fn sequence(seed: u64) -> Vec<Step> {
+    let mut rng = Rng::with_seed(seed);
+    let length = rng.usize(15..=35);
+    (0..length).map(|_| step(&mut rng)).collect()
+}
+
+/// Every job that a sequence may name.
+pub(crate) fn jobs() -> [JobId; 5] {
+    ["job_1", "job_2", "JOB_2", "job_%", "job_é"].map(|id| id.parse().expect("a job id"))
+}
+
+/// Every key that a sequence may name.
+pub(crate) fn keys() -> impl Iterator<Item = Key> {
+    jobs()
+        .into_iter()
+        .flat_map(|job_id| EVENTS.map(|event| Key { job_id: job_id.clone(), event: event.into() }))
+}
+
+/// What is stored, claimed and settled most makes the most entries that other calls can be about.
+fn step(rng: &mut Rng) -> Step {
+    match rng.u32(..100) {
+        0..12 => Step::Advance(pause(rng)),
+        12..36 => Step::Record {
+            key: key(rng),
+            body: rng.usize(..BODIES.len()),
+            is_damaged: rng.u32(..8) == 0,
+        },
+        36..52 => {
+            let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
+            Step::Claim { limit, lease: pause(rng).min(DAY), attempts: rng.u32(1..5) }
+        }
+        52..55 => Step::Extend {
+            leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
+            by: pause(rng),
+        },
+        55..74 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
+        74..77 => Step::Hint { job: job(rng), ago: pause(rng), code: rng.usize(..CODES.len()) },
+        77 => Step::Hints { limit: rng.u32(1..6) },
+        78..82 => {
+            let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
+            // Where entries go as soon as their bodies, nobody sees what becomes of these.
+            let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
+            Step::Prune { bodies_ago: pause(rng), entries_ago, limit }
+        }
+        82 => Step::Counts,
+        83 => Step::DueSince,
+        84..86 => Step::List {
+            state: rng.bool().then(|| state(rng)),
+            event: rng.bool().then(|| rng.usize(..EVENTS.len())),
+            job: (rng.u32(..4) == 0).then(|| job(rng)),
+            after: rng.i64(..12),
+            limit: rng.u32(1..6),
+        },
+        86..88 => Step::Show(key(rng)),
+        88..91 => Step::Requeue(key(rng)),
+        91..93 => Step::Bury(key(rng)),
+        93..95 => Step::Forget(job(rng)),
+        95..98 => Step::Import {
+            key: key(rng),
+            state: state(rng),
+            attempts: rng.u32(..4),
+            ago: pause(rng),
+            bodies: imported(rng),
+            has_cause: rng.bool(),
+        },
+        98 => Step::Check,
+        _ => Step::Probe,
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// From nothing over parts of a millisecond to longer than anything is kept.
+fn pause(rng: &mut Rng) -> Duration {
+    match rng.u32(..10) {
+        0 => Duration::ZERO,
+        1 => Duration::from_nanos(rng.u64(..2_000_000)),
+        2 => Duration::from_millis(rng.u64(..3)),
+        3..6 => Duration::from_secs(rng.u64(1..5)),
+        6..8 => Duration::from_millis(rng.u64(1_000..120_000)),
+        8 => DAY * rng.u32(..10),
+        _ => DAY * 40,
+    }
+}
+
+fn ending(rng: &mut Rng) -> Ending {
+    match rng.u32(..12) {
+        0..3 => Ending::Done,
+        3..6 => Ending::Retry(pause(rng)),
+        6 => Ending::Dead,
+        7 => Ending::Unhandled(rng.usize(..=4)),
+        8 => Ending::Corrupt(rng.usize(..=4)),
+        9 => Ending::Unhandled(4),
+        10 => Ending::Corrupt(4),
+        _ => Ending::Released,
+    }
+}
+
+/// Bodies that all differ.
+fn imported(rng: &mut Rng) -> Vec<(usize, Bytes)> {
+    let mut bodies: Vec<_> = (0..BODIES.len()).collect();
+    rng.shuffle(&mut bodies);
+    bodies.truncate(rng.usize(1..=4));
+    let bytes = [Bytes::Intact, Bytes::Intact, Bytes::Intact, Bytes::Damaged, Bytes::Removed];
+    bodies.into_iter().map(|body| (body, bytes[rng.usize(..bytes.len())])).collect()
+}
+
+/// Mostly one of the last leases, now and then one long lost.
+fn lease(rng: &mut Rng) -> usize {
+    if rng.u32(..4) == 0 { rng.usize(..12) } else { rng.usize(..3) }
+}
+
+/// Half of the time the same two keys, so that much happens to them.
+fn key(rng: &mut Rng) -> Key {
+    let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..10) };
+    keys().nth(number).expect("there are ten keys")
+}
+
+fn job(rng: &mut Rng) -> JobId {
+    jobs()[rng.usize(..5)].clone()
+}
+
+fn state(rng: &mut Rng) -> State {
+    State::ALL[rng.usize(..State::ALL.len())]
+}

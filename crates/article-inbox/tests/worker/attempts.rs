@@ -1,0 +1,185 @@
+use std::{sync::Arc, time::Duration};
+
+use article_inbox::{Failed, Job, State, Store, store::Claim};
+
+use super::{
+    faulty::Fault,
+    scene::{Count, HOUR, Scene, bounded, key},
+};
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// I4: the handler runs as often as is allowed, and no more.
+#[tokio::test]
+async fn an_entry_whose_handler_fails_is_dead_after_the_allowed_attempts() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Err(Failed::from("no")) }
+    });
+    let worker = worker.attempts(3).backoff(Duration::ZERO, Duration::ZERO);
+    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((runs.now(), entry.attempts, entry.cause.as_deref()), (3, 3, Some("no")));
+}
+
+/// I3: done only once that is stored, which is tried until it is.
+#[tokio::test]
+async fn an_outcome_that_the_store_did_not_take_is_stored_again() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    scene.store.fault("settle", Fault::Fails(3));
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    assert_eq!((runs.now(), scene.store.calls("settle")), (1, 4));
+}
+
+/// I3, I5: a commit whose answer was lost is a commit.
+#[tokio::test]
+async fn an_outcome_whose_answer_was_lost_is_not_worked_on_again() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    scene.deliver("job_2").await;
+    scene.store.fault("settle", Fault::AnswerLost(1));
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    bounded(worker.concurrency(1).run(scene.until(State::Done, 2))).await.unwrap();
+    assert_eq!(runs.now(), 2);
+}
+
+/// I3, I4: what a dead process was at is worked on again, as the attempt after its own.
+#[tokio::test]
+async fn a_worker_that_is_gone_leaves_its_entry_to_another_after_the_lease() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|_| std::future::pending()).lease(LEASE);
+    let gone = tokio::spawn(async move { worker.run(std::future::pending::<()>()).await });
+    bounded(scene.until(State::Leased, 1)).await;
+    gone.abort();
+    assert!(gone.await.unwrap_err().is_cancelled());
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
+
+    scene.clock.advance(LEASE);
+    let worker = scene.inbox.worker(|job: Job| async move {
+        assert_eq!(job.attempt(), 2);
+        Ok(())
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    assert_eq!(scene.show("job_1").await.0.attempts, 2);
+}
+
+/// I4: else an article that kills the process would do so for ever.
+#[tokio::test]
+async fn an_attempt_counts_before_its_handler_runs() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let store = Arc::new(scene.store.clone());
+    let worker = scene.inbox.worker(move |job: Job| {
+        let store = Arc::clone(&store);
+        async move {
+            let (entry, _) = store.show(key("job_1")).await?.ok_or("no such entry")?;
+            if (entry.state, entry.attempts, job.attempt()) == (State::Leased, 1, 1) {
+                return Ok(());
+            }
+            Err(Failed::dead("not counted"))
+        }
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+}
+
+/// I4
+#[tokio::test]
+async fn an_entry_whose_last_attempt_killed_the_process_is_dead_without_another() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    scene.store.claim(Claim { limit: 1, lease: LEASE, attempts: 1 }).await.unwrap();
+    scene.clock.advance(LEASE);
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    bounded(worker.attempts(1).run(scene.until(State::Dead, 1))).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((runs.now(), entry.cause.as_deref()), (0, Some("the last attempt did not end")));
+}
+
+#[tokio::test]
+async fn a_question_mark_asks_for_another_attempt_after_the_pause_of_the_worker() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|_| async { Ok("seven".parse::<u32>().map(drop)?) });
+    let failed = async {
+        while scene.show("job_1").await.0.cause.is_none() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let seconds = Duration::from_secs;
+    bounded(worker.backoff(seconds(10), seconds(100)).run(failed)).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 1));
+    assert_eq!(entry.cause.as_deref(), Some("invalid digit found in string"));
+    let pause = entry.at.duration_since(scene.clock.now()).unwrap();
+    assert!((seconds(8)..=seconds(10)).contains(&pause), "{pause:?}");
+}
+
+#[tokio::test]
+async fn an_entry_is_tried_again_when_the_pause_its_handler_asked_for_is_over() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|job: Job| async move {
+        match job.attempt() {
+            1 => Err(Failed::retry_after("the site is closed", Duration::from_secs(600))),
+            _ => Ok(()),
+        }
+    });
+    let clock = scene.clock.clone();
+    let shutdown = async {
+        while scene.show("job_1").await.0.cause.is_none() {
+            tokio::task::yield_now().await;
+        }
+        let (entry, _) = scene.show("job_1").await;
+        assert_eq!(entry.at, clock.now() + Duration::from_secs(600));
+        clock.advance(Duration::from_secs(599));
+        let claims = scene.store.calls("claim");
+        super::scene::until_true(|| scene.store.calls("claim") > claims + 2).await;
+        assert_eq!(scene.show("job_1").await.0.attempts, 1);
+        clock.advance(Duration::from_secs(1));
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.poll(Duration::from_millis(10)).run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_handler_that_gives_up_has_no_other_attempt() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|_| async { Err(Failed::dead("no such blog")) });
+    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.attempts, entry.cause.as_deref()), (1, Some("no such blog")));
+}
+
+#[tokio::test]
+async fn a_dead_entry_that_is_requeued_starts_with_its_first_attempt() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|_| async { Err(Failed::dead("no such blog")) });
+    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
+
+    assert!(scene.inbox.requeue(key("job_1")).await.unwrap());
+    let worker = scene.inbox.worker(|job: Job| async move {
+        if job.attempt() == 1 { Ok(()) } else { Err(Failed::dead("not the first")) }
+    });
+    bounded(worker.poll(HOUR).run(scene.until(State::Done, 1))).await.unwrap();
+}

@@ -1,0 +1,185 @@
+//! A store under fault: it does what the reference does, unless it was told to fail, to hang, or to be slow.
+#![allow(dead_code)] // each target of tests uses its own part
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Body, Clock, Completion, Counts, Entry, Error, Filter, Key, MemoryStore, Page, Store,
+    store::{
+        Arrival, Claim, Claims, Hint, Lease, Outcome, Pending, Prune, Pruned, Recorded, Settled,
+    },
+};
+use article_webhook::JobId;
+use tokio::sync::Notify;
+
+/// What is wrong with a call.
+#[derive(Debug, Clone)]
+pub(crate) enum Fault {
+    /// It fails so many times, and then does what it should.
+    Fails(u32),
+    /// So many times it does what it should, and then its answer is lost.
+    AnswerLost(u32),
+    /// It fails, and may succeed later.
+    Down,
+    /// It fails for good.
+    Unusable,
+    /// It never returns.
+    Hangs,
+    /// It begins only after a notification.
+    Waits(Arc<Notify>),
+    /// Its code panics.
+    Panics,
+}
+
+/// Clones are the same store.
+#[derive(Debug, Clone)]
+pub(crate) struct Faulty {
+    store: Arc<MemoryStore>,
+    faults: Arc<Mutex<HashMap<&'static str, Fault>>>,
+    calls: Arc<Mutex<HashMap<&'static str, u32>>>,
+}
+
+/// Every call that a worker or an inbox makes while it works.
+const CALLS: [&str; 8] =
+    ["record", "claim", "extend", "settle", "hint", "prune", "probe", "due_since"];
+
+impl Faulty {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self {
+            store: Arc::new(MemoryStore::new(clock)),
+            faults: Arc::default(),
+            calls: Arc::default(),
+        }
+    }
+
+    pub(crate) fn fault(&self, call: &'static str, fault: Fault) {
+        self.faults.lock().unwrap().insert(call, fault);
+    }
+
+    pub(crate) fn fault_everywhere(&self, fault: &Fault) {
+        CALLS.iter().for_each(|call| self.fault(call, fault.clone()));
+    }
+
+    pub(crate) fn mend(&self) {
+        self.faults.lock().unwrap().clear();
+    }
+
+    /// How often it was called so far.
+    pub(crate) fn calls(&self, call: &str) -> u32 {
+        self.calls.lock().unwrap().get(call).copied().unwrap_or_default()
+    }
+
+    /// Counts the call, and lets it through, fail or hang. `true`: its answer is to be lost.
+    async fn gate(&self, call: &'static str) -> Result<bool, Error> {
+        *self.calls.lock().unwrap().entry(call).or_default() += 1;
+        let down = || Err(Error::unavailable("the store is down"));
+        let wait = {
+            let mut faults = self.faults.lock().unwrap();
+            match faults.get_mut(call) {
+                None | Some(Fault::Fails(0) | Fault::AnswerLost(0)) => return Ok(false),
+                Some(Fault::Fails(times)) => {
+                    *times -= 1;
+                    return down();
+                }
+                Some(Fault::AnswerLost(times)) => {
+                    *times -= 1;
+                    return Ok(true);
+                }
+                Some(Fault::Down) => return down(),
+                Some(Fault::Unusable) => {
+                    return Err(Error::unusable("somebody must mend the store"));
+                }
+                Some(Fault::Panics) => {
+                    drop(faults);
+                    panic!("the store has a defect");
+                }
+                Some(Fault::Hangs) => None,
+                Some(Fault::Waits(until)) => Some(Arc::clone(until)),
+            }
+        };
+        match wait {
+            None => std::future::pending().await,
+            Some(until) => until.notified().await,
+        }
+        Ok(false)
+    }
+
+    fn through<'a, T: Send + 'a>(
+        &'a self,
+        call: &'static str,
+        result: Pending<'a, T>,
+    ) -> Pending<'a, T> {
+        Box::pin(async move {
+            let is_lost = self.gate(call).await?;
+            let result = result.await;
+            if is_lost { Err(Error::unavailable("the answer was lost")) } else { result }
+        })
+    }
+}
+
+impl Store for Faulty {
+    fn now(&self) -> SystemTime {
+        self.store.now()
+    }
+    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
+        self.through("record", self.store.record(arrival))
+    }
+    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        self.through("claim", self.store.claim(claim))
+    }
+    fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
+        self.through("extend", self.store.extend(leases, lease))
+    }
+    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
+        self.through("settle", self.store.settle(lease, outcome))
+    }
+    fn completion(&self, lease: Lease) -> Result<Completion, Error> {
+        self.store.completion(lease)
+    }
+    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
+        self.through("hint", self.store.hint(hint))
+    }
+    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
+        self.store.hints(limit)
+    }
+    fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
+        self.through("prune", self.store.prune(prune))
+    }
+    fn counts(&self) -> Pending<'_, Counts> {
+        self.store.counts()
+    }
+    fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
+        self.through("due_since", self.store.due_since())
+    }
+    fn list(&self, filter: Filter) -> Pending<'_, Page> {
+        self.store.list(filter)
+    }
+    fn show(&self, key: Key) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
+        self.store.show(key)
+    }
+    fn requeue(&self, key: Key) -> Pending<'_, bool> {
+        self.store.requeue(key)
+    }
+    fn bury(&self, key: Key, cause: String) -> Pending<'_, bool> {
+        self.store.bury(key, cause)
+    }
+    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
+        self.store.forget(job_id)
+    }
+    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
+        self.store.import(entry, bodies)
+    }
+    fn check(&self) -> Pending<'_, Vec<String>> {
+        self.store.check()
+    }
+    fn probe(&self) -> Pending<'_, ()> {
+        self.through("probe", self.store.probe())
+    }
+    fn close(&self) -> Pending<'_, ()> {
+        self.store.close()
+    }
+}

@@ -1,0 +1,82 @@
+use std::time::Duration;
+
+use article_inbox::{Failed, Job, Retention, State};
+
+use super::{
+    faulty::Fault,
+    scene::{HOUR, Scene, bounded, key, until_true},
+};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A done and a dead entry, and so much time after that.
+async fn after(time: Duration) -> Scene {
+    let scene = Scene::new();
+    scene.deliver("job_done").await;
+    scene.deliver("job_dead").await;
+    let worker = scene.inbox.worker(|job: Job| async move {
+        if job.job_id().as_str() == "job_done" { Ok(()) } else { Err(Failed::dead("no")) }
+    });
+    let ended = async {
+        scene.until(State::Done, 1).await;
+        scene.until(State::Dead, 1).await;
+    };
+    bounded(worker.run(ended)).await.unwrap();
+    scene.clock.advance(time);
+    scene
+}
+
+async fn sweep(scene: &Scene, retention: Retention) {
+    let sweeps = scene.store.calls("prune");
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).retention(retention).poll(HOUR);
+    let swept = async {
+        until_true(|| scene.store.calls("prune") > sweeps).await;
+        // The call was made; its transaction follows it without a pause.
+        scene.inbox.counts().await.unwrap();
+    };
+    bounded(worker.run(swept)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_removes_the_bytes_of_what_is_done_after_a_week_and_knows_it_still() {
+    let scene = after(7 * DAY + HOUR).await;
+    sweep(&scene, Retention::default()).await;
+    let (entry, bodies) = scene.show("job_done").await;
+    assert_eq!((entry.state, bodies.len(), bodies[0].bytes.is_none()), (State::Done, 1, true));
+}
+
+#[tokio::test]
+async fn a_worker_forgets_what_is_done_after_a_month() {
+    let scene = after(30 * DAY + HOUR).await;
+    sweep(&scene, Retention::default()).await;
+    assert_eq!(scene.inbox.show(key("job_done")).await.unwrap(), None);
+}
+
+/// I3
+#[tokio::test]
+async fn what_is_dead_is_never_removed() {
+    let scene = after(3650 * DAY).await;
+    sweep(&scene, Retention::new(HOUR, HOUR).unwrap()).await;
+    let (entry, bodies) = scene.show("job_dead").await;
+    assert_eq!((entry.state, bodies[0].bytes.is_some()), (State::Dead, true));
+}
+
+#[tokio::test]
+async fn a_retention_without_end_removes_nothing() {
+    let scene = after(3650 * DAY).await;
+    sweep(&scene, Retention::new(Duration::MAX, Duration::MAX).unwrap()).await;
+    assert!(scene.show("job_done").await.1[0].bytes.is_some());
+}
+
+#[tokio::test]
+async fn a_sweep_that_fails_holds_up_no_work() {
+    let scene = Scene::new();
+    scene.store.fault("prune", Fault::Down);
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    let shutdown = async {
+        until_true(|| scene.store.calls("prune") == 1).await;
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+}

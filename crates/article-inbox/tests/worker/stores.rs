@@ -1,0 +1,70 @@
+use std::{future::pending, time::Duration};
+
+use article_inbox::State;
+use tokio::sync::Notify;
+
+use super::{
+    faulty::Fault,
+    scene::{HOUR, Scene, bounded, until_true},
+};
+
+async fn ends_with(scene: &Scene, trouble: impl Future) -> String {
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
+    let (ran, _) = bounded(async { tokio::join!(worker.run(pending::<()>()), trouble) }).await;
+    ran.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn a_worker_ends_with_an_error_when_its_inbox_is_closed() {
+    let scene = Scene::new();
+    let closed = async {
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+        scene.inbox.close().await.unwrap();
+    };
+    assert_eq!(ends_with(&scene, closed).await, "the inbox is closed");
+}
+
+#[tokio::test]
+async fn a_worker_ends_with_an_error_when_nothing_can_be_claimed_any_more() {
+    let scene = Scene::new();
+    let unusable = async { scene.store.fault("claim", Fault::Unusable) };
+    assert_eq!(ends_with(&scene, unusable).await, "somebody must mend the store");
+}
+
+#[tokio::test]
+async fn a_worker_ends_with_an_error_when_no_outcome_can_be_stored_any_more() {
+    let scene = Scene::new();
+    scene.store.fault("settle", Fault::Unusable);
+    scene.deliver("job_1").await;
+    assert_eq!(ends_with(&scene, async {}).await, "somebody must mend the store");
+}
+
+/// I7
+#[tokio::test]
+async fn a_worker_outlives_a_store_that_is_down_for_a_while() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    scene.store.fault_everywhere(&Fault::Fails(1));
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_is_down_is_left_alone_for_a_second_however_much_wakes_the_worker() {
+    let scene = Scene::new();
+    scene.store.fault("claim", Fault::Down);
+    let stop = Notify::new();
+    let deliveries = async {
+        until_true(|| scene.store.calls("claim") == 1).await;
+        for job in 0..20 {
+            scene.deliver(&format!("job_{job}")).await;
+            tokio::task::yield_now().await;
+        }
+        stop.notify_one();
+    };
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    let (ran, ()) = bounded(async { tokio::join!(worker.run(stop.notified()), deliveries) }).await;
+    ran.unwrap();
+    assert!(scene.store.calls("claim") <= 2, "{}", scene.store.calls("claim"));
+}

@@ -1,0 +1,139 @@
+use std::sync::{Arc, Mutex};
+
+use article_inbox::{Digest, Job, Key, Source, State, Worker, store::Recorded};
+use article_webhook::{Reply, fixture::Post};
+use tokio::sync::Notify;
+
+use super::{
+    faulty::Fault,
+    scene::{Count, HOUR, Scene, bounded, key, until_true},
+};
+
+fn article() -> Vec<u8> {
+    Post::complete().job_id("job_1").body().to_vec()
+}
+
+/// A worker, and how often its handler ran.
+fn counting(scene: &Scene) -> (Worker, Count) {
+    let runs = Count::default();
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    (worker.poll(HOUR), runs)
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_article_costs_no_attempt_and_reaches_no_handler() {
+    let scene = Scene::new();
+    scene.record(key("job_1"), br#"{"job_id": "job_1"}"#).await;
+    let (worker, runs) = counting(&scene);
+    bounded(worker.run(scene.until(State::Unhandled, 1))).await.unwrap();
+    let (entry, bodies) = scene.show("job_1").await;
+    assert_eq!((entry.attempts, bodies.len(), runs.now()), (0, 1, 0));
+    assert!(entry.cause.is_some());
+}
+
+/// I3
+#[tokio::test]
+async fn an_article_that_comes_after_a_body_that_is_none_is_worked_on_at_once() {
+    let scene = Scene::new();
+    scene.record(key("job_1"), b"{}").await;
+    let (worker, runs) = counting(&scene);
+    let shutdown = async {
+        scene.until(State::Unhandled, 1).await;
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.attempts, entry.conflicts, runs.now()), (1, 1, 1));
+}
+
+/// I3: it was recorded after the claim and before the verdict on the others.
+#[tokio::test]
+async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
+    let scene = Scene::new();
+    scene.record(key("job_1"), b"{}").await;
+    let go_on = Arc::new(Notify::new());
+    scene.store.fault("settle", Fault::Waits(Arc::clone(&go_on)));
+    let (worker, runs) = counting(&scene);
+    let shutdown = async {
+        until_true(|| scene.store.calls("settle") == 1).await;
+        let kept = scene.record(key("job_1"), &article()).await;
+        assert_eq!(kept, Recorded::Conflict { kept: true });
+        scene.store.mend();
+        go_on.notify_one();
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
+}
+
+#[tokio::test]
+async fn a_handler_is_given_the_first_body_that_is_an_article() {
+    let scene = Scene::new();
+    let other = Post::unicode().job_id("job_1");
+    for bytes in [b"{}".to_vec(), article(), other.body().to_vec()] {
+        scene.record(key("job_1"), &bytes).await;
+    }
+    let seen = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&seen);
+    let worker = scene.inbox.worker(move |job: Job| {
+        *keep.lock().unwrap() = Some((job.body().clone(), job.source()));
+        async { Ok(()) }
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), Some((article().into(), Source::Api)));
+}
+
+#[tokio::test]
+async fn an_event_that_nobody_knows_reaches_no_handler_and_keeps_no_article_away() {
+    let scene = Scene::new();
+    let updated = Key { job_id: "job_1".parse().unwrap(), event: "article.updated".into() };
+    scene.record(updated.clone(), &article()).await;
+    scene.deliver("job_1").await;
+    let (worker, runs) = counting(&scene);
+    let shutdown = async {
+        scene.until(State::Unhandled, 1).await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    let (entry, _) = scene.inbox.show(updated).await.unwrap().unwrap();
+    let cause = "an event that this version does not know";
+    assert_eq!((entry.attempts, entry.cause.as_deref(), runs.now()), (0, Some(cause), 1));
+}
+
+/// I1: never a wrong body, and the service's next attempt mends it.
+#[tokio::test]
+async fn a_damaged_body_reaches_no_handler_until_it_is_delivered_again() {
+    let scene = Scene::new();
+    scene.record_as(key("job_1"), b"flipped", Digest::of(&article())).await;
+    let (worker, runs) = counting(&scene);
+    let ran = runs.clone();
+    let shutdown = async {
+        scene.until(State::Corrupt, 1).await;
+        let (entry, _) = scene.show("job_1").await;
+        let cause = "the stored body is not the one that was received";
+        assert_eq!((entry.attempts, entry.cause.as_deref(), ran.now()), (0, Some(cause), 0));
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
+}
+
+#[tokio::test]
+async fn a_duplicate_of_what_is_worked_on_changes_nothing() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|_| std::future::pending());
+    let shutdown = async {
+        scene.until(State::Leased, 1).await;
+        let before = scene.show("job_1").await;
+        assert_eq!(scene.accept(&Post::complete().job_id("job_1")).await, Reply::Duplicate);
+        assert_eq!(scene.show("job_1").await, before);
+    };
+    bounded(worker.grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
+}
