@@ -50,6 +50,17 @@ To try it, make one up:
     exit(2)
 }
 
+/// Ends a program whose inbox cannot be opened.
+pub fn cannot_open(error: &article_inbox::Error) -> ! {
+    eprintln!(
+        "error: cannot open the inbox: {error}
+
+To keep it in another file, set ARTICLE_INBOX_DB, as in ARTICLE_INBOX_DB=/var/lib/articles/inbox.db
+"
+    );
+    exit(2)
+}
+
 /// Ends a program whose address is taken or is none.
 pub fn cannot_listen(address: &str, error: &io::Error) -> ! {
     eprintln!(

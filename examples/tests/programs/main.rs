@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test's unwrap is an assertion, and so is that of its helpers
 
 mod blog;
+mod inbox;
 mod program;
 mod receivers;
 mod service;

@@ -7,6 +7,9 @@ use std::{
 };
 
 use article_webhook_axum::fixture::{self, Post};
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 /// A running example on a free port, whose output is read line by line. Killed when dropped.
 pub(crate) struct Program {
@@ -14,6 +17,8 @@ pub(crate) struct Program {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
     log: Lines<BufReader<ChildStderr>>,
+    /// Where it runs, and leaves its files if it was not told where.
+    _folder: TempDir,
 }
 
 impl Program {
@@ -26,6 +31,8 @@ impl Program {
         let command = command
             .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
             .env("ARTICLE_WEBHOOK_ADDR", "127.0.0.1:0");
+        let folder = tempfile::tempdir().unwrap();
+        let command = command.current_dir(&folder);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -36,7 +43,15 @@ impl Program {
             .and_then(|line| line.strip_suffix("/webhooks/articles"))
             .unwrap();
         let address = address.parse().unwrap();
-        Self { address, child, output, log }
+        Self { address, child, output, log, _folder: folder }
+    }
+
+    /// Asks it to end with this signal; its exit code, and what it has printed until then.
+    #[cfg(unix)]
+    pub(crate) fn end(mut self, signal: Signal) -> (Option<i32>, Vec<String>) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let printed = self.output.by_ref().map(Result::unwrap).collect();
+        (self.child.wait().unwrap().code(), printed)
     }
 
     /// The next line it prints.
@@ -122,6 +137,7 @@ pub(crate) fn command(example: &str) -> Command {
     command
         .env_remove("ARTICLE_WEBHOOK_TOKEN")
         .env_remove("ARTICLE_WEBHOOK_ADDR")
-        .env_remove("ARTICLE_BLOG_DIR");
+        .env_remove("ARTICLE_BLOG_DIR")
+        .env_remove("ARTICLE_INBOX_DB");
     command
 }

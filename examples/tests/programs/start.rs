@@ -2,7 +2,7 @@ use std::{net::TcpListener, process::Command};
 
 use crate::program::command;
 
-const PROGRAMS: [&str; 4] = ["axum", "actix_web", "hyper", "blog"];
+const PROGRAMS: [&str; 6] = ["axum", "actix_web", "hyper", "blog", "inbox_axum", "inbox_actix_web"];
 
 /// Runs an example that cannot start, in a folder of its own; its exit code and what it says.
 fn fails(command: &mut Command) -> (Option<i32>, String) {

@@ -1,0 +1,55 @@
+//! A receiver on actix-web with an inbox: each article is stored before the service is answered, and printed after
+//! that. What could not be printed before Ctrl-C, SIGTERM or a power cut is printed at the next start.
+#![allow(clippy::print_stdout)] // its output is what the program is for
+
+use std::{env, error::Error};
+
+use actix_web::{App, HttpServer, web};
+use article_inbox::{Failed, Inbox, Job};
+use article_webhook_actix_web::{AuthToken, Receiver, receive};
+use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
+
+async fn print(job: Job) -> Result<(), Failed> {
+    // Both texts come from outside; escaped, they cannot steer the terminal.
+    let (id, article) = (job.job_id().as_str().escape_debug(), &job.article().article);
+    println!("{id}  {:?}  {} bytes of HTML", article.title, article.html.len());
+    Ok(()) // done; an error: once more, after 10 seconds at first
+}
+
+/// Ready when the program is to end: at Ctrl-C, or at SIGTERM, which is what service managers send.
+async fn stop() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).expect("SIGTERM can be listened to");
+        tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
+    }
+    #[cfg(not(unix))]
+    interrupt.await.expect("Ctrl-C can be listened to");
+}
+
+#[actix_web::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    log_refusals();
+    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("inbox_actix_web", &error)));
+    let path = env::var("ARTICLE_INBOX_DB").unwrap_or("inbox.db".to_owned());
+    let inbox = Inbox::open(&path).await.unwrap_or_else(|error| cannot_open(&error));
+    let sink = inbox.clone();
+    let app = move || {
+        let articles = web::resource("/webhooks/articles");
+        App::new().service(articles.route(web::to(receive(receiver.clone(), sink.clone()))))
+    };
+
+    let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
+    let server = HttpServer::new(app).shutdown_signal(stop()).shutdown_timeout(25).bind(&address);
+    let server = server.unwrap_or_else(|error| cannot_listen(&address, &error));
+    listening(server.addrs()[0]);
+
+    // Both stop at the same time and within 25 seconds, so that 30 are enough for the whole program.
+    let served = async { Ok::<_, Box<dyn Error>>(server.run().await?) };
+    let worked = async { Ok(inbox.worker(print).concurrency(4).run(stop()).await?) };
+    tokio::try_join!(served, worked)?;
+    Ok(inbox.close().await?)
+}

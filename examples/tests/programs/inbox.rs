@@ -1,0 +1,163 @@
+use std::{path::Path, process::Command};
+
+use article_inbox::{Counts, Inbox, State};
+use article_webhook_axum::{
+    Reply, Sink,
+    fixture::{self, Post},
+};
+
+use crate::program::{Program, command};
+
+const RECEIVERS: [&str; 2] = ["inbox_axum", "inbox_actix_web"];
+
+/// What each prints before the first article.
+const INVITATION: usize = 7;
+
+fn start(example: &str, path: &Path) -> Program {
+    let mut program = Program::run(command(example).env("ARTICLE_INBOX_DB", path));
+    program.lines(INVITATION);
+    program
+}
+
+/// Waits for a future, where there is no runtime.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+/// Stores a delivery that nobody has worked on, as a receiver does that dies right after its answer.
+fn leave_behind(path: &Path, post: &Post) {
+    wait(async {
+        let inbox = Inbox::open(path).await.unwrap();
+        let open = fixture::receiver().open(post.headers()).unwrap();
+        let delivery = open.read(post.body().clone()).unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+        inbox.close().await.unwrap();
+    });
+}
+
+fn counts(path: &Path) -> Counts {
+    wait(async {
+        let inbox = Inbox::open(path).await.unwrap();
+        let counts = inbox.counts().await.unwrap();
+        inbox.close().await.unwrap();
+        counts
+    })
+}
+
+/// Runs an example that ends by itself; what it prints.
+fn said(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+#[test]
+fn an_article_that_was_stored_before_a_restart_is_printed_once() {
+    for example in RECEIVERS {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("articles.db");
+        let (left, next) =
+            (Post::complete().job_id("job_left"), Post::complete().job_id("job_next"));
+        leave_behind(&path, &left);
+
+        let mut program = start(example, &path);
+        assert!(program.line().starts_with("job_left  "), "{example}");
+        assert_eq!(program.deliver(&left).body, r#"{"status":"duplicate"}"#, "{example}");
+        assert_eq!(program.deliver(&next).body, r#"{"status":"stored"}"#, "{example}");
+        assert!(program.line().starts_with("job_next  "), "{example}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
+    use rustix::process::Signal;
+
+    for (example, signal) in [
+        ("inbox_axum", Signal::TERM),
+        ("inbox_axum", Signal::INT),
+        ("inbox_actix_web", Signal::TERM),
+        ("inbox_actix_web", Signal::INT),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("articles.db");
+        let mut program = start(example, &path);
+        for job_id in ["job_1", "job_2"] {
+            assert_eq!(program.deliver(&Post::complete().job_id(job_id)).status, 200);
+            assert!(program.line().starts_with(job_id), "{example}");
+        }
+        assert_eq!(program.end(signal), (Some(0), Vec::new()), "{example} {signal:?}");
+        let log = folder.path().join("articles.db-wal");
+        assert!(!log.exists(), "{example} leaves everything in one file");
+
+        let program = start(example, &path);
+        assert_eq!(
+            program.deliver(&Post::complete().job_id("job_2")).body,
+            r#"{"status":"duplicate"}"#
+        );
+        assert_eq!(program.end(signal), (Some(0), Vec::new()), "{example} {signal:?}");
+        let counts = counts(&path);
+        assert_eq!((counts.of(State::Done), counts.total()), (2, 2), "{example}");
+    }
+}
+
+#[test]
+fn an_inbox_that_cannot_be_opened_is_said() {
+    for example in RECEIVERS {
+        let output = command(example)
+            .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
+            .env("ARTICLE_INBOX_DB", "no/such/folder/inbox.db")
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = "error: cannot open the inbox: the folder no/such/folder does not exist or cannot be \
+                        entered: create it, or name another file\n\nTo keep it in another file, set \
+                        ARTICLE_INBOX_DB, as in ARTICLE_INBOX_DB=/var/lib/articles/inbox.db\n\n";
+        assert_eq!((output.status.code(), said.as_str()), (Some(2), expected), "{example}");
+    }
+}
+
+#[test]
+fn two_receivers_do_not_share_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("articles.db");
+    let _first = start("inbox_axum", &path);
+    let output = command("inbox_actix_web")
+        .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
+        .env("ARTICLE_INBOX_DB", &path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let expected = "error: cannot open the inbox: another process uses ";
+    assert_eq!((output.status.code(), said.starts_with(expected)), (Some(2), true), "{said}");
+}
+
+#[test]
+fn a_job_that_is_handed_over_twice_is_in_the_queue_once() {
+    let expected = "\
+delivered  job_1  Stored
+delivered  job_2  Stored
+delivered  job_2  Duplicate
+attempt 1  job_1  pushed to the queue
+attempt 1  job_2  pushed to the queue
+attempt 2  job_2  is in the queue already
+the queue has 2 jobs
+";
+    assert_eq!(said(&mut command("hand_over")), expected);
+}
+
+#[test]
+fn a_lost_lease_takes_the_applications_rows_with_it() {
+    let expected = "\
+job_1  Stored
+job_2  Stored
+job_1  attempt 1  article stored, job done
+job_2  attempt 1  rolled back
+job_2  attempt 2  article stored, job done
+job_1  1 row
+job_2  1 row
+";
+    assert_eq!(said(&mut command("exactly_once")), expected);
+}
