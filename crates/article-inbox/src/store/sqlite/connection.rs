@@ -109,6 +109,9 @@ pub(super) fn writing(path: &Path, role: Role) -> Result<Connection, Error> {
         }
         set(&connection, "cache_size", &(-CACHE_KIB).to_string())?;
         set(&connection, "journal_size_limit", &LOG_BYTES.to_string())?;
+        if pages > 0 && role == Role::Owner {
+            renew_log(&connection)?;
+        }
         Ok(connection)
     };
     let connection = open().map_err(|error| refused(path, &error))?;
@@ -119,6 +122,21 @@ pub(super) fn writing(path: &Path, role: Role) -> Result<Connection, Error> {
             path.display()
         ))),
     }
+}
+
+/// Lets nothing rest on a log that may not be on disk. A commit whose sync never happened, because the process was killed,
+/// or failed, is in the log and is read as if it were safe: its duplicates would be acknowledged.
+///
+/// A sync of the log would not do: after one that failed, the kernel takes the log for written. So all of it is copied
+/// into the database and synced there, and then a commit begins the log anew, so that no half of the old one is ever
+/// read over what was copied.
+fn renew_log(connection: &Connection) -> rusqlite::Result<()> {
+    set(connection, "wal_checkpoint", "PASSIVE")?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    // It may be the application's, and stays what it is; but to set it is to write something.
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    set(connection, "user_version", &version.to_string())?;
+    connection.execute_batch("COMMIT")
 }
 
 /// A connection that only reads.
@@ -221,6 +239,9 @@ pub(super) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(format!(
             "{shown} is locked by another program: end that program, or wait until it is done"
+        )),
+        Some(ErrorCode::SystemIoFailure) => Error::unavailable(format!(
+            "{shown} cannot be read or written: look at the disk, and start again"
         )),
         _ => return fault::translated(error),
     };

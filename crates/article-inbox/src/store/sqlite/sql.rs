@@ -104,8 +104,10 @@ pub(super) const LIST_LIVE: &str =
     list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3");
 
 // Start and health.
-pub(super) const FREE_LEASES: &str =
-    "UPDATE article_inbox_entries SET state = 'waiting', at = ?1 WHERE state = 'leased'";
+/// Due at once; but one that was cut off more than once may be what ended the process, so that those that were at work
+/// together are not at work together again: else healthy ones would be given up with it.
+pub(super) const FREE_LEASES: &str = "UPDATE article_inbox_entries SET state = 'waiting', \
+    at = ?1 + 1000 * max(attempts - 1, 0) * (1 + id % 8) WHERE state = 'leased'";
 pub(super) const PULL_IN: &str =
     "UPDATE article_inbox_entries SET at = ?1 WHERE state = 'waiting' AND at > ?1";
 pub(super) const PROBE: &str =
