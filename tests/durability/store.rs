@@ -1,0 +1,106 @@
+//! The file of a child, once the child is gone: through the inbox, and through SQLite alone, which knows nothing of
+//! the inbox's mind.
+
+use std::{collections::HashMap, path::Path};
+
+use article_inbox::{Digest, Filter, Inbox, State};
+use rusqlite::{Connection, OptionalExtension};
+use tokio::runtime;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// An entry, and the digests of its bodies as they are now.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) job_id: String,
+    pub(crate) state: State,
+    pub(crate) digests: Vec<Digest>,
+    /// The first.
+    body: Vec<u8>,
+}
+
+/// All entries, as the inbox shows them.
+///
+/// # Errors
+///
+/// The inbox does not open, or not all of it can be read.
+pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let inbox = Inbox::open(file).await?;
+        let mut rows = Vec::new();
+        let mut filter = Filter::default();
+        loop {
+            let page = inbox.list(filter.clone()).await?;
+            for entry in page.entries {
+                let (_, bodies) = inbox
+                    .show(entry.key.clone())
+                    .await?
+                    .ok_or("an entry that is listed is there")?;
+                let bytes: Vec<_> = bodies.into_iter().filter_map(|body| body.bytes).collect();
+                rows.push(Row {
+                    job_id: entry.key.job_id.to_string(),
+                    state: entry.state,
+                    digests: bytes.iter().map(|bytes| Digest::of(bytes)).collect(),
+                    body: bytes.first().map(|bytes| bytes.to_vec()).unwrap_or_default(),
+                });
+            }
+            let Some(next) = page.next else { break };
+            filter.after = next;
+        }
+        inbox.close().await?;
+        Ok(rows)
+    })
+}
+
+/// The body of each job, as the inbox shows it.
+///
+/// # Errors
+///
+/// Those of [`rows`].
+pub(crate) fn bodies_by_inbox(file: &Path) -> Result<HashMap<String, Vec<u8>>, Failure> {
+    Ok(rows(file)?.into_iter().map(|row| (row.job_id, row.body)).collect())
+}
+
+/// The body of each job, as SQLite finds it, if the file is sound.
+///
+/// # Errors
+///
+/// It is not, or there is nothing in it yet.
+pub(crate) fn bodies_by_sqlite(file: &Path) -> Result<HashMap<String, Vec<u8>>, Failure> {
+    let connection = Connection::open(file)?;
+    let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(verdict.into());
+    }
+    if !has_table(&connection, "article_inbox_entries")? {
+        return Ok(HashMap::new());
+    }
+    let mut statement = connection.prepare(
+        "SELECT job_id, body FROM article_inbox_entries AS e JOIN article_inbox_bodies AS b ON b.slot = e.id * 16",
+    )?;
+    let bodies = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(bodies.collect::<Result<_, _>>()?)
+}
+
+/// How often each job had its effect in the application's own table.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub(crate) fn effects(file: &Path) -> Result<HashMap<String, u32>, Failure> {
+    let connection = Connection::open(file)?;
+    if !has_table(&connection, "effects")? {
+        return Ok(HashMap::new());
+    }
+    let mut statement =
+        connection.prepare("SELECT job_id, count(*) FROM effects GROUP BY job_id")?;
+    let effects = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(effects.collect::<Result<_, _>>()?)
+}
+
+fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1")?;
+    let found: Option<i64> = statement.query_row([name], |row| row.get(0)).optional()?;
+    Ok(found.is_some())
+}

@@ -1,0 +1,187 @@
+//! What children live through while they are recorded.
+
+use std::{collections::HashMap, path::PathBuf, thread, time::Duration};
+
+use tempfile::TempDir;
+
+use crate::{
+    child::Child,
+    form::Form,
+    load,
+    recording::{Answers, Recording},
+    role::Role,
+    service::Parcel,
+    strace::{self, Strace},
+};
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Story {
+    /// Deliveries on four connections.
+    Door,
+    /// The same, with a worker behind the door, whose handlers write to the file as well.
+    Worker,
+    /// In bursts, between which the log is copied into the database and begun anew.
+    Bursts,
+    /// Stopped and started again, several times.
+    Restarts,
+    /// Killed between the writes of a commit and its sync, and started again: the same deliveries come once more. The
+    /// one that was not synced is in the file as long as the power stays on.
+    Killed,
+    /// A sync fails: the same deliveries come once more.
+    Failing,
+}
+
+impl Story {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Door, Self::Worker, Self::Bursts, Self::Restarts, Self::Killed, Self::Failing];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Door => "four connections",
+            Self::Worker => "with a worker",
+            Self::Bursts => "in bursts",
+            Self::Restarts => "with restarts",
+            Self::Killed => "killed before a sync",
+            Self::Failing => "with syncs that fail",
+        }
+    }
+
+    pub(crate) fn record(self, form: Form) -> Tape {
+        let each = form.choose(8, 25);
+        match self {
+            Self::Door => Tape::record(&load::parcels("plain", 4, each, 0), Role::Door),
+            Self::Worker => Tape::record(&load::parcels("transaction", 4, each, 0), Role::Inbox),
+            Self::Bursts => {
+                let mut taping = Taping::new(Role::Inbox);
+                let burst = |nth: usize| {
+                    load::parcels(&format!("burst{nth}"), 3, each / 4, 9000 * (nth % 3))
+                };
+                let bursts: Vec<_> = (0..form.choose(3, 6)).map(burst).collect();
+                let bursts: Vec<_> = bursts.iter().map(Vec::as_slice).collect();
+                taping.run_in_bursts(&bursts, |trace| trace);
+                taping.end()
+            }
+            Self::Restarts => {
+                let mut taping = Taping::new(Role::Inbox);
+                for run in 0..3 {
+                    let parcels = load::parcels(&format!("run{run}"), 2, each / 2, 500);
+                    taping.run(&parcels, |trace| trace);
+                }
+                taping.end()
+            }
+            Self::Killed => {
+                let mut taping = Taping::new(Role::Door);
+                taping.run(&[], |trace| trace);
+                for round in 0..form.choose(4, 8) {
+                    let injection = interrupted("signal=KILL", round % 4);
+                    let mut parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
+                    let answered = taping.run(&parcels, |trace| trace.injecting(&injection));
+                    parcels[0].truncate(answered + 1);
+                    taping.run(&parcels, |trace| trace);
+                }
+                taping.end()
+            }
+            Self::Failing => {
+                let mut taping = Taping::new(Role::Door);
+                taping.run(&[], |trace| trace);
+                for round in 0..form.choose(4, 8) {
+                    // One, or some on end: whatever the receiver does about the first fails as well.
+                    let more = round % 4;
+                    let injection =
+                        format!("{}..{}", interrupted("error=EIO", 0), START + 2 + more);
+                    let parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
+                    // The service comes again at once.
+                    let often =
+                        parcels[0].iter().flat_map(|parcel| [parcel, parcel, parcel]).cloned();
+                    taping.run(&[often.collect()], |trace| trace.injecting(&injection));
+                }
+                taping.end()
+            }
+        }
+    }
+}
+
+/// How many syncs a start may need: of the first lines of a new log, of its name in the folder, and of its commit.
+const START: usize = 3;
+
+/// An injection at the sync of one of the first deliveries.
+fn interrupted(how: &str, delivery: usize) -> String {
+    format!("{}:{how}:when={}", strace::SYNCS, START + 1 + delivery)
+}
+
+/// A story that was recorded, and what was delivered in it.
+pub(crate) struct Tape {
+    pub(crate) recording: Recording,
+    pub(crate) parcels: HashMap<String, Parcel>,
+}
+
+impl Tape {
+    /// One child, from its start to its end.
+    pub(crate) fn record(rows: &[Vec<Parcel>], role: Role) -> Self {
+        let mut taping = Taping::new(role);
+        taping.run(rows, |trace| trace);
+        taping.end()
+    }
+}
+
+/// A recording in the making: children that follow each other on the same files.
+struct Taping {
+    role: Role,
+    folder: TempDir,
+    traces: Vec<PathBuf>,
+    answers: Answers,
+    parcels: HashMap<String, Parcel>,
+}
+
+impl Taping {
+    fn new(role: Role) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (traces, answers, parcels) = Default::default();
+        Self { role, folder, traces, answers, parcels }
+    }
+
+    /// A child from its start to its end. How many deliveries it answered.
+    fn run(&mut self, rows: &[Vec<Parcel>], how: impl FnOnce(Strace) -> Strace) -> usize {
+        self.run_in_bursts(&[rows], how)
+    }
+
+    /// The same, with pauses that are long enough for the log to be copied into the database.
+    fn run_in_bursts(
+        &mut self,
+        bursts: &[&[Vec<Parcel>]],
+        how: impl FnOnce(Strace) -> Strace,
+    ) -> usize {
+        const PAUSE: Duration = Duration::from_millis(450);
+
+        let folder = self.folder.path().canonicalize().expect("it is there");
+        let trace = folder.join(format!("trace.{}", self.traces.len()));
+        let strace = how(Strace::recording(&trace));
+        self.traces.push(trace);
+        // One that is to be killed may not come so far.
+        let Ok(child) = Child::start(&folder, self.role, Some(&strace)) else { return 0 };
+        let mut answered = 0;
+        for (nth, rows) in bursts.iter().enumerate() {
+            if nth > 0 {
+                thread::sleep(PAUSE);
+            }
+            let (answers, statuses) = load::deliver(child.address, rows);
+            answered += statuses.len();
+            for (port, jobs) in answers {
+                self.answers.entry(port).or_default().extend(jobs);
+            }
+            let sent = rows.iter().flatten();
+            self.parcels.extend(sent.map(|parcel| (parcel.job_id.clone(), parcel.clone())));
+        }
+        child.stop();
+        answered
+    }
+
+    fn end(self) -> Tape {
+        let folder = self.folder.path().canonicalize().expect("it is there");
+        let recording = Recording::read(&folder, &self.traces, &self.answers);
+        assert!(!recording.acknowledged.is_empty(), "nothing was acknowledged");
+        let is_changed = recording.files.iter().any(|file| !file.changes.is_empty());
+        assert!(is_changed, "nothing was written");
+        Tape { recording, parcels: self.parcels }
+    }
+}
