@@ -250,7 +250,7 @@ impl Store for SqliteStore {
         self.handle.open()?;
         connection::two_writers("a completion in a transaction of the application's own")?;
         let now = rows::millis(self.handle.clock.now());
-        Ok(Completion { sql: sql::COMPLETE, parameters: vec![lease.id, lease.fence, now] })
+        Ok(Completion::new(sql::COMPLETE, [lease.id, lease.fence, now]))
     }
 
     fn hint(&self, hint: Hint) -> Pending<'_, ()> {
