@@ -37,7 +37,7 @@ pub(crate) fn lap(
     let start = Instant::now();
     let until = start + turn;
     let waits = match contender {
-        // Its calls block. Threads of their own make it faster than a runtime's for what blocks.
+        // Its calls block. In threads of their own they are spared the way to a runtime's and back.
         Contender::Naive(naive) => blocking(naive, bodies, waiting, until),
         contender => runtime.block_on(waited(contender, bodies, waiting, until)),
     };

@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 pub(crate) struct Naive(Mutex<Connection>);
 
 impl Naive {
-    /// In a file of its own, with pages of the default size: of those tried, the fastest for a delivery alone.
+    /// In a file of its own, with pages and a cache of the default size.
     pub(crate) fn open(folder: &Path) -> Self {
         let schema = schema(folder);
         let connection = Connection::open(folder.join("naive.db")).unwrap();

@@ -7,14 +7,16 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// within the 30 that most platforms give; a lease that is left over ends by itself.
 const AFTER_GRACE: Duration = Duration::from_secs(4);
 
-/// When a worker claims, how much, and how it comes to an end: as many attempts at once as are allowed, looking
-/// for more when it is woken, when something becomes due, and now and then; none any more once it is to stop.
+/// When a worker claims, how much, and how it comes to an end: as many handlers at once as are allowed, the next
+/// while the outcomes of the last are stored, so that both can share a commit; looking for more when it is woken, when something becomes due, and now and then; none any more once it is to stop.
 #[derive(Debug)]
 pub(crate) struct Pace {
     concurrency: u32,
     poll: Duration,
     grace: Duration,
     running: u32,
+    /// Their handlers have ended, and their outcomes are not stored yet.
+    settling: u32,
     claiming: bool,
     /// Woken while claiming: what woke it may have come too late for that claim.
     woken: bool,
@@ -54,6 +56,7 @@ impl Pace {
             poll,
             grace,
             running: 0,
+            settling: 0,
             claiming: false,
             woken: false,
             look_at: now,
@@ -68,20 +71,26 @@ impl Pace {
         match self.stopping {
             Some(Stopping::Cancelled(end)) if now >= end => Step::Abandon,
             // Whatever is being claimed comes under a lease, which must be given back.
-            Some(_) if !self.claiming && self.running == 0 => Step::Stop,
+            Some(_) if !self.claiming && self.running + self.settling == 0 => Step::Stop,
             Some(Stopping::Until(end)) if now >= end => {
                 self.stopping = Some(Stopping::Cancelled(end + AFTER_GRACE));
                 Step::Cancel
             }
             Some(Stopping::Until(end) | Stopping::Cancelled(end)) => Step::Wait(Some(end)),
             None if self.claiming => Step::Wait(None),
-            None if self.running >= self.concurrency => Step::Wait(None),
+            None if self.room() == 0 => Step::Wait(None),
             None if now < look_at => Step::Wait(Some(look_at)),
             None => {
                 (self.claiming, self.woken) = (true, false);
-                Step::Claim(self.concurrency - self.running)
+                Step::Claim(self.room())
             }
         }
+    }
+
+    /// How many more handlers may run; none while a store that is slow has as many outcomes to take.
+    fn room(&self) -> u32 {
+        let all = self.concurrency.saturating_mul(2).saturating_sub(self.running + self.settling);
+        self.concurrency.saturating_sub(self.running).min(all)
     }
 
     /// Something may have become due.
@@ -112,9 +121,15 @@ impl Pace {
         self.rest = now + AFTER_FAILURE;
     }
 
+    /// A handler has ended, or was never started, and the outcome is to be stored.
+    pub(crate) fn handled(&mut self) {
+        self.running -= 1;
+        self.settling += 1;
+    }
+
     /// An attempt is over, and its outcome stored or lost. `again` is how long it is until its entry is due again.
     pub(crate) fn ended(&mut self, now: Instant, again: Option<Duration>) {
-        self.running -= 1;
+        self.settling -= 1;
         let Some(again_at) = again.map(|again| now + again) else { return };
         self.look_at = self.look_at.min(again_at);
         if self.claiming {
@@ -167,6 +182,25 @@ mod tests {
         assert_eq!(pace.next(now), Step::Claim(1));
         pace.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(pace.next(now), Step::Wait(None));
+        pace.handled();
+        pace.ended(now, None);
+        assert_eq!(pace.next(now), Step::Claim(1));
+    }
+
+    #[test]
+    fn the_next_is_claimed_while_outcomes_are_stored_but_not_more_than_as_many_again() {
+        let (mut pace, now) = pace();
+        assert_eq!(pace.next(now), Step::Claim(4));
+        pace.claimed(now, 4, Some(Duration::ZERO));
+        for handled in 1..=4 {
+            pace.handled();
+            assert_eq!(pace.next(now), Step::Claim(handled));
+            pace.claimed(now, 0, Some(Duration::ZERO));
+        }
+        assert_eq!(pace.next(now), Step::Claim(4));
+        pace.claimed(now, 4, Some(Duration::ZERO));
+        pace.handled();
+        assert_eq!(pace.next(now), Step::Wait(None));
         pace.ended(now, None);
         assert_eq!(pace.next(now), Step::Claim(1));
     }
@@ -199,8 +233,10 @@ mod tests {
         let (mut pace, now) = pace();
         assert_eq!(pace.next(now), Step::Claim(4));
         pace.claimed(now, 2, None);
+        pace.handled();
         pace.ended(now, Some(Duration::from_secs(2)));
         assert_eq!(pace.next(now), Step::Wait(Some(now + Duration::from_secs(2))));
+        pace.handled();
         pace.ended(now, Some(POLL * 2));
         assert_eq!(pace.next(now), Step::Wait(Some(now + Duration::from_secs(2))));
     }
@@ -233,6 +269,7 @@ mod tests {
         pace.stop(now);
         assert!(pace.is_stopping());
         assert_eq!(pace.next(now), Step::Wait(Some(now + GRACE)));
+        pace.handled();
         pace.ended(now, None);
         assert_eq!(pace.next(now), Step::Stop);
     }
@@ -246,7 +283,9 @@ mod tests {
         pace.stop(now + GRACE); // the first word counts
         assert_eq!(pace.next(now + GRACE), Step::Cancel);
         assert_eq!(pace.next(now + GRACE), Step::Wait(Some(now + GRACE + AFTER_GRACE)));
+        pace.handled();
         pace.ended(now, None);
+        pace.handled();
         pace.ended(now, None);
         assert_eq!(pace.next(now + GRACE), Step::Stop);
     }
@@ -289,6 +328,7 @@ mod tests {
         pace.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(pace.next(now), Step::Claim(3));
         let soon = Duration::from_secs(1);
+        pace.handled();
         pace.ended(now, Some(soon));
         pace.claimed(now, 0, None);
         assert_eq!(pace.next(now), Step::Wait(Some(now + soon)));
@@ -300,6 +340,7 @@ mod tests {
         assert_eq!(pace.next(now), Step::Claim(4));
         pace.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(pace.next(now), Step::Claim(3));
+        pace.handled();
         pace.ended(now, Some(Duration::ZERO));
         pace.rest(now);
         assert_eq!(pace.next(now), Step::Wait(None));

@@ -42,6 +42,18 @@ pub(super) struct Attempt {
     pub(super) threads: Arc<()>,
 }
 
+/// An attempt whose handler has ended, or was never started.
+pub(super) struct Worked {
+    lease: Lease,
+    key: Key,
+    attempt: u32,
+    /// `None` when the lease was lost meanwhile.
+    ending: Option<Ending>,
+    signal: watch::Receiver<Signal>,
+    /// Whether the system gave a thread for it.
+    pub(super) had_thread: bool,
+}
+
 /// What is left of an attempt.
 pub(super) struct Over {
     pub(super) lease: Lease,
@@ -49,19 +61,17 @@ pub(super) struct Over {
     pub(super) again: Option<Duration>,
     /// A store that cannot be used any more.
     pub(super) failed: Option<Error>,
-    /// Whether the system gave a thread for it.
-    pub(super) had_thread: bool,
 }
 
 impl Attempt {
-    /// From the claim to the stored outcome.
-    pub(super) async fn run(
+    /// From the claim to the handler's end.
+    pub(super) async fn work(
         self: Arc<Self>,
         claimed: Claimed,
         mut signal: watch::Receiver<Signal>,
-    ) -> Over {
+    ) -> Worked {
         let (lease, key, attempt) = (claimed.lease, claimed.key.clone(), claimed.attempt);
-        let mut over = Over { lease, again: None, failed: None, had_thread: true };
+        let mut had_thread = true;
         let started = tokio::time::Instant::now();
         let ending = match read(&claimed) {
             Err(ending) => Some(ending),
@@ -72,20 +82,28 @@ impl Attempt {
                 match Running::start(Arc::clone(&self.handler), job, Arc::clone(&self.threads)) {
                     Ok(running) => self.wait(running, &mut signal).await,
                     Err(_no_thread) => {
-                        over.had_thread = false;
+                        had_thread = false;
                         Some(Ending::Stopped)
                     }
                 }
             }
         };
+        match &ending {
+            Some(ending) => telemetry::attempted(&key, attempt, ending, started.elapsed()),
+            None => telemetry::lost_lease(&key, attempt),
+        }
+        Worked { lease, key, attempt, ending, signal, had_thread }
+    }
+
+    /// From the handler's end to the stored outcome.
+    pub(super) async fn settle(self: Arc<Self>, worked: Worked) -> Over {
+        let Worked { lease, key, attempt, ending, mut signal, .. } = worked;
         let Some(ending) = ending else {
-            telemetry::lost_lease(&key, attempt);
-            return over;
+            return Over { lease, again: None, failed: None };
         };
-        telemetry::attempted(&key, attempt, &ending, started.elapsed());
         let Limits { attempts, backoff, .. } = &self.limits;
         let outcome = ending.outcome(attempt, *attempts, backoff, fastrand::f64());
-        over.again = match outcome {
+        let again = match outcome {
             Outcome::Retry { after, .. } => Some(after),
             // A body that came meanwhile lets the entry wait instead.
             Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
@@ -93,8 +111,8 @@ impl Attempt {
             }
             Outcome::Done | Outcome::Dead { .. } => None,
         };
-        over.failed = self.settle(lease, &key, attempt, outcome, &mut signal).await.err();
-        over
+        let failed = self.keep(lease, &key, attempt, outcome, &mut signal).await.err();
+        Over { lease, again, failed }
     }
 
     /// How the handler ended; `None` when the lease was lost meanwhile.
@@ -117,7 +135,8 @@ impl Attempt {
         }
     }
 
-    async fn settle(
+    /// Stores the outcome, as often as it takes.
+    async fn keep(
         &self,
         lease: Lease,
         key: &Key,

@@ -8,13 +8,13 @@ use std::{
 use tokio::{
     select,
     sync::watch,
-    task::JoinSet,
+    task::{JoinError, JoinSet, yield_now},
     time::{self, sleep_until},
 };
 
 use super::{
     Limits,
-    attempt::{Attempt, Over, Signal},
+    attempt::{Attempt, Over, Signal, Worked},
 };
 use crate::{
     Error, Store,
@@ -44,7 +44,8 @@ pub(super) struct Driver {
     pace: Pace,
     heartbeat: Heartbeat,
     sweep: Sweep,
-    attempts: JoinSet<Over>,
+    working: JoinSet<Worked>,
+    settling: JoinSet<Over>,
     signals: HashMap<Lease, watch::Sender<Signal>>,
 }
 
@@ -65,7 +66,8 @@ impl Driver {
             limits,
             retention,
             attempt: Arc::new(attempt),
-            attempts: JoinSet::new(),
+            working: JoinSet::new(),
+            settling: JoinSet::new(),
             signals: HashMap::new(),
         }
     }
@@ -113,7 +115,8 @@ impl Driver {
                 _ = &mut shutdown, if !self.pace.is_stopping() => self.pace.stop(now()),
                 claims = called(&mut claiming) => self.claimed(claims)?,
                 extended = called(&mut extending) => self.extended(extended)?,
-                Some(over) = self.attempts.join_next() => self.over(over)?,
+                Some(over) = self.settling.join_next() => self.over(over)?,
+                Some(worked) = self.working.join_next() => self.worked(worked).await,
                 pruned = called(&mut sweeping) => self.swept(pruned)?,
                 () = listener.woken() => self.pace.woken(now()),
                 () = until_then(timer) => {}
@@ -124,8 +127,7 @@ impl Driver {
     fn claim(&self, limit: u32) -> Call<Claims> {
         let Limits { lease, attempts, .. } = self.limits;
         // Every claim leaves room for one attempt at least: handlers that never end must not stop all others.
-        let stuck =
-            Arc::strong_count(&self.attempt.threads).saturating_sub(1 + self.attempts.len());
+        let stuck = Arc::strong_count(&self.attempt.threads).saturating_sub(1 + self.working.len());
         telemetry::given_up(stuck);
         let limit = if stuck >= STUCK { 0 } else { limit };
         call(&self.store, move |store| async move {
@@ -159,20 +161,33 @@ impl Driver {
             let (sender, signal) = watch::channel(first);
             self.heartbeat.held(claimed.lease, asked);
             self.signals.insert(claimed.lease, sender);
-            self.attempts.spawn(Arc::clone(&self.attempt).run(claimed, signal));
+            self.working.spawn(Arc::clone(&self.attempt).work(claimed, signal));
         }
         Ok(())
     }
 
-    fn over(&mut self, over: Result<Over, tokio::task::JoinError>) -> Result<(), Error> {
-        let over = over.expect("an attempt catches the handler's panics and has none of its own");
+    async fn worked(&mut self, worked: Result<Worked, JoinError>) {
+        let mut next = Some(worked);
+        while let Some(worked) = next {
+            let worked =
+                worked.expect("an attempt catches the handler's panics and has none of its own");
+            self.pace.handled();
+            if !worked.had_thread {
+                telemetry::no_thread();
+                self.pace.rest(now());
+            }
+            self.settling.spawn(Arc::clone(&self.attempt).settle(worked));
+            next = self.working.try_join_next();
+        }
+        // The outcomes first, so that the next claim shares their commit.
+        yield_now().await;
+    }
+
+    fn over(&mut self, over: Result<Over, JoinError>) -> Result<(), Error> {
+        let over = over.expect("storing an outcome does not panic");
         self.heartbeat.ended(over.lease);
         self.signals.remove(&over.lease);
         self.pace.ended(now(), over.again);
-        if !over.had_thread {
-            telemetry::no_thread();
-            self.pace.rest(now());
-        }
         over.failed.map_or(Ok(()), Err)
     }
 

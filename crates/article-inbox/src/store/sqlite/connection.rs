@@ -20,7 +20,7 @@ pub(super) const ERASE: Duration = Duration::from_millis(500);
 /// Of a new file. Larger pages hold a body in fewer pieces, smaller ones make a lone delivery cheaper.
 const PAGE_BYTES: i64 = 8192;
 /// The write-ahead log is copied into the database once it has grown by so much, after everybody was answered …
-pub(super) const CHECKPOINT_BYTES: u64 = 32 * MIB as u64;
+pub(super) const CHECKPOINT_BYTES: u64 = 4 * MIB as u64;
 /// … or once nothing has come for so long.
 pub(super) const IDLE: Duration = Duration::from_millis(250);
 /// A log that was longer once is cut to this size: what is overwritten is synced faster than what is appended.
