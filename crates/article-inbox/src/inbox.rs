@@ -198,7 +198,10 @@ impl Sink for Inbox {
             }
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
             Ok(Recorded::Crowded) => Reply::Retry,
-            Err(_) => Reply::Unavailable,
+            Err(_) => {
+                self.remember(delivery.job_id().clone(), "unavailable");
+                Reply::Unavailable
+            }
         }
     }
 
@@ -206,8 +209,13 @@ impl Sink for Inbox {
     fn refused(&self, refused: &Refused) {
         telemetry::refused(refused);
         let Some(job_id) = refused.job_id().cloned() else { return };
-        let code = refused.rejection().code().into();
-        let hint = Hint { job_id, at: self.0.store.now(), code };
+        self.remember(job_id, refused.rejection().code());
+    }
+}
+
+impl Inbox {
+    fn remember(&self, job_id: article_webhook::JobId, code: &str) {
+        let hint = Hint { job_id, at: self.0.store.now(), code: code.into() };
         let nobody_carries = self.held_hints().push(hint);
         if !nobody_carries {
             return;
@@ -255,7 +263,7 @@ async fn carry(mut carrier: Carrier) {
                 sleep(pause).await;
                 pause = (pause * 2).min(longest);
             }
-            Err(_) => return,
+            Err(error) => return telemetry::store_failed("hint", &error),
         }
     }
 }

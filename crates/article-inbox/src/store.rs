@@ -97,8 +97,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - A body of another digest, and the entry is unhandled or corrupt: it is added, or takes the place of the
     ///   last where there are [`BODIES`](crate::BODIES) already; the entry waits, due now, without cause; `Stored`.
     /// - Otherwise, with room: it is added, and nothing else changes. `Conflict { kept: true }`.
-    /// - Without room, when one of the bodies is known to decode (the entry is done or dead, or waits with an attempt
-    ///   behind it): `Conflict { kept: false }`. When none is: nothing changes, [`Crowded`](Recorded::Crowded).
+    /// - Without room, when one of the bodies is known to decode (the entry is done or dead, or waits because a
+    ///   handler failed): `Conflict { kept: false }`. When none is: nothing changes, [`Crowded`](Recorded::Crowded).
     ///
     /// Every body of another digest counts in [`Entry::conflicts`], but for `Crowded`.
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded>;

@@ -33,6 +33,7 @@ use crate::{Body, Digest, Entry, Error, Filter, Key, Source, State};
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive] // there may be more to tell
 pub struct Imported {
     /// Entries that were new here.
     pub added: u64,

@@ -89,7 +89,7 @@ impl Kept {
     fn is_known_to_decode(&self) -> bool {
         match self.entry.state {
             State::Done | State::Dead => true,
-            State::Waiting => self.entry.attempts > 0,
+            State::Waiting => self.entry.cause.is_some(),
             State::Leased | State::Unhandled | State::Corrupt => false,
         }
     }

@@ -234,6 +234,12 @@ impl Store for SqliteStore {
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        if self.handle.role == Role::Guest {
+            // It would take the leases of the worker that the lock file lets in.
+            let alone =
+                "a tool beside the receiver has no worker: run it in the receiver's process";
+            return Box::pin(async move { Err(Error::unusable(alone)) });
+        }
         self.write(SMALL, move |tx, now| claim::claim(tx, now, &claim))
     }
 
@@ -262,7 +268,7 @@ impl Store for SqliteStore {
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.write(SMALL, move |tx, _| prune::prune(tx, &prune))
+        self.write(connection::PRUNE_BYTES, move |tx, _| prune::prune(tx, &prune))
     }
 
     fn counts(&self) -> Pending<'_, Counts> {

@@ -1,7 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
 use article_inbox::store::Hint;
-use article_webhook::fixture::{Post, Spoil};
+use article_webhook::{
+    Reply,
+    fixture::{Post, Spoil},
+};
 use tokio::{sync::Notify, time::advance};
 
 use super::{faulty::Fault, scene::Scene};
@@ -34,6 +37,17 @@ async fn a_refused_delivery_leaves_a_hint() {
         code: "malformed_json".into(),
     };
     assert_eq!(scene.inbox.hints(10).await.unwrap(), [hint]);
+}
+
+/// I8: an outage longer than the service comes back leaves a trace of every job.
+#[tokio::test]
+async fn a_delivery_that_could_not_be_stored_leaves_a_hint() {
+    let scene = Scene::new();
+    scene.store.fault("record", Fault::Fails(1));
+    assert_eq!(scene.accept(&Post::complete().job_id("job_1")).await, Reply::Unavailable);
+    carried(&scene).await;
+    let hints = scene.inbox.hints(10).await.unwrap();
+    assert_eq!((hints[0].job_id.as_str(), &*hints[0].code), ("job_1", "unavailable"));
 }
 
 #[tokio::test]

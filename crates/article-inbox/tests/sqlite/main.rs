@@ -4,6 +4,7 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
+mod attacks;
 mod files;
 mod refusals;
 mod retention;

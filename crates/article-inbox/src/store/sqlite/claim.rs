@@ -39,6 +39,15 @@ pub(super) fn claim(tx: &Connection, now: i64, claim: &Claim) -> Result<Claims, 
             claims.buried.push(key);
             continue;
         }
+        let bodies = match rows::bodies(tx, id) {
+            // One entry that cannot be read does not hold up all others.
+            Err(Fault::Ours(error)) if error.is_damage() => {
+                let (state, cause) = (State::Corrupt.as_str(), error.to_string());
+                tx.prepare_cached(sql::TURN)?.execute(params![id, state, now, cause, 0])?;
+                continue;
+            }
+            bodies => bodies?,
+        };
         // Counted before the handler runs, so that an article that kills the process runs out of attempts.
         tx.prepare_cached(sql::LEASE)?.execute([id, until])?;
         claims.claimed.push(Claimed {
@@ -46,7 +55,7 @@ pub(super) fn claim(tx: &Connection, now: i64, claim: &Claim) -> Result<Claims, 
             key,
             attempt: rows::count(attempts + 1),
             received_at: rows::time(received_at),
-            bodies: rows::bodies(tx, id)?,
+            bodies,
         });
     }
     claims.next_due = next_due(tx, &claims.claimed)?.map(rows::time);

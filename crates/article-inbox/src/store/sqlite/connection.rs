@@ -27,6 +27,8 @@ pub(super) const IDLE: Duration = Duration::from_millis(250);
 const LOG_BYTES: i64 = 64 * MIB as i64;
 /// What a command writes besides its body: pages of entries, of their indexes, and of bodies.
 pub(super) const COMMAND_BYTES: u64 = 4 * PAGE_BYTES as u64;
+/// How many bytes of bodies a call of `prune` removes: each page that goes is written once more, as zeros.
+pub(super) const PRUNE_BYTES: usize = 8 * MIB;
 /// How many free pages a call of `prune` gives back to the file system.
 pub(super) const VACUUM_PAGES: u32 = 2048;
 /// Files up to this size are searched for damage at start.
@@ -124,14 +126,19 @@ pub(super) fn writing(path: &Path, role: Role) -> Result<Connection, Error> {
     }
 }
 
-/// Lets nothing rest on a log that may not be on disk. A commit whose sync never happened, because the process was killed,
-/// or failed, is in the log and is read as if it were safe: its duplicates would be acknowledged.
+/// Lets nothing rest on a log that may not be on disk. A commit whose sync failed, or never happened because the
+/// process was killed, is in the log and is read as if it were safe: its duplicates would be acknowledged.
 ///
 /// A sync of the log would not do: after one that failed, the kernel takes the log for written. So all of it is copied
 /// into the database and synced there, and then a commit begins the log anew, so that no half of the old one is ever
-/// read over what was copied.
+/// read over what was copied. Whoever still reads in the old one is waited for, and keeps it from being begun anew.
 fn renew_log(connection: &Connection) -> rusqlite::Result<()> {
-    set(connection, "wal_checkpoint", "PASSIVE")?;
+    let is_busy: i64 =
+        connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0))?;
+    if is_busy != 0 {
+        let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+        return Err(rusqlite::Error::SqliteFailure(busy, None));
+    }
     connection.execute_batch("BEGIN IMMEDIATE")?;
     // It may be the application's, and stays what it is; but to set it is to write something.
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;

@@ -7,13 +7,14 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{connection::Role, line::Line, reader::Reader, writer::Writer};
+use super::{connection::Role, line::Line, place, reader::Reader, writer::Writer};
 use crate::{Clock, Error};
 
 /// What the clones of a store share. Dropping it ends the writer, and waits for that.
 pub(super) struct Handle {
     pub(super) path: PathBuf,
     pub(super) clock: Clock,
+    pub(super) role: Role,
     pub(super) line: Arc<Line>,
     pub(super) reader: Arc<Reader>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -38,9 +39,10 @@ impl Handle {
             role,
             connection: Some(connection),
             lock,
+            identity: place::identity(&path),
         };
         let thread = Mutex::new(Some(writer.start()?));
-        Ok(Self { path, clock, line, reader, thread })
+        Ok(Self { path, clock, role, line, reader, thread })
     }
 
     /// Refuses what comes after the end.

@@ -34,6 +34,21 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
+/// What tells a file from another one that has taken its name.
+pub(super) type Identity = (u64, u64);
+
+/// That of the file of this name. It is looked at and not opened: closing it would end this process's locks on it.
+#[cfg(unix)]
+pub(super) fn identity(path: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn identity(_: &Path) -> Option<Identity> {
+    None
+}
+
 /// Keeps every other receiver and worker out, until it is dropped.
 pub(super) fn locked(path: &Path) -> Result<File, Error> {
     let name = beside(path, "-lock");

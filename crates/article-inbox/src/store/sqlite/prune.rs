@@ -1,7 +1,12 @@
 use article_webhook::JobId;
 use rusqlite::{Connection, params};
 
-use super::{connection::VACUUM_PAGES, fault::Fault, rows::millis, sql};
+use super::{
+    connection::{PRUNE_BYTES, VACUUM_PAGES},
+    fault::Fault,
+    rows::millis,
+    sql,
+};
 use crate::{
     State,
     store::{Prune, Pruned},
@@ -13,14 +18,20 @@ pub(super) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
     let mut pruned = Pruned::default();
 
     let mut bodies = old_bodies(tx, prune)?;
-    pruned.more |= bodies.len() > limit;
-    bodies.truncate(limit);
-    for (_, slot) in &bodies {
+    let mut bytes = 0;
+    let fitting = bodies.iter().take_while(|(_, _, length)| {
+        bytes += length;
+        bytes <= PRUNE_BYTES as i64
+    });
+    let taken = fitting.count().max(1).min(limit);
+    pruned.more |= bodies.len() > taken;
+    bodies.truncate(taken);
+    for (_, slot, _) in &bodies {
         tx.prepare_cached(sql::EMPTY_BODY)?.execute([slot])?;
         pruned.bodies += 1;
     }
-    bodies.dedup_by_key(|(id, _)| *id);
-    for (id, _) in &bodies {
+    bodies.dedup_by_key(|(id, ..)| *id);
+    for (id, ..) in &bodies {
         tx.prepare_cached(sql::COUNT_HELD)?.execute([id])?;
     }
 
@@ -77,10 +88,11 @@ fn one_more(limit: u32) -> i64 {
     i64::from(limit) + 1
 }
 
-fn old_bodies(tx: &Connection, prune: &Prune) -> Result<Vec<(i64, i64)>, Fault> {
+fn old_bodies(tx: &Connection, prune: &Prune) -> Result<Vec<(i64, i64, i64)>, Fault> {
     let mut statement = tx.prepare_cached(sql::OLD_BODIES)?;
     let parameters = [millis(prune.bodies_before), one_more(prune.limit)];
-    let bodies = statement.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let bodies =
+        statement.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(bodies.collect::<Result<_, _>>()?)
 }
 

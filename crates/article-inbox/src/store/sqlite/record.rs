@@ -18,9 +18,9 @@ const SLOTS: i64 = 16;
 pub(super) fn record(tx: &Connection, now: i64, arrival: &Arrival) -> Result<Recorded, Fault> {
     let (job_id, event) = (arrival.key.job_id.as_str(), arrival.key.event.as_str());
     let found = tx.prepare_cached(sql::FIND)?.query_row([job_id, event], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
     });
-    let Some((id, state, attempts)) = found.optional()? else {
+    let Some((id, state, has_failed)) = found.optional()? else {
         let waiting = State::Waiting.as_str();
         let none = None::<&str>;
         tx.prepare_cached(sql::ADD)?
@@ -51,7 +51,7 @@ pub(super) fn record(tx: &Connection, now: i64, arrival: &Arrival) -> Result<Rec
     // Known to decode: a worker has looked at the bodies, and found one that will do.
     let is_known = match state {
         State::Done | State::Dead => true,
-        State::Waiting => attempts > 0,
+        State::Waiting => has_failed,
         State::Leased | State::Unhandled | State::Corrupt => false,
     };
     if is_full && !is_known {

@@ -1,8 +1,7 @@
 //! Every statement, in one place, so that one test sees the plan of each.
 
 // Entries.
-pub(super) const FIND: &str =
-    "SELECT id, state, attempts FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2";
+pub(super) const FIND: &str = "SELECT id, state, cause IS NOT NULL FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2";
 pub(super) const ADD: &str = "INSERT INTO article_inbox_entries \
     (job_id, event, state, attempts, fence, at, received_at, conflicts, held, cause) \
     VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9)";
@@ -55,7 +54,7 @@ pub(super) const BURY: &str = "UPDATE article_inbox_entries SET state = 'dead', 
 
 // Retention.
 /// The index of this holds only entries with bytes left, so that those without are never looked at again.
-pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot FROM article_inbox_entries AS e \
+pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot, length(b.body) FROM article_inbox_entries AS e \
     INDEXED BY article_inbox_entries_held \
     CROSS JOIN article_inbox_bodies AS b ON b.slot BETWEEN e.id * 16 AND e.id * 16 + 15 \
     WHERE e.state = 'done' AND e.held > 0 AND e.at < ?1 AND b.received_at <= ?1 AND b.body IS NOT NULL \

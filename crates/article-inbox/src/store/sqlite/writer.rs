@@ -12,6 +12,7 @@ use super::{
     connection::{self, BUSY, CHECKPOINT_BYTES, Checkpoint, ERASE, IDLE, Role},
     fault::{self, Fault},
     line::{Command, Ending, Line, Next},
+    place,
     reader::Reader,
     rows,
 };
@@ -26,6 +27,8 @@ pub(super) struct Writer {
     pub(super) role: Role,
     pub(super) connection: Option<Connection>,
     pub(super) lock: Option<File>,
+    /// Of the file to which the connection belongs.
+    pub(super) identity: Option<place::Identity>,
 }
 
 impl Writer {
@@ -78,9 +81,22 @@ impl Writer {
             return 0;
         }
         let connection = match self.connection.take() {
+            // What is committed to a file that nobody finds again is lost.
+            Some(connection) if place::identity(&self.path) != self.identity => {
+                let moved = || {
+                    Error::unavailable("the database was moved, removed or replaced: put it back")
+                };
+                telemetry::store_failed("begin", &moved());
+                fail(group, moved);
+                self.connection = Some(connection);
+                return 0;
+            }
             Some(connection) => connection,
             None => match connection::writing(&self.path, self.role) {
-                Ok(connection) => connection,
+                Ok(connection) => {
+                    self.identity = place::identity(&self.path);
+                    connection
+                }
                 Err(error) => {
                     telemetry::store_failed("open", &error);
                     let message = error.to_string();
@@ -229,7 +245,7 @@ fn unerased() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::{place, schema};
+    use crate::store::sqlite::schema;
 
     fn writer(path: PathBuf) -> Writer {
         Writer {
@@ -240,6 +256,7 @@ mod tests {
             role: Role::Owner,
             connection: None,
             lock: None,
+            identity: None,
         }
     }
 
@@ -311,6 +328,31 @@ mod tests {
         let mut back = writer.line.push(1, false, probes).unwrap();
         commit(&mut writer);
         assert_eq!(back.try_recv().unwrap().unwrap(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_committed_to_a_file_that_is_gone_until_it_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        database(&path);
+        let mut writer = writer(path.clone());
+        let answer = |writer: &mut Writer| {
+            let mut call = writer.line.push(1, false, probes).unwrap();
+            commit(writer);
+            call.try_recv().unwrap()
+        };
+        assert_eq!(answer(&mut writer).unwrap(), 1);
+
+        let away = folder.path().join("away.db");
+        std::fs::rename(&path, &away).unwrap();
+        let error = answer(&mut writer).unwrap_err();
+        assert_eq!(error.to_string(), "the database was moved, removed or replaced: put it back");
+        std::fs::write(&path, "").unwrap();
+        assert!(answer(&mut writer).unwrap_err().is_transient());
+
+        std::fs::rename(&away, &path).unwrap();
+        assert_eq!(answer(&mut writer).unwrap(), 2);
     }
 
     #[test]

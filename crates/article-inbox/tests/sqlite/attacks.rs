@@ -1,0 +1,112 @@
+use article_inbox::{Inbox, State, Store, store::Recorded};
+use article_webhook::fixture::Post;
+
+use super::{CLAIM, Place, arrival};
+
+/// I1: that a worker had begun says nothing of what it would have found.
+#[tokio::test]
+async fn a_body_is_not_thrown_away_because_a_worker_was_killed_before_it_read_the_others() {
+    let place = Place::new();
+    let store = place.open();
+    for body in ["[0]", "[1]", "[2]", "[3]"] {
+        store.record(arrival("job_1", body)).await.unwrap();
+    }
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
+    drop(store);
+    let store = place.open();
+    let fifth = store.record(arrival("job_1", "[4]")).await;
+    assert_eq!(fifth.unwrap(), Recorded::Crowded);
+}
+
+/// I7: whoever waits behind it is worked on.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_that_cannot_be_read_is_corrupt_and_holds_up_no_other() {
+    let place = Place::new();
+    let store = place.open();
+    store.record(arrival("job_1", "{}")).await.unwrap();
+    let good = Post::complete().job_id("job_2");
+    store.record(arrival("job_2", good.body().clone())).await.unwrap();
+    place
+        .sql()
+        .execute("UPDATE article_inbox_bodies SET source = 'fax' WHERE slot = 16", [])
+        .unwrap();
+
+    let inbox = Inbox::new(store.clone());
+    let done = async {
+        while store.counts().await.unwrap().of(State::Done) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    inbox.worker(|_| async { Ok(()) }).run(done).await.unwrap();
+    assert_eq!(store.counts().await.unwrap().of(State::Corrupt), 1);
+}
+
+/// I1: a commit behind a log of which half may not be on disk could be lost with it.
+#[tokio::test]
+async fn while_another_program_reads_in_the_old_log_it_does_not_start() {
+    let place = Place::new();
+    let store = place.open();
+    store.record(arrival("job_1", "{}")).await.unwrap();
+    let reader = place.sql();
+    let count = "SELECT count(*) FROM article_inbox_entries";
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row(count, [], |_| Ok(())).unwrap();
+    // Behind what the reader sees, so that the log cannot be emptied at the end.
+    store.record(arrival("job_2", "{}")).await.unwrap();
+    drop(store);
+
+    let error = article_inbox::SqliteStore::open(&place.path).unwrap_err();
+    assert!(error.to_string().contains("is locked by another program"), "{error}");
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(place.open().counts().await.unwrap().total(), 2);
+}
+
+/// I5: the lock file keeps a second worker out, also one of a tool.
+#[tokio::test]
+async fn a_tool_beside_the_receiver_claims_nothing() {
+    let place = Place::new();
+    let store = place.open();
+    store.record(arrival("job_1", "{}")).await.unwrap();
+    let tool = article_inbox::SqliteStore::beside(&place.path).unwrap();
+    let error = tool.claim(CLAIM).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a tool beside the receiver has no worker: run it in the receiver's process"
+    );
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
+}
+
+/// I9: a batch of retention is bounded in bytes, and so is the log it leaves.
+#[tokio::test]
+async fn retention_does_not_let_the_log_grow_without_limit() {
+    use std::time::Duration;
+
+    use article_inbox::store::{Outcome, Prune};
+
+    let place = Place::new();
+    let store = place.open();
+    for job in 0..24 {
+        let body = vec![b' '; 2 << 20];
+        store.record(arrival(&format!("job_{job}"), body)).await.unwrap();
+    }
+    let claim = article_inbox::store::Claim { limit: 24, ..CLAIM };
+    for claimed in store.claim(claim).await.unwrap().claimed {
+        store.settle(claimed.lease, Outcome::Done).await.unwrap();
+    }
+    place.clock.advance(Duration::from_secs(8 * 24 * 3600));
+    let now = store.now();
+    let (bodies_before, entries_before) = (now, now - Duration::from_secs(30 * 24 * 3600));
+    let prune = Prune { bodies_before, entries_before, limit: 500 };
+    let (mut batches, mut bodies) = (0, 0);
+    loop {
+        let pruned = store.prune(prune).await.unwrap();
+        (batches, bodies) = (batches + 1, bodies + pruned.bodies);
+        if !pruned.more {
+            break;
+        }
+    }
+    assert_eq!(bodies, 24);
+    assert!(batches >= 6, "{batches} batches of at most 8 MiB");
+    let log = place.beside("-wal").metadata().unwrap().len();
+    assert!(log <= 64 << 20, "{log} bytes of log");
+}
