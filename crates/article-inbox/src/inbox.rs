@@ -27,8 +27,8 @@ pub use export::Imported;
 pub use health::Health;
 pub(crate) use wake::Wake;
 
-/// How long a delivery waits for the store before the service is told to come again, and a question after its health. What is stored after that
-/// is stored, and the service's next attempt is a duplicate.
+/// How long a delivery waits for the store before the service is told to come again, and how long a question after
+/// its health does. What is stored after that is stored, and the service's next attempt is a duplicate.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The pauses between two attempts to store a hint.

@@ -8,7 +8,8 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 const AFTER_GRACE: Duration = Duration::from_secs(4);
 
 /// When a worker claims, how much, and how it comes to an end: as many handlers at once as are allowed, the next
-/// while the outcomes of the last are stored, so that both can share a commit; looking for more when it is woken, when something becomes due, and now and then; none any more once it is to stop.
+/// while the outcomes of the last are stored, so that both can share a commit; looking for more when it is woken, when
+/// something becomes due, and now and then; none any more once it is to stop.
 #[derive(Debug)]
 pub(crate) struct Pace {
     concurrency: u32,

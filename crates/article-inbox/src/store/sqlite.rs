@@ -95,7 +95,8 @@ impl SqliteSettings {
 
 impl SqliteStore {
     /// Opens the file, or makes it; the folder must be there. Nobody else may have it open as a store: leases that
-    /// it holds are freed, because their owner is gone. It blocks while it does so.
+    /// it holds are freed, because their owner is gone; those of entries that were cut off before, some seconds apart, so
+    /// that one which ends the process does not take the others along. It blocks while it does so.
     ///
     /// ```
     /// use article_inbox::SqliteStore;
@@ -150,7 +151,8 @@ impl SqliteStore {
     }
 
     /// Opens the file beside the process that receives and works: for a tool that looks, requeues or removes.
-    /// It frees no lease, changes no schema, and leaves the log to the other.
+    /// It frees and claims no lease, changes no schema, and leaves the log to the other, unless it has a job
+    /// [forgotten](Store::forget). Its clock is the system's.
     ///
     /// ```
     /// use article_inbox::SqliteStore;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{connection, fault::Fault, rows, schema, sql};
 use crate::{Digest, Error};
 
-/// Bodies looked at between two looks at the clock of others: no snapshot is held longer than for so many.
+/// Bodies looked at in one snapshot, so that the log can be begun anew in between.
 const BATCH: i64 = 256;
 
 /// Looks for damage in the schema, the pages, and the bodies, on a connection of its own: it may take long.
