@@ -6,6 +6,7 @@ mod deliveries;
 mod document;
 mod drill;
 mod errors;
+mod inbox;
 mod missed;
 mod receiver;
 mod shop;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{Delivery, Refused, Reply, Sink};
+use article_webhook::{Delivery, JobId, Refused, Reply, Sink};
 use tokio::{
     runtime::Handle,
     time::{Instant, sleep, timeout},
@@ -214,7 +214,8 @@ impl Sink for Inbox {
 }
 
 impl Inbox {
-    fn remember(&self, job_id: article_webhook::JobId, code: &str) {
+    /// Holds a hint until the store takes it.
+    fn remember(&self, job_id: JobId, code: &str) {
         let hint = Hint { job_id, at: self.0.store.now(), code: code.into() };
         let nobody_carries = self.held_hints().push(hint);
         if !nobody_carries {
