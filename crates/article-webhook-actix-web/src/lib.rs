@@ -16,8 +16,9 @@ mod test_request;
 #[cfg(feature = "fixture")]
 pub use article_webhook::fixture;
 pub use article_webhook::{
-    self, ArticleResult, AuthToken, BuildError, Delivery, Event, JobId, Receiver, Refused,
-    Rejection, Reply, Sink, Targets, TokenError,
+    self, Article, ArticleResult, AuthToken, BuildError, DecodeError, Delivery, Event,
+    FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
+    TokenError, UntrustedHtml,
 };
 #[cfg(feature = "capability")]
 pub use article_webhook::{CapabilityError, CapabilityKey};
