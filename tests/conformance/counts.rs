@@ -1,4 +1,4 @@
-//! Rows are easily lost when a table is edited, and nobody misses them.
+//! The number of rows, so that an edit of the table does not lose some unnoticed.
 
 use std::collections::BTreeSet;
 

@@ -19,13 +19,13 @@ pub(crate) struct Request {
 enum Framing {
     /// No body, and no word about one.
     Bodyless,
-    /// The length is declared, and so many bytes follow.
+    /// The length is declared, and this number of bytes follows.
     Sized,
-    /// Chunks of so many bytes, and the last chunk.
+    /// Chunks of this number of bytes, and the last chunk.
     Chunked(usize),
-    /// So many bytes are declared, and none is sent while the sender waits for the answer.
+    /// This length is declared, and no byte is sent while the sender waits for the answer.
     Unsent(u64),
-    /// So many bytes are declared, and the sender ends the stream before that.
+    /// This length is declared, and the sender ends the stream before it.
     Short(usize),
     /// Chunks, and the sender ends the stream instead of sending the last one.
     Unfinished,

@@ -115,7 +115,7 @@ impl Site {
             Self::Panics => Work::Panics,
             Self::PanicsAtOnce => Work::PanicsAtOnce,
             Self::PanicsAtRefusals => Work::PanicsAtRefusals,
-            // Nobody ever notifies it.
+            // It is never notified.
             Self::Late => Work::Waits(Arc::new(Notify::new())),
             _ => Work::Replies(Reply::Stored),
         };

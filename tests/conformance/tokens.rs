@@ -1,4 +1,4 @@
-//! Tokens as somebody might configure them.
+//! Tokens as they may be configured.
 
 use article_webhook::TokenError;
 use article_webhook::TokenError::{

@@ -58,7 +58,7 @@ pub(crate) fn a_call_that_fails_acknowledges_nothing_that_is_not_there(form: For
     );
 }
 
-/// Injected, so that it needs no rights: for so many calls on end there is no room, or nothing can be synced.
+/// Injected, so that it needs no privileges: a number of successive calls find no space, or fail to sync.
 pub(crate) fn a_disk_that_fails_for_a_while(form: Form) {
     // The first calls are those of the start, which is not meant here.
     let stretches = [

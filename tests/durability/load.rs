@@ -28,14 +28,14 @@ fn deliver_row(address: SocketAddr, row: &[Parcel]) -> (u16, Vec<(String, u16)>)
     let mut line = Line::open(address).expect("the receiver listens");
     let mut statuses = Vec::new();
     for parcel in row {
-        // Who dies in between gives no answer any more.
+        // A process that dies meanwhile gives no answer.
         let Ok(status) = line.deliver(parcel) else { break };
         statuses.push((parcel.job_id.clone(), status));
     }
     (line.port(), statuses)
 }
 
-/// So many parcels in so many rows, their ids beginning with this word.
+/// `count` parcels in `rows` rows, whose ids begin with this word.
 pub(crate) fn parcels(word: &str, rows: usize, each: usize, bytes: usize) -> Vec<Vec<Parcel>> {
     let parcel = |row, nth| Parcel::new(&format!("{word}-{row}-{nth}"), bytes);
     (0..rows).map(|row| (0..each).map(|nth| parcel(row, nth)).collect()).collect()

@@ -13,7 +13,7 @@
 //! | `power_cut` | what was acknowledged survives a power cut; a receiver that syncs too little is found out |
 //! | `kills` | a receiver that is killed loses nothing and does nothing twice |
 //! | `faults` | a write or sync that fails, or a full disk, acknowledges nothing that is not there |
-//! | `poison` | a handler that fails, panics, aborts, hangs or hoards is given up, and holds up nobody |
+//! | `poison` | a handler that fails, panics, aborts, hangs or hoards is given up, and delays no other |
 //! | `neighbours` | one that aborts the process each time is given up alone |
 //!
 //! Most of them watch the receiver with strace. Where it is missing, or may not trace, they are skipped and say so;

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) fn is_given_up_and_holds_up_nobody() {
     let start = Instant::now();
     let mut scene = Scene::new();
-    // Who aborts the process takes everybody along who is at work just then: that is another proof.
+    // An abort ends the process, and with it all handlers that run: that is another proof.
     scene.deliver("aborts-0");
     let ended = scene.until_all_are_settled();
     assert_eq!(ended["aborts-0"].state, State::Dead);

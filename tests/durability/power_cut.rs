@@ -18,7 +18,7 @@ use crate::{
     story::{Story, Tape},
 };
 
-/// One of so many cuts is opened by the inbox itself, the others by SQLite alone, which is faster.
+/// One cut in this number is opened by the inbox itself, the others by SQLite alone, which is faster.
 const INBOX: usize = 25;
 
 pub(crate) fn nothing_acknowledged_is_lost(form: Form) {

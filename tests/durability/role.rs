@@ -21,7 +21,7 @@ pub(crate) const FILE: &str = "inbox.db";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// An inbox that nobody works on.
+    /// An inbox without a worker.
     Door,
     /// An inbox and a worker.
     Inbox,

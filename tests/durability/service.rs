@@ -19,7 +19,7 @@ pub(crate) struct Parcel {
 }
 
 impl Parcel {
-    /// An article of about so many bytes, or the smallest result there is.
+    /// An article of about this number of bytes, or the smallest result.
     pub(crate) fn new(job_id: &str, bytes: usize) -> Self {
         let seed = job_id
             .bytes()

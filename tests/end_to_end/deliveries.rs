@@ -79,7 +79,7 @@ async fn a_spoiled_attempt_is_refused_and_the_next_one_stored() {
     }
 }
 
-/// Nobody takes nine megabytes in to refuse them: a service that writes on may see the connection break
+/// No receiver reads nine megabytes to refuse them: a service that goes on writing may see the connection break
 /// instead of the 413.
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_and_the_next_one_stored() {

@@ -142,7 +142,7 @@ async fn an_order_that_failed_can_be_placed_anew() {
     assert!(story.shop.article(job_id.as_str()).is_some());
 }
 
-/// Section 3: who orders without a destination is told nothing, and has to ask.
+/// Section 3: an order without a destination has no webhook; its result must be polled.
 #[tokio::test]
 async fn an_article_without_a_destination_can_be_asked_for() {
     let settings = Simulator::builder().seed(7).clock(Clock::stepped()).api_key(KEY);

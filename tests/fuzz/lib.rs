@@ -3,7 +3,7 @@
 pub use article_webhook_tests::properties;
 pub use libfuzzer_sys;
 
-/// A fuzz target of a property. Every other input is changed by one who knows JSON and headers, the
+/// A fuzz target of a property. Every other input is changed by a mutator that knows JSON and headers, the
 /// rest by libFuzzer, byte by byte.
 #[macro_export]
 macro_rules! fuzz {

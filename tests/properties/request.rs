@@ -12,7 +12,7 @@ pub struct Request<'a> {
     pub method: &'a str,
     /// The receiver that it is sent to.
     pub site: Site,
-    /// The body arrives in pieces of so many bytes.
+    /// The body arrives in pieces of this number of bytes.
     pub piece: usize,
     /// The body comes to its end, and does not break off.
     pub whole: bool,

@@ -1,4 +1,4 @@
-//! Which tokens there can be, and who presents one of them. The input is the presented value and
+//! Which tokens can be built, and which presented values match. The input is the presented value and
 //! then up to four tokens, each behind a byte that no text holds: `0xff`.
 
 use std::collections::BTreeSet;

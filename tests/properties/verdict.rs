@@ -1,4 +1,4 @@
-//! Who is let in, and with what: the whole verdict of the core on a request.
+//! The whole verdict of the core on a request: whether it is accepted, and what comes out.
 
 use article_webhook::{
     Answer, ArticleResult, Delivery, Envelope, Event, Receiver, Refused, Rejection, ServiceHeader,

@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD as BASE64};
 use fastrand::Rng;
 
-/// So many bytes of a secret in a row are a hit: part of a token is too much as well.
+/// This number of consecutive bytes of a secret is a hit: part of a token is a leak as well.
 const PART: usize = 8;
 
 /// Texts that occur nowhere but where a test puts them, by the name of that place.

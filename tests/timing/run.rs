@@ -12,12 +12,12 @@ use crate::{
     welch::Times,
 };
 
-/// So many doors are there at a time: few enough for the nearest cache.
+/// The number of receivers at a time: few enough for the nearest cache.
 const DOORS: usize = 32;
 
 const HEADERS: Headers = [("Authorization", PRESENTED), ("Content-Type", "application/json")];
 
-/// The |t| of so many samples.
+/// The |t| of this number of samples.
 ///
 /// Where in memory a door lies has more influence on the time than anything that is looked for. So each
 /// door draws its class anew for each sample: were it visited twice, two equal classes would seem to

@@ -1,6 +1,6 @@
 //! Welch's t-test on two classes of times, over everything and over ever more of the fastest.
 
-/// What takes longer than so many ticks was interrupted, and counts as this much.
+/// A sample of more ticks was interrupted, and counts as this number.
 const LONGEST: usize = 1 << 14;
 
 /// A crop with fewer times of a class is no evidence.
@@ -19,8 +19,8 @@ impl Times {
         self.0[class][ticks.min(LONGEST)] += 1;
     }
 
-    /// The greatest |t| of all crops. Interruptions blur the mean of everything, but not that of the
-    /// fastest part; how large a part is best, nobody knows beforehand.
+    /// The greatest |t| of all crops. Interruptions blur the mean of all samples, but not that of the
+    /// fastest part. The best size of that part is not known beforehand.
     pub(crate) fn t(&self) -> f64 {
         self.crops().map(|most| t(self.moments(most))).fold(0.0, f64::max)
     }

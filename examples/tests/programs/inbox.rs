@@ -25,7 +25,7 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// Stores a delivery that nobody has worked on, as a receiver does that dies right after its answer.
+/// Stores a delivery without working on it, like a receiver that dies right after its answer.
 fn leave_behind(path: &Path, post: &DeliveryRequest) {
     wait(async {
         let inbox = Inbox::open(path).await.unwrap();

@@ -124,7 +124,7 @@ pub(crate) struct Response {
     pub(crate) body: String,
 }
 
-/// An example as it was built beside this test, with none of the settings of whoever runs it.
+/// An example that was built beside this test, with an empty environment.
 pub(crate) fn command(example: &str) -> Command {
     let test = env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();

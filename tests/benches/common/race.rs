@@ -21,7 +21,7 @@ pub(crate) fn race<T>(items: &[T], contenders: &[Runner<'_, T>], time: Duration)
     while rounds.len() < 7 || start.elapsed() < time {
         let mut times = vec![0.0; contenders.len()];
         for turn in 0..contenders.len() {
-            // Nobody always runs behind the same other one.
+            // The order rotates, so that no contender always runs after the same one.
             let index = (turn + rounds.len()) % contenders.len();
             times[index] = lap(items, contenders[index]);
         }

@@ -30,7 +30,7 @@ impl Duel<'_> {
         let mut cost = |index: usize| {
             let before = servers[index].processor_time();
             for request in turns[index].by_ref().take(self.batch) {
-                // A refusal may be lost: the server hangs up on whoever goes on sending.
+                // A refusal may be lost: the server closes the connection of a peer that goes on sending.
                 let status = clients[index].send(request).unwrap_or(401);
                 assert_eq!(status, self.status, "one of the servers does not play its role");
             }

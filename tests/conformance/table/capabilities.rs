@@ -23,7 +23,7 @@ const UPPER_CASE: &str =
 const CUT: &str =
     "order-17.4102444800.eaa27a3032e1b3449cb5cc7a0ff6ca5fb649a149c1953ffdd982f55945a78f";
 
-/// A capability route is a sink's alone, and whatever `Authorization` says, nobody listens.
+/// Only sinks have capability routes. `Authorization` is ignored there.
 pub(super) fn rows() -> Vec<Row> {
     let to = |segment: &str| delivery().without("Authorization").segment(segment);
     let bearing = |token| delivery().with("Authorization", token).segment(RIGHT);

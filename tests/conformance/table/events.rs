@@ -11,7 +11,7 @@ use crate::{
 
 const TWICE: &str = "article.complete,article.complete";
 
-/// A retry could not help with an event that is new, so it is kept or, where nobody would handle it, ignored.
+/// A retry cannot help with an unknown event. A sink keeps it; an extractor, which has no handler for it, ignores it.
 pub(super) fn rows() -> Vec<Row> {
     let about = |event| delivery().with("X-Service-Event", event);
     let updated = || about("article.updated");

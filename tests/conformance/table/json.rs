@@ -89,7 +89,7 @@ fn keys_and_words() -> Vec<Row> {
     ]
 }
 
-/// In a field that nobody reads.
+/// In an unknown field.
 fn arrays() -> Vec<Row> {
     vec![
         field("a comma too many in an array", r#""new":[1,]"#),

@@ -11,7 +11,7 @@ pub(super) fn rows() -> Vec<Row> {
     [limits(), small(), early_ends(), strangers()].concat()
 }
 
-/// An article that is padded to so many bytes of body.
+/// An article with a body that is padded to `bytes` bytes.
 fn padded(bytes: usize) -> Request {
     let padding = bytes - ARTICLE.len() - r#","pad":"""#.len();
     with_field([r#""pad":""#, &"x".repeat(padding), "\""].concat())

@@ -14,8 +14,8 @@ use crate::{
 
 const OTHER_JOB: &str = r#"{"job_id":"job_2"}"#;
 
-/// Whoever is wrong in several ways is told of the first: method, token, content headers, headers
-/// of the service, declared length, body.
+/// A request with several defects is answered for the first of them, in this order: method, token, content
+/// headers, headers of the service, declared length, body.
 pub(super) fn rows() -> Vec<Row> {
     [heads(), bodies()].concat()
 }

@@ -9,7 +9,7 @@ pub(super) fn rows() -> Vec<Row> {
     [legal(), sequences(), places(), marks(), encodings()].concat()
 }
 
-/// These bytes in a text that nobody reads.
+/// These bytes in the text of an unknown field.
 fn unread(bytes: &[u8]) -> Request {
     with_field([b"\"new\":\"", bytes, b"\""].concat())
 }
@@ -98,7 +98,7 @@ fn marks() -> Vec<Row> {
     ]
 }
 
-/// RFC 8259, section 8.1: between systems, JSON is UTF-8. Whoever guesses can be made to guess wrong.
+/// RFC 8259, section 8.1: JSON between systems is UTF-8. A receiver that guesses can guess wrong.
 fn encodings() -> Vec<Row> {
     let body = |situation, body: Vec<u8>| malformed(situation, delivery_of(body));
     let little: Vec<u8> = ARTICLE.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -121,7 +121,7 @@ fn taking_what_came_for_the_whole_is_caught() {
     assert_ne!(reaching(&server, Style::Receive), [""; 0]);
 }
 
-/// Nobody can tell whether the answer was heard, so that once is right, and not at all as well.
+/// Whether the answer arrived is unknown, so both one delivery and none are right.
 #[test]
 fn a_whole_delivery_whose_sender_leaves_is_stored_whole_and_at_most_once() {
     for framework in Framework::ALL {

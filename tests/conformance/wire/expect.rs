@@ -11,7 +11,7 @@ fn announced() -> Request {
     delivery().with("Expect", "100-continue")
 }
 
-/// The statuses that a sender gets who waits for leave before it sends the body; at the end,
+/// The statuses for a sender that waits for `100 Continue` before it sends the body; at the end,
 /// whether the server has closed.
 fn statuses(server: &Server, style: Style, request: &Request) -> (Vec<u16>, bool) {
     let wire = request.wire(&Site::Default.path(style));
@@ -44,8 +44,8 @@ fn leave_is_given_to_a_delivery() {
 }
 
 /// hyper writes `100 Continue` when a handler first reads the body, and for a stranger none does.
-/// actix-web writes it before any handler runs, so that the stranger sends its body all the same;
-/// nobody reads it.
+/// actix-web writes `100 Continue` before any handler runs, so the stranger sends its body all the same. The body
+/// is not read.
 #[test]
 fn a_stranger_is_refused_and_its_body_not_waited_for() {
     let stranger = announced().with("Authorization", "Bearer guess");

@@ -10,7 +10,7 @@ impl<'a> Pen<'a> {
         Self(choices)
     }
 
-    /// One of so many ways; the first when the choices have run out.
+    /// One of `ways` ways; the first when the choices have run out.
     fn way(&mut self, ways: u8) -> u8 {
         self.0.int_in_range(0..=ways - 1).unwrap_or(0)
     }
