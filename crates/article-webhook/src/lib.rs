@@ -16,6 +16,7 @@ mod envelope;
 mod event;
 #[cfg(feature = "fixture")]
 pub mod fixture;
+pub mod guide;
 mod head;
 mod header;
 mod html;
