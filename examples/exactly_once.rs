@@ -12,7 +12,7 @@ use std::{
 use article_inbox::{Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore};
 use article_webhook_axum::{
     Sink,
-    fixture::{self, Post},
+    fixture::{self, DeliveryRequest},
 };
 use rusqlite::{Connection, TransactionBehavior, params_from_iter};
 use tokio::sync::mpsc;
@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let application = Arc::new(Mutex::new(connect(&path)?));
 
     for job_id in ["job_1", "job_2"] {
-        let post = Post::complete().job_id(job_id);
+        let post = DeliveryRequest::complete().job_id(job_id);
         let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
         println!("{job_id}  {:?}", inbox.accept(delivery).await);
     }

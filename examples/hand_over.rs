@@ -11,7 +11,7 @@ use std::{
 use article_inbox::{Failed, Inbox, Job};
 use article_webhook_axum::{
     Reply, Sink,
-    fixture::{self, Post},
+    fixture::{self, DeliveryRequest},
 };
 use rusqlite::Connection;
 use tokio::sync::mpsc;
@@ -56,7 +56,7 @@ fn hand_over(job: &Job, queue: &Queue) -> Result<(), Failed> {
 
 /// Lets the inbox take an article in as if the service had delivered it.
 async fn deliver(inbox: &Inbox, job_id: &str) -> Result<Reply, Box<dyn Error>> {
-    let post = Post::complete().job_id(job_id);
+    let post = DeliveryRequest::complete().job_id(job_id);
     let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
     Ok(inbox.accept(delivery).await)
 }

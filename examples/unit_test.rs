@@ -1,7 +1,7 @@
 //! How an application tests its own handlers, without a socket: `cargo test --example unit_test`.
 //!
-//! The features `fixture` of the adapters bring deliveries as the service sends them (`Post`), every
-//! way to spoil one (`Spoil`), and `test_request`, which makes a request of the framework from them.
+//! The features `fixture` of the adapters bring deliveries as the service sends them (`DeliveryRequest`), every
+//! way to spoil one (`Defect`), and `test_request`, which makes a request of the framework from them.
 #![allow(clippy::print_stdout)] // `main` only says how to run the tests
 
 fn main() {
@@ -14,7 +14,7 @@ mod with_axum {
 
     use article_webhook_axum::{
         ArticleComplete, Receiver, Retry,
-        fixture::{self, Post, Spoil},
+        fixture::{self, Defect, DeliveryRequest},
         test_request,
     };
     use axum::{
@@ -56,7 +56,7 @@ mod with_axum {
         Shop { receiver, titles }
     }
 
-    async fn deliver(shop: &Shop, delivery: Post) -> StatusCode {
+    async fn deliver(shop: &Shop, delivery: DeliveryRequest) -> StatusCode {
         let app = Router::new().route("/", post(on_article)).with_state(shop.clone());
         let response = app.oneshot(test_request(&delivery, "/")).await;
         response.expect("a router answers everything").status()
@@ -65,21 +65,21 @@ mod with_axum {
     #[tokio::test]
     async fn an_article_is_published() {
         let shop = shop();
-        assert_eq!(deliver(&shop, Post::complete()).await, 200);
+        assert_eq!(deliver(&shop, DeliveryRequest::complete()).await, 200);
         assert_eq!(*shop.titles.lock().unwrap(), ["How to Choose Running Shoes"]);
     }
 
     #[tokio::test]
     async fn a_forged_article_is_refused() {
-        let forged = Post::complete().spoiled(Spoil::WrongToken);
+        let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
         assert_eq!(deliver(&shop(), forged).await, 401);
     }
 
     #[tokio::test]
     async fn nothing_spoiled_is_published() {
         let shop = shop();
-        for spoil in Spoil::ALL {
-            deliver(&shop, Post::complete().spoiled(spoil)).await;
+        for spoil in Defect::ALL {
+            deliver(&shop, DeliveryRequest::complete().with_defect(spoil)).await;
             assert!(shop.titles.lock().unwrap().is_empty(), "{spoil:?}");
         }
     }
@@ -87,8 +87,8 @@ mod with_axum {
     #[tokio::test]
     async fn a_full_shop_asks_the_service_to_come_again() {
         let shop = shop();
-        assert_eq!(deliver(&shop, Post::complete()).await, 200);
-        assert_eq!(deliver(&shop, Post::article(1, 9_000).job_id("job_2")).await, 503);
+        assert_eq!(deliver(&shop, DeliveryRequest::complete()).await, 200);
+        assert_eq!(deliver(&shop, DeliveryRequest::article(1, 9_000).job_id("job_2")).await, 503);
     }
 }
 
@@ -104,7 +104,7 @@ mod with_actix_web {
     };
     use article_webhook_actix_web::{
         ArticleComplete, Retry,
-        fixture::{self, Post, Spoil},
+        fixture::{self, Defect, DeliveryRequest},
         test_request,
     };
 
@@ -123,7 +123,7 @@ mod with_actix_web {
         Ok(HttpResponse::Ok().finish())
     }
 
-    async fn deliver(shop: &Shop, delivery: Post) -> StatusCode {
+    async fn deliver(shop: &Shop, delivery: DeliveryRequest) -> StatusCode {
         let app = App::new()
             .app_data(fixture::receiver())
             .app_data(shop.clone())
@@ -136,21 +136,21 @@ mod with_actix_web {
     #[actix_web::test]
     async fn an_article_is_published() {
         let shop = Shop::default();
-        assert_eq!(deliver(&shop, Post::complete()).await, 200);
+        assert_eq!(deliver(&shop, DeliveryRequest::complete()).await, 200);
         assert_eq!(*shop.lock().unwrap(), ["How to Choose Running Shoes"]);
     }
 
     #[actix_web::test]
     async fn a_forged_article_is_refused() {
-        let forged = Post::complete().spoiled(Spoil::WrongToken);
+        let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
         assert_eq!(deliver(&Shop::default(), forged).await, 401);
     }
 
     #[actix_web::test]
     async fn nothing_spoiled_is_published() {
         let shop = Shop::default();
-        for spoil in Spoil::ALL {
-            deliver(&shop, Post::complete().spoiled(spoil)).await;
+        for spoil in Defect::ALL {
+            deliver(&shop, DeliveryRequest::complete().with_defect(spoil)).await;
             assert!(shop.lock().unwrap().is_empty(), "{spoil:?}");
         }
     }
@@ -158,7 +158,7 @@ mod with_actix_web {
     #[actix_web::test]
     async fn a_full_shop_asks_the_service_to_come_again() {
         let shop = Shop::default();
-        assert_eq!(deliver(&shop, Post::complete()).await, 200);
-        assert_eq!(deliver(&shop, Post::article(1, 9_000).job_id("job_2")).await, 503);
+        assert_eq!(deliver(&shop, DeliveryRequest::complete()).await, 200);
+        assert_eq!(deliver(&shop, DeliveryRequest::article(1, 9_000).job_id("job_2")).await, 503);
     }
 }

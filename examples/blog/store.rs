@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use article_webhook_axum::{ArticleResult, DecodeError, Reply, Sink, article_webhook::Delivery};
+use article_webhook_axum::{ArticleResult, DecodeError, Delivery, Reply, Sink};
 use axum::body::Bytes;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;

@@ -15,7 +15,7 @@ use std::hint::black_box;
 
 use article_webhook::{
     Receiver,
-    fixture::{self, Post, Spoil},
+    fixture::{self, Defect, DeliveryRequest},
 };
 use gungraun::prelude::*;
 use http::HeaderMap;
@@ -31,7 +31,7 @@ fn setup(text: Text) -> (Receiver, Vec<Request>) {
 }
 
 fn setup_refusal() -> (Receiver, HeaderMap) {
-    let post = Post::article(1, 16 << 10).spoiled(Spoil::WrongToken);
+    let post = DeliveryRequest::article(1, 16 << 10).with_defect(Defect::WrongToken);
     (fixture::receiver(), Request::from(post).headers)
 }
 

@@ -15,7 +15,7 @@ use std::{
 
 use article_webhook::{
     Receiver,
-    fixture::{self, Post, Spoil},
+    fixture::{self, Defect, DeliveryRequest},
 };
 use http::HeaderMap;
 
@@ -33,11 +33,11 @@ fn main() {
         "a refused request : 1 µs, and its allocations",
         &["Authorization", "time (≤ 1.00)", "allocations (≤ 0)"],
     );
-    let post = Post::article(1, 16 << 10);
+    let post = DeliveryRequest::article(1, 16 << 10);
     let requests = [
-        ("a wrong token", post.clone().spoiled(Spoil::WrongToken)),
-        ("no token", post.clone().spoiled(Spoil::NoToken)),
-        ("two tokens", post.spoiled(Spoil::RepeatedToken)),
+        ("a wrong token", post.clone().with_defect(Defect::WrongToken)),
+        ("no token", post.clone().with_defect(Defect::NoToken)),
+        ("two tokens", post.with_defect(Defect::RepeatedToken)),
     ];
     for (name, post) in requests {
         let headers = post.into_request("/").into_parts().0.headers;

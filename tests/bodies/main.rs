@@ -5,7 +5,7 @@
 
 use std::env;
 
-use article_webhook::fixture::{self, Post};
+use article_webhook::fixture::{self, DeliveryRequest};
 use article_webhook_tests::properties::{
     bodies::{self, Subject},
     mutate::PIECES,
@@ -37,11 +37,11 @@ enum Edit {
 
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let fixtures = [
-        Post::complete(),
-        Post::minimal(),
-        Post::unicode(),
-        Post::extra_fields(),
-        Post::missing_optional_fields(),
+        DeliveryRequest::complete(),
+        DeliveryRequest::minimal(),
+        DeliveryRequest::unicode(),
+        DeliveryRequest::extra_fields(),
+        DeliveryRequest::missing_optional_fields(),
     ];
     let edit = prop_oneof![
         any::<u8>().prop_map(Edit::Change),
@@ -100,7 +100,7 @@ fn a_number_is_no_level_of_nesting() {
     let nested = |levels| {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
         let body = format!(r#"{{"job_id":"job_7c1e4a52","new":{open}1.5{close}}}"#);
-        let post = Post::new(body);
+        let post = DeliveryRequest::new(body);
         fixture::receiver().open(post.headers())?.read(post.body().clone())
     };
     assert!(nested(63).is_ok());
@@ -111,7 +111,7 @@ fn a_number_is_no_level_of_nesting() {
 #[test]
 fn a_number_that_no_double_holds_is_refused() {
     let with = |number| {
-        let post = Post::new(format!(r#"{{"job_id":"job_7c1e4a52","new":{number}}}"#));
+        let post = DeliveryRequest::new(format!(r#"{{"job_id":"job_7c1e4a52","new":{number}}}"#));
         fixture::receiver().open(post.headers())?.read(post.body().clone())
     };
     assert!(with("1e308").is_ok());

@@ -113,19 +113,11 @@ impl Row {
         }
     }
 
-    /// As the sink's, but what the service inside does with a delivery is its own affair, and
-    /// nobody is told of a refusal.
+    /// As for a sink. What the inner service does with a delivery is its own affair.
     fn require(&self) -> Promise {
-        match (&self.receive, self.site) {
-            (_, Site::Capability | Site::Panics | Site::PanicsAtOnce | Site::Late) => {
-                Promise::Nothing
-            }
-            (Promise::Everywhere(outcome), _) => {
-                let mut outcome = outcome.clone();
-                outcome.ledger.retain(|entry| !matches!(entry, Entry::Refused { .. }));
-                Promise::Everywhere(outcome)
-            }
-            (promise, _) => promise.clone(),
+        match self.site {
+            Site::Capability | Site::Panics | Site::PanicsAtOnce | Site::Late => Promise::Nothing,
+            _ => self.receive.clone(),
         }
     }
 

@@ -4,10 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use article_inbox::{Digest, Inbox};
-use article_webhook_axum::{
-    Reply,
-    article_webhook::{Delivery, Sink},
-};
+use article_webhook_axum::{Delivery, Reply, Sink};
 use rusqlite::{Connection, params};
 
 use crate::role;

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io, path::Path, process, thread, time::Duration};
 
 use article_inbox::{Filter, Inbox};
-use article_webhook_axum::{article_webhook::Sink, fixture, receive};
+use article_webhook_axum::{Sink, fixture, receive};
 use article_webhook_server::Server;
 use axum::{
     Router,

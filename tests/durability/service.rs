@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_inbox::Digest;
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 
 /// The article of a job, as the service sends it each time.
 #[derive(Debug, Clone)]
@@ -24,8 +24,12 @@ impl Parcel {
         let seed = job_id
             .bytes()
             .fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let post =
-            if bytes == 0 { Post::minimal() } else { Post::article(seed, bytes) }.job_id(job_id);
+        let post = if bytes == 0 {
+            DeliveryRequest::minimal()
+        } else {
+            DeliveryRequest::article(seed, bytes)
+        }
+        .job_id(job_id);
         let mut request = b"POST /webhooks/articles HTTP/1.1\r\nHost: receiver.test\r\n".to_vec();
         for (name, value) in post.headers() {
             request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

@@ -1,7 +1,7 @@
 //! An inbox behind the adapters that no example shows it behind.
 
 use article_inbox::{Inbox, State};
-use article_webhook::fixture::{self, Post, Spoil};
+use article_webhook::fixture::{self, Defect, DeliveryRequest};
 use http_body_util::Full;
 use tower::ServiceExt;
 
@@ -9,14 +9,14 @@ use tower::ServiceExt;
 async fn an_inbox_is_mounted_as_a_tower_service() {
     let inbox = Inbox::memory();
     let service = article_webhook_tower::receive(fixture::receiver(), inbox.clone());
-    let status = async |post: &Post| {
+    let status = async |post: &DeliveryRequest| {
         let request = post.clone().into_request("/webhooks/articles").map(Full::new);
         service.clone().oneshot(request).await.unwrap().status().as_u16()
     };
-    let post = Post::complete().job_id("job_1");
+    let post = DeliveryRequest::complete().job_id("job_1");
     assert_eq!(status(&post).await, 200);
     assert_eq!(status(&post).await, 200);
-    assert_eq!(status(&post.clone().spoiled(Spoil::WrongToken)).await, 401);
+    assert_eq!(status(&post.clone().with_defect(Defect::WrongToken)).await, 401);
     let counts = inbox.counts().await.unwrap();
     assert_eq!((counts.of(State::Waiting), counts.total()), (1, 1));
 

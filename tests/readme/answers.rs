@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use article_webhook::{Answer, ArticleResult, Rejection, Reply, ServiceHeader, fixture::Post};
+use article_webhook::{
+    Answer, ArticleResult, Rejection, Reply, ServiceHeader, adapter, fixture::DeliveryRequest,
+};
 
 const README: &str = include_str!("../../README.md");
 
@@ -50,7 +52,7 @@ fn rejections() -> Vec<Rejection> {
 /// The status and code of everything the code can answer.
 fn answers() -> BTreeSet<(String, String)> {
     let refused = rejections().into_iter().map(|rejection| (rejection.status(), rejection.code()));
-    let failed = [Answer::no_receiver(), Answer::retry(&"busy")];
+    let failed = [adapter::misconfigured("", r#"{"error":"internal"}"#), adapter::retry(&"busy")];
     let replies =
         [Reply::Stored, Reply::Duplicate, Reply::Ignored, Reply::Retry, Reply::Unavailable];
     let replied = replies.map(Answer::from).into_iter().chain(failed);
@@ -93,8 +95,12 @@ fn the_table_was_found_and_has_all_its_rows() {
 fn the_curl_command_delivers_the_fixture() {
     let header = "-H 'X-Service-Job-Id: job_7c1e4a52'";
     assert!(README.contains("/tests/fixtures/complete.json") && README.contains(header));
-    let result = ArticleResult::from_json(Post::complete().body()).expect("the fixture decodes");
+    let result =
+        ArticleResult::from_json(DeliveryRequest::complete().body()).expect("the fixture decodes");
     assert_eq!(result.job_id.as_str(), "job_7c1e4a52");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/complete.json");
-    assert_eq!(std::fs::read(file).expect("the fixture is a file"), &Post::complete().body()[..]);
+    assert_eq!(
+        std::fs::read(file).expect("the fixture is a file"),
+        &DeliveryRequest::complete().body()[..]
+    );
 }

@@ -1,13 +1,15 @@
 use std::{
-    future::{Future, pending, ready},
+    future::{pending, ready},
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
+    sync::Arc,
     task::{Context, Poll, Waker},
     time::{Duration, SystemTime},
 };
 
 use article_webhook::{
-    Answer, Broken, Chunks, Delivery, Envelope, Intake, Receiver, Refused, Reply, Sink,
+    Answer, Delivery, Envelope, Receiver, Refused,
+    adapter::{self, BodyError, BodySource, Intake, SinkFuture},
 };
 use bytes::Bytes;
 
@@ -27,19 +29,18 @@ pub(crate) fn shown(canaries: &Canaries, site: Site, situation: &Situation, seco
     };
     let now = now + Duration::from_secs(second);
     if Site::EXTRACTORS.contains(&site) {
-        let article = carry(&receiver, opened, situation, now, Intake::article);
+        let article = receive_body(&receiver, opened, situation, now, Intake::article);
         return format!("{article:?} {:?}", article.as_ref().map_err(Refused::answer));
     }
-    match carry(&receiver, opened, situation, now, Intake::read) {
-        Ok(delivery) => answer(&receiver, site, delivery),
-        Err(refused) => {
-            refused.report_to(&site);
-            format!("{refused} {refused:?} {:?}", refused.answer())
-        }
-    }
+    let received = receive_body(&receiver, opened, situation, now, Intake::read);
+    let shown = match &received {
+        Ok(delivery) => format!("{delivery:?}"),
+        Err(refused) => format!("{refused} {refused:?}"),
+    };
+    format!("{shown} {:?}", answer(&receiver, site, received))
 }
 
-fn carry<T>(
+fn receive_body<T>(
     receiver: &Receiver,
     opened: Result<Envelope, Refused>,
     situation: &Situation,
@@ -52,24 +53,23 @@ fn carry<T>(
         left: vec![body.slice(sent / 2..sent), body.slice(..sent / 2)],
         torn: situation.missing > 0,
     };
-    let carried = receiver.carry(opened, &mut halves, |_| pending(), now, read);
-    poll_once(carried).expect("the body is there")
+    let no_timer = |_| pending();
+    let received = adapter::receive_body(receiver, opened, &mut halves, no_timer, now, read);
+    poll_once(received).expect("the body is there")
 }
 
-fn answer(receiver: &Receiver, site: Site, delivery: Delivery) -> String {
-    let job_id = delivery.job_id().clone();
-    let shown = format!("{delivery:?}");
-    let accepted = AssertUnwindSafe(|| poll_once(site.accept(delivery)));
-    let answer: Option<Answer> = match catch_unwind(accepted) {
-        Ok(Some(reply)) => {
-            poll_once(receiver.wait(&job_id, ready(Ok::<Reply, ()>(reply)), |_| pending()))
+fn answer(receiver: &Receiver, site: Site, received: Result<Delivery, Refused>) -> Option<Answer> {
+    let spawn = |work: SinkFuture| {
+        let ended = catch_unwind(AssertUnwindSafe(|| poll_once(work)));
+        async move {
+            match ended {
+                Ok(Some(reply)) => Ok(reply),
+                Ok(None) => pending().await,
+                Err(_panic) => Err(()),
+            }
         }
-        Ok(None) => {
-            poll_once(receiver.wait(&job_id, pending::<Result<Reply, ()>>(), |_| ready(())))
-        }
-        Err(_panic) => poll_once(receiver.wait(&job_id, ready(Err(())), |_| pending())),
     };
-    format!("{shown} {answer:?}")
+    poll_once(adapter::dispatch(receiver, received, Arc::new(site), spawn, |_| ready(())))
 }
 
 struct Halves {
@@ -78,9 +78,9 @@ struct Halves {
     torn: bool,
 }
 
-impl Chunks for Halves {
-    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
-        let torn = self.torn.then_some(Err(Broken::Early));
+impl BodySource for Halves {
+    async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
+        let torn = self.torn.then_some(Err(BodyError::Incomplete));
         self.left.pop().map(Ok).or(torn)
     }
 }

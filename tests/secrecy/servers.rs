@@ -21,7 +21,7 @@ use crate::{
 };
 
 pub(crate) fn axum(canaries: &Canaries) -> SocketAddr {
-    use article_webhook_axum::{ArticleComplete, Delivery, Retry, receive, receive_capability};
+    use article_webhook_axum::{ArticleComplete, RawDelivery, Retry, receive, receive_capability};
 
     let sinks = Site::SINKS.into_iter().map(|site| {
         let receiver = site.receiver(canaries);
@@ -38,7 +38,7 @@ pub(crate) fn axum(canaries: &Canaries) -> SocketAddr {
                 post(async |_: ArticleComplete| Err::<(), _>(Retry::because(BUG)))
             }
             Site::ArticlePanics => post(async |_: ArticleComplete| -> () { panic!("{BUG}") }),
-            Site::Delivery => post(async |_: Delivery| ()),
+            Site::Delivery => post(async |_: RawDelivery| ()),
             _ => post(async |_: ArticleComplete| ()),
         };
         let router = Router::new().route(&format!("/{site:?}"), handler);
@@ -96,7 +96,7 @@ pub(crate) fn actix_web(canaries: Arc<Canaries>) -> SocketAddr {
 
 fn mount(config: &mut web::ServiceConfig, canaries: &Canaries) {
     use article_webhook_actix_web::{
-        ArticleComplete, Delivery, Retry, receive, receive_capability,
+        ArticleComplete, RawDelivery, Retry, receive, receive_capability,
     };
 
     for site in Site::SINKS {
@@ -121,7 +121,7 @@ fn mount(config: &mut web::ServiceConfig, canaries: &Canaries) {
                 route.to(async |_: ArticleComplete| Err::<(), _>(Retry::because(BUG)))
             }
             Site::ArticlePanics => route.to(panics),
-            Site::Delivery => route.to(async |_: Delivery| Ok::<(), Retry>(())),
+            Site::Delivery => route.to(async |_: RawDelivery| Ok::<(), Retry>(())),
             _ => route.to(async |_: ArticleComplete| Ok::<(), Retry>(())),
         }));
     }

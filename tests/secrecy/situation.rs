@@ -1,4 +1,4 @@
-use article_webhook::fixture::{Post, Spoil};
+use article_webhook::fixture::{Defect, DeliveryRequest};
 use serde_json::{Value, json};
 
 use crate::canary::Canaries;
@@ -7,21 +7,21 @@ use crate::canary::Canaries;
 #[derive(Clone)]
 pub(crate) struct Situation {
     pub(crate) method: &'static str,
-    pub(crate) post: Post,
+    pub(crate) post: DeliveryRequest,
     /// The sender hangs up before this much of the body was sent.
     pub(crate) missing: usize,
 }
 
-impl From<Post> for Situation {
-    fn from(post: Post) -> Self {
+impl From<DeliveryRequest> for Situation {
+    fn from(post: DeliveryRequest) -> Self {
         Self { method: "POST", post, missing: 0 }
     }
 }
 
 /// A delivery full of canaries, about the job that the log may name.
-pub(crate) fn delivery(canaries: &Canaries, job_id: &str) -> Post {
+pub(crate) fn delivery(canaries: &Canaries, job_id: &str) -> DeliveryRequest {
     let canary = || Value::from(canaries.content.as_str());
-    Post::complete()
+    DeliveryRequest::complete()
         .job_id(job_id)
         .token(&bearer(&canaries.token))
         .field(
@@ -45,7 +45,7 @@ pub(crate) fn situations(canaries: &Canaries, job_id: &str) -> Vec<Situation> {
     let post = delivery(canaries, job_id);
     let posts = [
         vec![post.clone()],
-        Spoil::ALL.map(|spoil| post.clone().spoiled(spoil)).into(),
+        Defect::ALL.map(|spoil| post.clone().with_defect(spoil)).into(),
         strangers(&post, canaries),
         headers(&post, canaries),
         bodies(&post, canaries),
@@ -57,7 +57,7 @@ pub(crate) fn situations(canaries: &Canaries, job_id: &str) -> Vec<Situation> {
     all
 }
 
-fn strangers(post: &Post, canaries: &Canaries) -> Vec<Post> {
+fn strangers(post: &DeliveryRequest, canaries: &Canaries) -> Vec<DeliveryRequest> {
     let (token, guess) = (&canaries.token, &canaries.guess);
     let near = &token[..token.len() - 1];
     let presenting = [
@@ -77,7 +77,7 @@ fn strangers(post: &Post, canaries: &Canaries) -> Vec<Post> {
 }
 
 /// A secret may have come into any header, by a mistake of the sender's.
-fn headers(post: &Post, canaries: &Canaries) -> Vec<Post> {
+fn headers(post: &DeliveryRequest, canaries: &Canaries) -> Vec<DeliveryRequest> {
     let guess = &canaries.guess;
     let invalid = [guess, " and a space"].concat();
     let set = |name, value: &str| post.clone().header(name, value);
@@ -100,7 +100,7 @@ fn headers(post: &Post, canaries: &Canaries) -> Vec<Post> {
     ]
 }
 
-fn bodies(post: &Post, canaries: &Canaries) -> Vec<Post> {
+fn bodies(post: &DeliveryRequest, canaries: &Canaries) -> Vec<DeliveryRequest> {
     let content = &canaries.content;
     let texts = [
         content.clone(),

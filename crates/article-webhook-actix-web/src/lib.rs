@@ -1,20 +1,33 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod answer;
-mod extract;
+mod body;
+mod headers;
+mod response;
+
+mod refused_response;
+mod retry;
+
+mod extractors;
 mod receive;
 #[cfg(feature = "fixture")]
 mod test_request;
 
-// The whole core, so that an application names one dependency. Where an adapter has a type of the
-// same name, which the orphan rule asks for, `Delivery` and `Refused` here are the adapter's.
-pub use article_webhook::{self, *};
+#[cfg(feature = "fixture")]
+pub use article_webhook::fixture;
+pub use article_webhook::{
+    self, Article, ArticleResult, AuthToken, BuildError, DecodeError, Delivery, Event,
+    FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
+    TokenError, UntrustedHtml,
+};
+#[cfg(feature = "capability")]
+pub use article_webhook::{CapabilityError, CapabilityKey};
 
-pub use answer::{Refused, Retry};
-pub use extract::{ArticleComplete, Delivery};
+pub use extractors::{ArticleComplete, RawDelivery};
 pub use receive::receive;
 #[cfg(feature = "capability")]
 pub use receive::receive_capability;
+pub use refused_response::RefusedResponse;
+pub use retry::Retry;
 #[cfg(feature = "fixture")]
 pub use test_request::test_request;

@@ -1,38 +1,41 @@
 use std::{pin::Pin, sync::Arc};
 
-use article_webhook::{Envelope, Intake, Receiver, Sink};
+use article_webhook::{
+    Envelope, Receiver, Refused, Sink,
+    adapter::{Intake, dispatch},
+};
 use axum_core::{extract::Request, response::Response};
 use tokio::{task, time::sleep};
 
-use crate::{answer::response, extract::carry};
+use crate::{body::receive_body, response::response};
 
-type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// Mounts a sink: the result is a handler that answers every request to the route.
+/// Mounts a sink: returns a handler that answers every request to the route.
 ///
-/// The sink runs in a task of its own. A sender that hangs up cannot cut its work in half; a panic
-/// becomes 500; after [`sink_deadline`](Receiver::sink_deadline) the service is told to come again
-/// while the work goes on. Refused deliveries that were authentic are reported to the sink.
+/// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic
+/// is answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the service is asked to retry
+/// (503), and the task goes on. Refused deliveries that were authentic are reported to the sink.
 ///
-/// Mount it with `any`, and other methods get this receiver's 405 as well.
+/// Mount it with `any`, so that this handler answers other methods with 405.
 ///
 /// ```
-/// use article_webhook_axum::{AuthToken, Receiver, Reply, article_webhook::Delivery, receive};
+/// use article_webhook_axum::{AuthToken, Delivery, Receiver, Reply, receive};
 /// use axum::{Router, routing::any};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
 ///     println!("storing {} bytes of {}", delivery.body().len(), delivery.job_id());
-///     Reply::Stored // say so only after the commit
+///     Reply::Stored // return this only after the commit
 /// }
 ///
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
 /// let app: Router = Router::new().route("/webhooks/articles", any(receive(receiver, store)));
-/// # use article_webhook_axum::{fixture::{Post, Spoil}, test_request};
+/// # use article_webhook_axum::{fixture::{DeliveryRequest, Defect}, test_request};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |post: Post| app.clone().oneshot(test_request(&post, "/webhooks/articles"));
-/// assert_eq!(send(Post::complete()).await?.status(), 200);
-/// assert_eq!(send(Post::complete().spoiled(Spoil::NoToken)).await?.status(), 401);
+/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/webhooks/articles"));
+/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::NoToken)).await?.status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,7 +43,7 @@ type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 pub fn receive<S: Sink + 'static>(
     receiver: Receiver,
     sink: S,
-) -> impl Fn(Request) -> Answering + Clone + Send + Sync + 'static {
+) -> impl Fn(Request) -> ResponseFuture + Clone + Send + Sync + 'static {
     mount(receiver, sink, |receiver, request| {
         receiver.open_request(request.method().as_str(), request.headers())
     })
@@ -52,7 +55,7 @@ pub fn receive<S: Sink + 'static>(
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_webhook_axum::{AuthToken, CapabilityKey, Receiver, Reply, article_webhook::Delivery, receive_capability};
+/// use article_webhook_axum::{AuthToken, CapabilityKey, Delivery, Receiver, Reply, receive_capability};
 /// use axum::{Router, routing::any};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
@@ -64,10 +67,10 @@ pub fn receive<S: Sink + 'static>(
 /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let app: Router = Router::new()
 ///     .route("/webhooks/orders/{capability}", any(receive_capability(receiver, key.clone(), store)));
-/// # use article_webhook_axum::{fixture::Post, test_request};
+/// # use article_webhook_axum::{fixture::DeliveryRequest, test_request};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |path: &str| app.clone().oneshot(test_request(&Post::complete(), path));
+/// # let send = |path: &str| app.clone().oneshot(test_request(&DeliveryRequest::complete(), path));
 ///
 /// let segment = key.mint("order-17", SystemTime::now() + Duration::from_secs(86_400))?;
 /// let path = format!("/webhooks/orders/{}", segment.as_str());
@@ -82,7 +85,7 @@ pub fn receive_capability<S: Sink + 'static>(
     receiver: Receiver,
     key: article_webhook::CapabilityKey,
     sink: S,
-) -> impl Fn(Request) -> Answering + Clone + Send + Sync + 'static {
+) -> impl Fn(Request) -> ResponseFuture + Clone + Send + Sync + 'static {
     mount(receiver, sink, move |receiver, request| {
         let now = std::time::SystemTime::now();
         let (method, path) = (request.method().as_str(), request.uri().path());
@@ -93,29 +96,16 @@ pub fn receive_capability<S: Sink + 'static>(
 fn mount<S: Sink + 'static>(
     receiver: Receiver,
     sink: S,
-    open: impl Fn(&Receiver, &Request) -> Result<Envelope, article_webhook::Refused>
-    + Clone
-    + Send
-    + Sync
-    + 'static,
-) -> impl Fn(Request) -> Answering + Clone + Send + Sync + 'static {
+    open: impl Fn(&Receiver, &Request) -> Result<Envelope, Refused> + Clone + Send + Sync + 'static,
+) -> impl Fn(Request) -> ResponseFuture + Clone + Send + Sync + 'static {
     let sink = Arc::new(sink);
     move |request| {
         let (receiver, sink) = (receiver.clone(), Arc::clone(&sink));
         let opened = open(&receiver, &request);
         Box::pin(async move {
-            let answer = match carry(&receiver, opened, request.into_body(), Intake::read).await {
-                Ok(delivery) => {
-                    let job_id = delivery.job_id().clone();
-                    // Dropping this future, as hyper does when the sender hangs up, leaves the task running.
-                    let task = task::spawn(async move { sink.accept(delivery).await });
-                    receiver.wait(&job_id, task, sleep).await
-                }
-                Err(refused) => {
-                    refused.report_to(&sink);
-                    refused.answer()
-                }
-            };
+            let received = receive_body(&receiver, opened, request.into_body(), Intake::read).await;
+            // hyper drops this future when the sender disconnects. The task goes on.
+            let answer = dispatch(&receiver, received, sink, task::spawn, sleep).await;
             response(answer)
         })
     }

@@ -1,15 +1,24 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod answer;
-mod carry;
+mod body;
+mod response;
+
 mod receive;
-mod require;
+mod require_delivery;
 
-// The whole core, so that an application names one dependency.
-pub use article_webhook::{self, *};
+#[cfg(feature = "fixture")]
+pub use article_webhook::fixture;
+pub use article_webhook::{
+    self, Article, ArticleResult, AuthToken, BuildError, DecodeError, Delivery, Event,
+    FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
+    TokenError, UntrustedHtml,
+};
+#[cfg(feature = "capability")]
+pub use article_webhook::{CapabilityError, CapabilityKey};
 
+pub use body::RequestBody;
 #[cfg(feature = "capability")]
 pub use receive::receive_capability;
-pub use receive::{Receive, Receiving, receive};
-pub use require::{RequireDelivery, RequireDeliveryLayer, Requiring};
+pub use receive::{Receive, receive};
+pub use require_delivery::{RequireDelivery, RequireDeliveryLayer};

@@ -1,6 +1,6 @@
 use std::{fs, path::Path, process::Stdio};
 
-use article_webhook_axum::fixture::Post;
+use article_webhook_axum::fixture::DeliveryRequest;
 use serde_json::json;
 
 use crate::program::{Program, command};
@@ -19,19 +19,19 @@ fn link(list: &str) -> &str {
 fn a_duplicate_is_stored_once_byte_for_byte() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    assert_eq!(blog.deliver(&Post::complete()).body, r#"{"status":"stored"}"#);
-    assert_eq!(blog.deliver(&Post::complete()).body, r#"{"status":"duplicate"}"#);
+    assert_eq!(blog.deliver(&DeliveryRequest::complete()).body, r#"{"status":"stored"}"#);
+    assert_eq!(blog.deliver(&DeliveryRequest::complete()).body, r#"{"status":"duplicate"}"#);
 
     let files: Vec<_> = fs::read_dir(&directory).unwrap().collect();
     assert_eq!(files.len(), 1);
     let path = files[0].as_ref().unwrap().path();
-    assert_eq!(Post::complete().body(), &fs::read(path).unwrap());
+    assert_eq!(DeliveryRequest::complete().body(), &fs::read(path).unwrap());
 }
 
 #[test]
 fn an_article_becomes_a_page_and_outlives_the_program() {
     let directory = tempfile::tempdir().unwrap();
-    blog(&directory).deliver(&Post::complete());
+    blog(&directory).deliver(&DeliveryRequest::complete());
 
     let blog = blog(&directory);
     let list = blog.get("/");
@@ -48,7 +48,7 @@ fn harmful_html_is_not_shown() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
     let attack = "<script>alert(1)</script>";
-    let post = Post::complete()
+    let post = DeliveryRequest::complete()
         .field(
             "article",
             json!({
@@ -90,7 +90,7 @@ fn every_page_forbids_scripts() {
 fn what_cannot_be_decoded_is_kept_and_listed() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    let post = Post::complete().field("article", json!({"title": "No body"}));
+    let post = DeliveryRequest::complete().field("article", json!({"title": "No body"}));
     assert_eq!(blog.deliver(&post).body, r#"{"status":"stored"}"#);
 
     let list = blog.get("/");
@@ -109,7 +109,7 @@ fn a_job_id_is_never_a_path() {
     let directory = tempfile::tempdir().unwrap();
     let articles = directory.path().join("articles");
     let blog = blog(&articles);
-    let post = Post::complete().job_id("../escaped");
+    let post = DeliveryRequest::complete().job_id("../escaped");
     assert_eq!(blog.deliver(&post).body, r#"{"status":"stored"}"#);
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
 
@@ -121,8 +121,8 @@ fn a_job_id_is_never_a_path() {
 fn another_event_about_a_job_is_no_duplicate() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    blog.deliver(&Post::complete());
-    let update = Post::complete().header("X-Service-Event", "article.updated");
+    blog.deliver(&DeliveryRequest::complete());
+    let update = DeliveryRequest::complete().header("X-Service-Event", "article.updated");
     assert_eq!(blog.deliver(&update).body, r#"{"status":"stored"}"#);
 }
 
@@ -134,7 +134,7 @@ fn without_its_folder_the_service_is_asked_to_come_again() {
     let command = command.stderr(Stdio::null());
     let blog = Program::run(command.env("ARTICLE_BLOG_DIR", directory.path()));
     directory.close().unwrap();
-    let response = blog.deliver(&Post::complete());
+    let response = blog.deliver(&DeliveryRequest::complete());
     assert_eq!(response.status, 503);
     assert!(response.body.contains(r#""error":"unavailable""#));
     assert_eq!(blog.get("/").status, 500);

@@ -3,7 +3,7 @@ use std::{path::Path, process::Command};
 use article_inbox::{Counts, Inbox, State};
 use article_webhook_axum::{
     Reply, Sink,
-    fixture::{self, Post},
+    fixture::{self, DeliveryRequest},
 };
 
 use crate::program::{Program, command};
@@ -26,7 +26,7 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Stores a delivery that nobody has worked on, as a receiver does that dies right after its answer.
-fn leave_behind(path: &Path, post: &Post) {
+fn leave_behind(path: &Path, post: &DeliveryRequest) {
     wait(async {
         let inbox = Inbox::open(path).await.unwrap();
         let open = fixture::receiver().open(post.headers()).unwrap();
@@ -58,8 +58,10 @@ fn an_article_that_was_stored_before_a_restart_is_printed_once() {
     for example in RECEIVERS {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("articles.db");
-        let (left, next) =
-            (Post::complete().job_id("job_left"), Post::complete().job_id("job_next"));
+        let (left, next) = (
+            DeliveryRequest::complete().job_id("job_left"),
+            DeliveryRequest::complete().job_id("job_next"),
+        );
         leave_behind(&path, &left);
 
         let mut program = start(example, &path);
@@ -85,7 +87,7 @@ fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
         let path = folder.path().join("articles.db");
         let mut program = start(example, &path);
         for job_id in ["job_1", "job_2"] {
-            assert_eq!(program.deliver(&Post::complete().job_id(job_id)).status, 200);
+            assert_eq!(program.deliver(&DeliveryRequest::complete().job_id(job_id)).status, 200);
             assert!(program.line().starts_with(job_id), "{example}");
         }
         assert_eq!(program.end(signal), (Some(0), Vec::new()), "{example} {signal:?}");
@@ -94,7 +96,7 @@ fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
 
         let program = start(example, &path);
         assert_eq!(
-            program.deliver(&Post::complete().job_id("job_2")).body,
+            program.deliver(&DeliveryRequest::complete().job_id("job_2")).body,
             r#"{"status":"duplicate"}"#
         );
         assert_eq!(program.end(signal), (Some(0), Vec::new()), "{example} {signal:?}");

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook_axum::fixture::{self, Post};
+use article_webhook_axum::fixture::{self, DeliveryRequest};
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -72,7 +72,7 @@ impl Program {
         lines.join("\n")
     }
 
-    pub(crate) fn deliver(&self, post: &Post) -> Response {
+    pub(crate) fn deliver(&self, post: &DeliveryRequest) -> Response {
         self.request("POST /webhooks/articles", post.headers(), post.body())
     }
 

@@ -1,6 +1,6 @@
 //! Requests as a framework hands them over.
 
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 use bytes::Bytes;
 use http::HeaderMap;
 
@@ -17,8 +17,8 @@ pub(crate) fn requests(bytes: usize, text: Text) -> Vec<Request> {
     posts(bytes, text).into_iter().map(Request::from).collect()
 }
 
-impl From<Post> for Request {
-    fn from(post: Post) -> Self {
+impl From<DeliveryRequest> for Request {
+    fn from(post: DeliveryRequest) -> Self {
         let (head, body) = post.into_request("/").into_parts();
         let headers = head.headers;
         Self { headers, body }

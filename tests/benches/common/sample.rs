@@ -1,15 +1,15 @@
 //! The deliveries that everything is measured on.
 
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 
 /// How many distinct bodies take turns. A single one, repeated, would train the branch predictor
 /// until it knows the article by heart, and flatter everyone.
 const BODIES: u64 = 64;
 
 /// Distinct articles of about `bytes` bytes of HTML.
-pub(crate) fn posts(bytes: usize, text: Text) -> Vec<Post> {
+pub(crate) fn posts(bytes: usize, text: Text) -> Vec<DeliveryRequest> {
     let post = |seed| {
-        let post = Post::article(seed, bytes);
+        let post = DeliveryRequest::article(seed, bytes);
         let body = text.write(post.body());
         post.with_body(body)
     };

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 
 /// How the sender's bytes come to the server.
 #[derive(Clone, Copy)]
@@ -112,7 +112,7 @@ fn answer(connection: &mut TcpStream) -> io::Result<String> {
 }
 
 /// The bytes of a request.
-pub(crate) fn request(post: &Post) -> Vec<u8> {
+pub(crate) fn request(post: &DeliveryRequest) -> Vec<u8> {
     let mut request = b"POST / HTTP/1.1\r\nHost: localhost\r\n".to_vec();
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

@@ -1,6 +1,6 @@
 //! Two servers, by turns.
 
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 
 use crate::{
     child::Server,
@@ -11,7 +11,7 @@ use crate::{
 
 /// What is sent to both servers, and how.
 pub(crate) struct Duel<'a> {
-    pub(crate) posts: &'a [Post],
+    pub(crate) posts: &'a [DeliveryRequest],
     pub(crate) road: Road,
     /// The answer that both must give.
     pub(crate) status: u16,

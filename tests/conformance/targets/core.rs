@@ -1,14 +1,15 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
+    sync::Arc,
     task::{Context, Poll, Waker},
     time::SystemTime,
 };
 
 use article_webhook::{
-    Answer, Broken, Chunks, Delivery, Envelope, Intake, Receiver, Refused, Sink,
+    Answer, Delivery, Envelope, Receiver, Refused,
+    adapter::{self, BodyError, BodySource, Intake, SinkFuture},
 };
-
 use bytes::Bytes;
 
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     site::{self, Site, Style},
 };
 
-/// The core without framework, socket, runtime or clock: the smallest adapter there can be.
+/// The core without framework, socket, runtime or clock: the smallest possible adapter.
 #[derive(Debug, Default)]
 pub(crate) struct Core {
     ledger: Ledger,
@@ -56,21 +57,17 @@ impl Target for Core {
         let answer = match style {
             Style::Receive => {
                 let opened = open(site, &receiver, request);
-                match carry(&receiver, opened, request, Intake::read) {
-                    Some(Ok(delivery)) => Ok(Some(accept(&receiver, &application, delivery))),
-                    Some(Err(refused)) => {
-                        refused.report_to(&application);
-                        Ok(Some(refused.answer()))
-                    }
+                match receive_body(&receiver, opened, request, Intake::read) {
+                    Some(received) => Ok(Some(dispatch(&receiver, application, received))),
                     None => Err(Silence::Late),
                 }
             }
             Style::Extract | Style::Require => {
                 let opened = receiver.open(&request.headers()[..]);
-                match carry(&receiver, opened, request, Intake::article) {
+                match receive_body(&receiver, opened, request, Intake::article) {
                     Some(Ok(result)) => match poll_once(application.handle(result)) {
                         Ended::Returned(Ok(())) => Ok(None),
-                        Ended::Returned(Err(reason)) => Ok(Some(Answer::retry(&reason))),
+                        Ended::Returned(Err(reason)) => Ok(Some(adapter::retry(&reason))),
                         Ended::Panicked | Ended::Pending => panic!("nothing is owed here"),
                     },
                     Some(Err(refused)) => Ok(Some(refused.answer())),
@@ -124,8 +121,8 @@ fn open(site: Site, receiver: &Receiver, request: &Request) -> Result<Envelope, 
     receiver.open_request(method, &headers[..])
 }
 
-/// `None` while a body is waited for that does not come.
-fn carry<T>(
+/// `None` if the body does not arrive.
+fn receive_body<T>(
     receiver: &Receiver,
     opened: Result<Envelope, Refused>,
     request: &Request,
@@ -133,42 +130,50 @@ fn carry<T>(
 ) -> Option<Result<T, Refused>> {
     let mut pieces = Pieces { request, left: request.pieces().into_iter() };
     let sleep = |_| std::future::pending();
-    let carried = receiver.carry(opened, &mut pieces, sleep, SystemTime::now(), read);
-    match poll_once(carried) {
+    let now = SystemTime::now();
+    match poll_once(adapter::receive_body(receiver, opened, &mut pieces, sleep, now, read)) {
         Ended::Returned(result) => Some(result),
         Ended::Pending => None,
         Ended::Panicked => panic!("the core does not panic"),
     }
 }
 
-/// The body of a request, as far as it is sent.
+/// The part of a request's body that is sent.
 struct Pieces<'a> {
     request: &'a Request,
     left: std::vec::IntoIter<Bytes>,
 }
 
-impl Chunks for Pieces<'_> {
-    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
+impl BodySource for Pieces<'_> {
+    async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
         match self.left.next() {
             Some(piece) => Some(Ok(piece)),
             None if self.request.is_whole() => None,
-            None if self.request.ends_early() => Some(Err(Broken::Early)),
+            None if self.request.ends_early() => Some(Err(BodyError::Incomplete)),
             None => std::future::pending().await,
         }
     }
 }
 
-fn accept(receiver: &Receiver, application: &Application, delivery: Delivery) -> Answer {
-    let job_id = delivery.job_id().clone();
-    let task = async {
-        match poll_once(async { application.accept(delivery).await }) {
-            Ended::Returned(reply) => Ok(reply),
-            Ended::Panicked => Err(()),
-            // What is pending is never notified, so it is late at whatever deadline.
-            Ended::Pending => std::future::pending().await,
+fn dispatch(
+    receiver: &Receiver,
+    application: Application,
+    received: Result<Delivery, Refused>,
+) -> Answer {
+    let spawn = |work: SinkFuture| {
+        let ended = poll_once(work);
+        async move {
+            match ended {
+                Ended::Returned(reply) => Ok(reply),
+                Ended::Panicked => Err(()),
+                // Pending work is never woken, so it misses any deadline.
+                Ended::Pending => std::future::pending().await,
+            }
         }
     };
-    match poll_once(receiver.wait(&job_id, task, |_| std::future::ready(()))) {
+    let sink = Arc::new(application);
+    let over = |_| std::future::ready(());
+    match poll_once(adapter::dispatch(receiver, received, sink, spawn, over)) {
         Ended::Returned(answer) => answer,
         Ended::Panicked | Ended::Pending => panic!("the deadline is over at once"),
     }

@@ -10,7 +10,8 @@ use std::{
 
 use article_webhook_server::{Body, Server};
 use article_webhook_tower::{
-    Answer, Delivery, Receive, RequireDeliveryLayer, Sink, receive, receive_capability,
+    Delivery, Receive, RequireDeliveryLayer, Sink, article_webhook::Answer, receive,
+    receive_capability,
 };
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -45,19 +46,22 @@ impl Mounted {
         if self.style == Style::Receive {
             return self.sink.clone().oneshot(request).await;
         }
-        let application = &self.mount.application;
-        let layer = RequireDeliveryLayer::new(self.mount.receiver.clone());
-        let inside = layer.layer(service_fn(async |request| {
-            Ok::<_, Infallible>(inside(application, request).await)
+        let Mount { receiver, application, .. } = self.mount.clone();
+        let sink = application.clone();
+        let layer =
+            RequireDeliveryLayer::new(receiver).on_refused(move |refused| sink.refused(refused));
+        let service = layer.layer(service_fn(move |request| {
+            let application = application.clone();
+            async move { Ok::<_, Infallible>(inner(&application, request).await) }
         }));
-        // The bodies of refusals and of the service inside are alike here.
-        let response = inside.oneshot(request).await?;
+        // The bodies of refusals and of the inner service have the same type here.
+        let response = service.oneshot(request).await?;
         Ok(response.map(http_body_util::Either::into_inner))
     }
 }
 
-/// The service inside the layer asks the sink, so that the ledger shows what came through.
-async fn inside(
+/// The inner service calls the sink, so that the ledger shows the deliveries that came through.
+async fn inner(
     application: &Application,
     mut request: Request<Full<Bytes>>,
 ) -> Response<Full<Bytes>> {

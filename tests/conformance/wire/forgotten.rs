@@ -1,5 +1,5 @@
 use actix_web::web;
-use article_webhook_actix_web::{ArticleComplete, Delivery, Receiver, Retry};
+use article_webhook_actix_web::{ArticleComplete, RawDelivery, Receiver, Retry};
 
 use crate::{
     answers::{Answer, NO_RECEIVER, UNAUTHORIZED},
@@ -13,7 +13,7 @@ async fn on_article(_: ArticleComplete) -> Result<(), Retry> {
     unreachable!("no receiver, no article")
 }
 
-async fn on_delivery(_: Delivery) -> Result<(), Retry> {
+async fn on_delivery(_: RawDelivery) -> Result<(), Retry> {
     unreachable!("no receiver, no delivery")
 }
 

@@ -1,0 +1,111 @@
+use std::pin::Pin;
+
+use actix_web::{FromRequest, HttpRequest, dev::Payload, web::Data};
+use article_webhook::{ArticleResult, Delivery, Receiver, Refused, adapter::Intake};
+
+use crate::{body::receive_body, headers::ActixHeaders, refused_response::RefusedResponse};
+
+type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>>>>;
+
+/// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
+///
+/// The [`Receiver`] comes from `app_data`, plain or in `web::Data`. Without it every request is answered
+/// with a 500 that names the fix. The handler's result decides whether the service retries: after
+/// `Ok` it does not, after [`Retry`](crate::Retry) it does. Work that must survive a crash
+/// belongs in a [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
+///
+/// Do not extract `Option<ArticleComplete>`: it turns a forged delivery into `None`, and drops the
+/// [`RefusedResponse`], without which actix-web does not close the connection of a sender that never
+/// ends the body.
+///
+/// ```
+/// use actix_web::{App, web};
+/// use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry};
+///
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+///     println!("received {:?}: {:?}", result.job_id, result.article.title);
+///     Ok(())
+/// }
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
+/// let app = App::new()
+///     .app_data(receiver)
+///     .service(web::resource("/webhooks/articles").route(web::post().to(on_article)));
+/// # use article_webhook_actix_web::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # actix_web::rt::System::new().block_on(async {
+/// # let app = actix_web::test::init_service(app).await;
+/// # let send = async |fixture: DeliveryRequest| {
+/// #     let request = test_request(&fixture, "/webhooks/articles");
+/// #     actix_web::test::call_service(&app, request.to_request()).await
+/// # };
+/// assert_eq!(send(DeliveryRequest::complete()).await.status(), 204);
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await.status(), 401);
+/// # });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "handlers take it apart in their arguments")]
+pub struct ArticleComplete(pub ArticleResult);
+
+impl FromRequest for ArticleComplete {
+    type Error = RefusedResponse;
+    type Future = ExtractorFuture<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        extract(request, payload, |intake| intake.article().map(Self))
+    }
+}
+
+/// Extracts a [`Delivery`]: authentic and well-formed, with its exact bytes, of any event.
+///
+/// For handlers that need the exact bytes, or events that this version does not know.
+///
+/// ```
+/// use article_webhook_actix_web::{RawDelivery, Retry};
+///
+/// async fn on_delivery(RawDelivery(delivery): RawDelivery) -> Result<(), Retry> {
+///     println!("{} for {}: {} bytes", delivery.event(), delivery.target(), delivery.body().len());
+///     Ok(())
+/// }
+/// # use actix_web::{App, web};
+/// # use article_webhook_actix_web::{fixture::{self, DeliveryRequest, Defect}, test_request};
+/// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_delivery));
+/// # actix_web::rt::System::new().block_on(async {
+/// # let app = actix_web::test::init_service(app).await;
+/// # let send = async |fixture: DeliveryRequest| {
+/// #     let request = test_request(&fixture, "/");
+/// #     actix_web::test::call_service(&app, request.to_request()).await
+/// # };
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::UnknownEvent)).await.status(), 204);
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::JobIdMismatch)).await.status(), 422);
+/// # });
+/// ```
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "handlers take it apart in their arguments")]
+pub struct RawDelivery(pub Delivery);
+
+impl FromRequest for RawDelivery {
+    type Error = RefusedResponse;
+    type Future = ExtractorFuture<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        extract(request, payload, |intake| intake.read().map(Self))
+    }
+}
+
+fn extract<T: 'static>(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    read: fn(Intake) -> Result<T, Refused>,
+) -> ExtractorFuture<T> {
+    let data = || request.app_data::<Data<Receiver>>().map(Data::get_ref);
+    let Some(receiver) = request.app_data::<Receiver>().or_else(data).cloned() else {
+        return Box::pin(std::future::ready(Err(RefusedResponse::no_receiver())));
+    };
+    let opened = receiver.open(&ActixHeaders(request.headers()));
+    let payload = payload.take();
+    Box::pin(async move {
+        let (received, payload) = receive_body(&receiver, opened, payload, read).await;
+        received.map_err(|refused| RefusedResponse::new(refused, payload))
+    })
+}

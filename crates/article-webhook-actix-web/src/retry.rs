@@ -1,0 +1,82 @@
+use std::{error::Error, fmt};
+
+use actix_web::{HttpResponse, ResponseError, dev::Payload, http::StatusCode};
+use article_webhook::{Answer, adapter};
+
+use crate::response::{response, status};
+
+/// The handler failed and asks for a retry: 503 with `Retry-After: 10`.
+///
+/// `?` converts any type that implements [`Error`]. Types that do not, such as `anyhow::Error` and
+/// `Box<dyn Error>`, are converted with `.map_err(Retry::because)?`. The error is logged (feature
+/// `tracing`) and not sent.
+///
+/// ```
+/// use actix_web::HttpResponse;
+/// use article_webhook_actix_web::{ArticleComplete, Retry};
+///
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+///     let path = format!("/no/such/folder/{}", result.article.title.len());
+///     std::fs::write(path, result.article.html.as_untrusted_str())?; // 503 when the disk is full
+///     Ok(())
+/// }
+/// # use actix_web::{App, web};
+/// # use article_webhook_actix_web::{fixture::{self, DeliveryRequest}, test_request};
+/// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_article));
+/// # actix_web::rt::System::new().block_on(async {
+/// # let app = actix_web::test::init_service(app).await;
+/// # let fixture = DeliveryRequest::complete();
+/// # let request = test_request(&fixture, "/");
+/// # let response = actix_web::test::call_service(&app, request.to_request()).await;
+/// # assert_eq!(response.status(), 503);
+/// # assert_eq!(response.headers().get("retry-after").unwrap(), "10");
+/// # });
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Retry(Answer);
+
+impl Retry {
+    /// A retry for a reason that does not implement [`Error`].
+    pub fn because(reason: impl fmt::Display) -> Self {
+        Self(adapter::retry(&reason))
+    }
+}
+
+impl<E: Error> From<E> for Retry {
+    fn from(error: E) -> Self {
+        Self::because(error)
+    }
+}
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the handler asks for a retry")
+    }
+}
+
+impl ResponseError for Retry {
+    fn status_code(&self) -> StatusCode {
+        status(self.0)
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        response(self.0, Payload::None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_and_every_text_is_a_reason_to_retry() {
+        let retry = Retry::from(std::fmt::Error);
+        assert_eq!(retry.to_string(), "the handler asks for a retry");
+        assert_eq!(retry.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+        let response = retry.error_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers().get("retry-after").unwrap(), "10");
+        let because = Retry::because("the search index is being rebuilt");
+        assert_eq!(because.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+}

@@ -1,0 +1,94 @@
+use article_webhook::{ArticleResult, Delivery, Receiver, adapter::Intake};
+use axum_core::extract::{FromRef, FromRequest, Request};
+
+use crate::{body::receive_body, refused_response::RefusedResponse};
+
+/// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
+///
+/// The [`Receiver`] comes from the router's state. The handler's result decides whether the service
+/// retries: after `Ok(())` it does not, after [`Retry`](crate::Retry) it does. Work that must survive a
+/// crash belongs in a [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
+///
+/// There is no `Option<ArticleComplete>`: it would turn a forged delivery into `None`.
+///
+/// ```
+/// use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry};
+/// use axum::{Router, routing::post};
+///
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+///     println!("received {:?}: {:?}", result.job_id, result.article.title);
+///     Ok(())
+/// }
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
+/// let app: Router = Router::new()
+///     .route("/webhooks/articles", post(on_article))
+///     .with_state(receiver);
+/// # use article_webhook_axum::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// # use tower::ServiceExt;
+/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/webhooks/articles"));
+/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.status(), 401);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "handlers take it apart in their arguments")]
+pub struct ArticleComplete(pub ArticleResult);
+
+impl<S: Sync> FromRequest<S> for ArticleComplete
+where
+    Receiver: FromRef<S>,
+{
+    type Rejection = RefusedResponse;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, RefusedResponse> {
+        let receiver = Receiver::from_ref(state);
+        let opened = receiver.open(request.headers());
+        let article = receive_body(&receiver, opened, request.into_body(), Intake::article).await;
+        article.map(Self).map_err(RefusedResponse)
+    }
+}
+
+/// Extracts a [`Delivery`]: authentic and well-formed, with its exact bytes, of any event.
+///
+/// For handlers that need the exact bytes, or events that this version does not know.
+///
+/// ```
+/// use article_webhook_axum::{RawDelivery, Retry};
+///
+/// async fn on_delivery(RawDelivery(delivery): RawDelivery) -> Result<(), Retry> {
+///     println!("{} for {}: {} bytes", delivery.event(), delivery.target(), delivery.body().len());
+///     Ok(())
+/// }
+/// # use axum::{Router, routing::post};
+/// # use article_webhook_axum::{fixture::{self, DeliveryRequest, Defect}, test_request};
+/// # let app: Router = Router::new().route("/", post(on_delivery)).with_state(fixture::receiver());
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// # use tower::ServiceExt;
+/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/"));
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::UnknownEvent)).await?.status(), 200);
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::JobIdMismatch)).await?.status(), 422);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "handlers take it apart in their arguments")]
+pub struct RawDelivery(pub Delivery);
+
+impl<S: Sync> FromRequest<S> for RawDelivery
+where
+    Receiver: FromRef<S>,
+{
+    type Rejection = RefusedResponse;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, RefusedResponse> {
+        let receiver = Receiver::from_ref(state);
+        let opened = receiver.open(request.headers());
+        let delivery = receive_body(&receiver, opened, request.into_body(), Intake::read).await;
+        delivery.map(Self).map_err(RefusedResponse)
+    }
+}

@@ -1,0 +1,67 @@
+use std::{error::Error, fmt};
+
+use article_webhook::{Answer, adapter};
+use axum_core::response::{IntoResponse, Response};
+
+use crate::response::response;
+
+/// The handler failed and asks for a retry: 503 with `Retry-After: 10`.
+///
+/// `?` converts any type that implements [`Error`]. Types that do not, such as `anyhow::Error` and
+/// `Box<dyn Error>`, are converted with `.map_err(Retry::because)?`. The error is logged (feature
+/// `tracing`) and not sent.
+///
+/// ```
+/// use article_webhook_axum::{ArticleComplete, Retry};
+///
+/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+///     let path = format!("/no/such/folder/{}", result.article.title.len());
+///     std::fs::write(path, result.article.html.as_untrusted_str())?; // 503 when the disk is full
+///     Ok(()) // 200
+/// }
+/// # use article_webhook_axum::{fixture::{self, DeliveryRequest}, test_request};
+/// # let app = axum::Router::new().route("/", axum::routing::post(on_article)).with_state(fixture::receiver());
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// # use tower::ServiceExt;
+/// # let response = app.oneshot(test_request(&DeliveryRequest::complete(), "/")).await?;
+/// # assert_eq!(response.status(), 503);
+/// # assert_eq!(response.headers()["retry-after"], "10");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Retry(Answer);
+
+impl Retry {
+    /// A retry for a reason that does not implement [`Error`].
+    pub fn because(reason: impl fmt::Display) -> Self {
+        Self(adapter::retry(&reason))
+    }
+}
+
+impl<E: Error> From<E> for Retry {
+    fn from(error: E) -> Self {
+        Self::because(error)
+    }
+}
+
+impl IntoResponse for Retry {
+    fn into_response(self) -> Response {
+        response(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_and_every_text_is_a_reason_to_retry() {
+        for retry in [Retry::from(fmt::Error), Retry::because("the index is being rebuilt")] {
+            let response = retry.into_response();
+            assert_eq!(response.status(), 503);
+            assert_eq!(response.headers()["retry-after"], "10");
+        }
+    }
+}

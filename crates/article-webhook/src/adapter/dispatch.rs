@@ -1,0 +1,94 @@
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use super::{Sink, before::before, report_refusal};
+use crate::{
+    answer::{Answer, Refused, Reply},
+    log,
+    receiver::{Delivery, Receiver},
+};
+
+/// The work of a sink on one delivery, for the runtime to run in a task of its own.
+pub type SinkFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
+
+/// Gives a delivery to the sink and waits for its reply, or reports the refusal to the sink. Returns what
+/// goes back to the sender.
+///
+/// `received` is the result of [`receive_body`](super::receive_body) with
+/// [`Intake::read`](super::Intake::read). `spawn` is the runtime's and runs the sink in a task of its own:
+/// a sender that disconnects cannot stop the sink's work halfway. An error of the task means that the sink
+/// panicked (500). `sleep` is the runtime's and bounds the wait by
+/// [`sink_deadline`](Receiver::sink_deadline); after that the service is asked to retry (503), and the task
+/// goes on.
+pub async fn dispatch<S, T, E, W>(
+    receiver: &Receiver,
+    received: Result<Delivery, Refused>,
+    sink: Arc<S>,
+    spawn: impl FnOnce(SinkFuture) -> T,
+    sleep: impl FnOnce(Duration) -> W,
+) -> Answer
+where
+    S: Sink + 'static,
+    T: Future<Output = Result<Reply, E>>,
+    W: Future<Output = ()>,
+{
+    let delivery = match received {
+        Ok(delivery) => delivery,
+        Err(refused) => {
+            report_refusal(&refused, |refused| sink.refused(refused));
+            return refused.answer();
+        }
+    };
+    let job_id = delivery.job_id().clone();
+    let task = spawn(Box::pin(async move { sink.accept(delivery).await }));
+    match before(sleep(receiver.sink_deadline()), task).await {
+        Some(Ok(reply)) => reply.into(),
+        Some(Err(_)) => {
+            log::sink_failed("the sink panicked", &job_id);
+            Answer::internal_error()
+        }
+        None => {
+            log::sink_failed("the sink did not reply in time", &job_id);
+            Reply::Unavailable.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::{pending, ready},
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::*;
+    use crate::AuthToken;
+
+    const HEADERS: [(&str, &str); 2] =
+        [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
+
+    fn answer<T: Future<Output = Result<Reply, ()>>>(
+        spawn: impl FnOnce(SinkFuture) -> T,
+        sleep: impl Future<Output = ()>,
+    ) -> Answer {
+        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        let body = r#"{"job_id": "1", "status": "complete", "article": {"title": "", "html": ""}}"#;
+        let received = receiver.open(&HEADERS).and_then(|envelope| envelope.read(body));
+        let sink = Arc::new(async |_: Delivery| Reply::Duplicate);
+        let answer = pin!(dispatch(&receiver, received, sink, spawn, |_| sleep));
+        match answer.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => panic!("the answer is pending"),
+        }
+    }
+
+    #[test]
+    fn the_reply_a_panic_and_a_late_sink_have_their_answers() {
+        let reply = answer(async |work| Ok(work.await), pending());
+        assert_eq!(reply.body(), r#"{"status":"duplicate"}"#);
+        let panicked = answer(|_| ready(Err(())), pending());
+        assert_eq!((panicked.status().as_u16(), panicked.body().contains("internal")), (500, true));
+        let late = answer(|_| pending(), ready(()));
+        assert_eq!((late.status().as_u16(), late.body().contains("unavailable")), (503, true));
+    }
+}

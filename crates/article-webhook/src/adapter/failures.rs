@@ -1,0 +1,36 @@
+use std::fmt;
+
+use crate::{
+    answer::{Answer, Reply},
+    log,
+};
+
+/// The answer for a handler that failed: 503, so that the service retries. Logs the error and does not
+/// send it.
+///
+/// ```
+/// use article_webhook::adapter;
+///
+/// let answer = adapter::retry(&"the disk is full");
+/// assert_eq!(answer.status(), 503);
+/// assert!(!answer.body().contains("disk"));
+/// ```
+pub fn retry(error: &dyn fmt::Display) -> Answer {
+    log::retry(error);
+    Reply::Retry.into()
+}
+
+/// The answer for an application that mounted an adapter without a part that it needs: 500. Logs
+/// `mistake`, which names the fix. `body` is the JSON to send, in the shape of the service's own errors.
+///
+/// ```
+/// use article_webhook::adapter;
+///
+/// let body = r#"{"error":"internal","message":"no receiver: add one"}"#;
+/// let answer = adapter::misconfigured("no receiver: add one", body);
+/// assert_eq!((answer.status().as_u16(), answer.body()), (500, body));
+/// ```
+pub fn misconfigured(mistake: &str, body: &'static str) -> Answer {
+    log::misconfigured(mistake);
+    Answer::misconfigured(body)
+}

@@ -1,0 +1,44 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::{answer::Refused, log};
+
+/// Reports the refusal of an authentic delivery, for instance to [`Sink::refused`](crate::Sink::refused).
+/// A stranger's is not reported. A panic of `report` is caught and logged: the refusal stands.
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver, adapter};
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let reported = |token: &str| {
+///     let refused = receiver.open(&[("Authorization", token)]).unwrap_err();
+///     let mut reported = false;
+///     adapter::report_refusal(&refused, |_| reported = true);
+///     reported
+/// };
+/// assert!(reported("Bearer 5f2b9c0e7a1d4e38")); // authentic, but without a Content-Type
+/// assert!(!reported("Bearer guess"));
+/// # Ok::<(), article_webhook::TokenError>(())
+/// ```
+pub fn report_refusal(refused: &Refused, report: impl FnOnce(&Refused)) {
+    if !refused.rejection().is_authentic() {
+        return;
+    }
+    // A panic here leaves the sink in no other state than a panic in a task of its own.
+    if catch_unwind(AssertUnwindSafe(|| report(refused))).is_err() {
+        log::refusal_report_panicked(refused.job_id());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::{Rejection, UnreadBody};
+
+    #[test]
+    fn a_panic_at_a_refusal_does_not_change_the_answer() {
+        let refused = Refused::new(Rejection::Incomplete, None, UnreadBody::None);
+        // As a panic, but without its message in the output of the tests.
+        report_refusal(&refused, |_| std::panic::resume_unwind(Box::new("a panic")));
+        assert_eq!(refused.answer().status(), 400);
+    }
+}

@@ -1,0 +1,72 @@
+use super::{Answer, DrainBudget, Rejection, UnreadBody};
+use crate::article::JobId;
+
+/// A refused delivery: the cause, and the job if it is known.
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+///
+/// let refused = receiver.open(&headers)?.read("{").unwrap_err();
+/// assert_eq!(refused.rejection().code(), "malformed_json");
+/// assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
+///
+/// let stranger = receiver.open(&headers[1..]).unwrap_err();
+/// assert_eq!(stranger.rejection().code(), "unauthorized");
+/// assert_eq!(stranger.job_id(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{rejection}")]
+pub struct Refused {
+    rejection: Rejection,
+    job_id: Option<JobId>,
+    unread_body: UnreadBody,
+}
+
+impl Refused {
+    pub(crate) fn new(
+        rejection: Rejection,
+        job_id: Option<JobId>,
+        unread_body: UnreadBody,
+    ) -> Self {
+        Self { rejection, job_id, unread_body }
+    }
+
+    /// The cause.
+    #[must_use]
+    pub fn rejection(&self) -> &Rejection {
+        &self.rejection
+    }
+
+    /// The job that the delivery is about, for which the API can be asked. `None` if the sender is not
+    /// authentic, if the id could not be read, and if header and body name different jobs.
+    #[must_use]
+    pub fn job_id(&self) -> Option<&JobId> {
+        self.job_id.as_ref()
+    }
+
+    /// What goes back to the sender. It closes the connection unless the whole body was read.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        let answer = Answer::from(&self.rejection);
+        match self.unread_body {
+            UnreadBody::None => answer,
+            UnreadBody::Drain | UnreadBody::Close => answer.closing(),
+        }
+    }
+
+    /// How much of the unread body may be read and dropped before the answer is sent; `None` for
+    /// none of it.
+    pub(crate) fn drain_budget(&self) -> Option<DrainBudget> {
+        (self.unread_body == UnreadBody::Drain).then(DrainBudget::new)
+    }
+
+    /// The same refusal, after the body was read to its end: the connection may be used again.
+    pub(crate) fn drained(self) -> Self {
+        Self { unread_body: UnreadBody::None, ..self }
+    }
+}

@@ -1,0 +1,122 @@
+use crate::article::DecodeError;
+
+/// The cause of a refusal: one variant per cause.
+///
+/// The sender is told only the [`code`](Self::code) and the [`status`](Self::status), which are
+/// coarser. The cause is for logs and metrics. No variant holds a token, a body or a header value.
+///
+/// ```
+/// use article_webhook::Rejection;
+///
+/// assert_eq!(Rejection::AuthorizationWrong.status(), 401);
+/// assert_eq!(Rejection::AuthorizationMissing.code(), "unauthorized");
+/// assert_eq!(Rejection::AuthorizationMissing.to_string(), "the Authorization header is missing");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive] // later versions may tell more causes apart
+pub enum Rejection {
+    /// 405: the request's method is not POST.
+    #[error("the method is not POST")]
+    MethodNotPost,
+    /// 401: no `Authorization` header.
+    #[error("the Authorization header is missing")]
+    AuthorizationMissing,
+    /// 401: more than one `Authorization` header, even if they are equal.
+    #[error("the Authorization header is repeated")]
+    AuthorizationRepeated,
+    /// 401: no accepted token equals the `Authorization` header.
+    #[error("the Authorization header is not an accepted token")]
+    AuthorizationWrong,
+    /// 401: the last segment of the URL is not a capability of this receiver.
+    #[error("the URL is not a capability of this receiver")]
+    CapabilityWrong,
+    /// 401: the capability is one of this receiver's and has expired.
+    #[error("the capability has expired")]
+    CapabilityExpired,
+    /// 415: `Content-Type` is missing, repeated or not `application/json` in UTF-8.
+    #[error("the Content-Type is not one application/json in UTF-8")]
+    ContentType,
+    /// 415: the body is compressed or otherwise encoded.
+    #[error("the Content-Encoding is not identity")]
+    ContentEncoding,
+    /// 400: a header of the service is repeated.
+    #[error("the {0} header is repeated")]
+    HeaderRepeated(ServiceHeader),
+    /// 400: a header of the service is missing, and the receiver is
+    /// [`strict`](crate::ReceiverBuilder::strict) or the body is not a complete article.
+    #[error("the {0} header is missing")]
+    HeaderMissing(ServiceHeader),
+    /// 400: the event is not 1 to 255 visible ASCII characters.
+    #[error("the event header is not 1 to 255 visible ASCII characters")]
+    EventInvalid,
+    /// 400: the body has no single length: `Content-Length` is repeated, is not a number or comes with
+    /// `Transfer-Encoding`, or `Transfer-Encoding` is not `chunked` alone.
+    #[error("the Content-Length and Transfer-Encoding give the body no single length")]
+    Framing,
+    /// 413: the declared or the actual length of the body is over the receiver's limit.
+    #[error("the body is over the limit of {limit} bytes: raise ReceiverBuilder::body_limit")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// 400: the body ended before it was complete.
+    #[error("the body ended early")]
+    Incomplete,
+    /// 408: the body did not arrive in time. Only on a server that sets a deadline for it.
+    #[error("the body did not arrive in time")]
+    Timeout,
+    /// 503: the server has no memory left for bodies. Only on a server that bounds that memory.
+    #[error("the server has no room for the body")]
+    Overloaded,
+    /// 400: the body is not one well-formed JSON object.
+    #[error("the body is malformed JSON at line {line} column {column}")]
+    MalformedJson {
+        /// The line, from 1.
+        line: usize,
+        /// The column in bytes, from 1; 0 at the start of a line.
+        column: usize,
+    },
+    /// 400: the job id is missing in header and body, or one of them is not a job id.
+    #[error("the job id is missing or invalid")]
+    InvalidJobId,
+    /// 422: header and body name different jobs.
+    #[error("the job ids of header and body differ")]
+    JobIdMismatch,
+    /// 200: this version does not know the event, and the application uses an extractor, which handles
+    /// known events only.
+    #[error("the event is not known and was ignored")]
+    EventIgnored,
+    /// 422: the same, and the receiver [refuses unknown events](crate::ReceiverBuilder::refuse_unknown_events).
+    #[error("the event is not known")]
+    EventUnknown,
+    /// 422: the body is not an article result, and the application uses an extractor.
+    #[error("the body is no article result: {0}")]
+    Undecodable(DecodeError),
+}
+
+/// The headers that the service adds to a delivery (service document, section 6.1).
+///
+/// ```
+/// use article_webhook::{Rejection, ServiceHeader};
+///
+/// let rejection = Rejection::HeaderRepeated(ServiceHeader::JobId);
+/// assert_eq!(rejection.to_string(), "the job id header is repeated");
+/// assert_eq!(rejection.status(), 400);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive] // the service may add more
+pub enum ServiceHeader {
+    /// `X-Service-Event`, unless the receiver was given another name.
+    Event,
+    /// `X-Service-Job-Id`, unless the receiver was given another name.
+    JobId,
+}
+
+impl std::fmt::Display for ServiceHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Event => "event",
+            Self::JobId => "job id",
+        })
+    }
+}

@@ -1,0 +1,25 @@
+/// The outcome of an accepted delivery, as a [`Sink`](crate::Sink) reports it.
+///
+/// It decides what the service does next (service document, section 6.2): after a 2xx nothing, after
+/// any other status it retries, 10, 60 and 300 seconds later and then never again.
+///
+/// ```
+/// use article_webhook::{Answer, Reply};
+///
+/// assert_eq!(Answer::from(Reply::Stored).status(), 200);
+/// assert_eq!(Answer::from(Reply::Retry).status(), 503);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive] // later versions may tell more outcomes apart
+pub enum Reply {
+    /// 200: it is durably stored. Return this only after the commit.
+    Stored,
+    /// 200: the same job is durably stored already.
+    Duplicate,
+    /// 200: nothing is to be done, and a retry could not help.
+    Ignored,
+    /// 503 with `Retry-After: 10`: not now, send it again.
+    Retry,
+    /// 503 with `Retry-After: 10`: the store is down, full or too busy, or its outcome is unknown.
+    Unavailable,
+}

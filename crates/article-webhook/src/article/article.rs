@@ -1,0 +1,65 @@
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Number;
+
+use super::UntrustedHtml;
+
+/// An article (service document, section 2.1).
+///
+/// ```
+/// use article_webhook::ArticleResult;
+///
+/// let body = br#"{"job_id": "job_1", "status": "complete",
+///                 "article": {"title": "Hello", "html": "<article>Hi</article>", "word_count": 1}}"#;
+/// let article = ArticleResult::from_json(body)?.article;
+/// assert_eq!(article.html.as_untrusted_str(), "<article>Hi</article>");
+/// assert_eq!(article.word_count.unwrap().as_u64(), Some(1));
+/// assert_eq!(article.meta_title, None);
+///
+/// let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "Hello"}}"#;
+/// assert_eq!(ArticleResult::from_json(body).unwrap_err().path(), "article.html");
+/// # Ok::<(), article_webhook::DecodeError>(())
+/// ```
+#[derive(Clone, PartialEq, Serialize)]
+#[non_exhaustive] // the service may document more fields
+pub struct Article {
+    /// The title, as plain text: escape it before it becomes part of a page.
+    pub title: String,
+    /// The body as HTML, wrapped in an `article` element. It comes from outside: sanitise it.
+    pub html: UntrustedHtml,
+    /// The title for search metadata, as plain text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta_title: Option<String>,
+    /// The description for search metadata, as plain text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta_description: Option<String>,
+    /// The quality score; an integer by the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eeat_score: Option<Number>,
+    /// The words in the article.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word_count: Option<Number>,
+}
+
+impl fmt::Debug for Article {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Article")
+            .field("title", &Size(&self.title))
+            .field("html", &self.html)
+            .field("meta_title", &self.meta_title.as_deref().map(Size))
+            .field("meta_description", &self.meta_description.as_deref().map(Size))
+            .field("eeat_score", &self.eeat_score)
+            .field("word_count", &self.word_count)
+            .finish()
+    }
+}
+
+/// A text in `Debug` output. Shows the size only, so that no content reaches a log.
+pub(super) struct Size<'a>(pub(super) &'a str);
+
+impl fmt::Debug for Size<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}

@@ -1,0 +1,72 @@
+use std::fmt;
+
+/// The kind of event that a delivery reports: the value of the event header (service document,
+/// section 6.1).
+///
+/// One kind exists today. Any other is kept by its name, so that an event of a new kind is not lost.
+///
+/// ```
+/// use article_webhook::Event;
+///
+/// assert_eq!(Event::from("article.complete"), Event::ArticleComplete);
+/// assert_eq!(Event::from("article.updated").as_str(), "article.updated");
+/// assert_ne!(Event::from("Article.Complete"), Event::ArticleComplete);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive] // the service may name more kinds in its document
+pub enum Event {
+    /// `article.complete`: a job is done and the body is its result.
+    ArticleComplete,
+    /// A kind that this version does not know.
+    Other(Box<str>),
+}
+
+impl Event {
+    /// The name as the service writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::ArticleComplete => "article.complete",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// An event name is 1 to 255 visible ASCII characters.
+    pub(crate) fn from_header(value: &[u8]) -> Option<Self> {
+        let visible = value.iter().all(u8::is_ascii_graphic);
+        let name = std::str::from_utf8(value).ok()?;
+        (visible && (1..=255).contains(&name.len())).then(|| name.into())
+    }
+}
+
+impl From<&str> for Event {
+    fn from(name: &str) -> Self {
+        match name {
+            "article.complete" => Self::ArticleComplete,
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_names_an_event_in_1_to_255_visible_characters() {
+        let named = |value: &[u8]| Event::from_header(value).map(|event| event.to_string());
+        for name in ["article.complete", "article.updated", "!", &"x".repeat(255)] {
+            assert_eq!(named(name.as_bytes()).as_deref(), Some(name));
+        }
+        for value in [&b""[..], b"article complete", b"caf\xc3\xa9", b"\xff", b"\x7f", &[b'x'; 256]]
+        {
+            assert_eq!(named(value), None, "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Number;
+
+use super::{Article, DecodeError, FeaturedImage, JobId, SocialPosts, Status, decode::decode};
+
+/// The result of a finished job: what the service delivers, and what its job status endpoint
+/// answers (service document, section 2.1).
+///
+/// `job_id`, `status`, `article.title` and `article.html` must be there; the document does not say
+/// which of the other fields always are, so each of them may be missing or `null`. Fields that this
+/// version does not know are ignored; [`Delivery::drift`](crate::Delivery::drift) names them.
+///
+/// `Debug` shows identity and sizes, never content. Serialising gives back the service's shape.
+///
+/// ```
+/// use article_webhook::ArticleResult;
+///
+/// let result = ArticleResult::from_json(
+///     br#"{"job_id": "job_1", "status": "complete", "credits_used": 2.0,
+///          "article": {"title": "Hello", "html": "<article>Hi</article>"}}"#,
+/// )?;
+/// assert_eq!(result.article.title, "Hello");
+/// assert_eq!(result.credits_used.unwrap().as_u64(), Some(2));
+/// assert!(result.featured_image.is_none());
+///
+/// let error = ArticleResult::from_json(br#"{"job_id": "job_1", "status": "complete"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "article: expected an object, found nothing");
+/// # Ok::<(), article_webhook::DecodeError>(())
+/// ```
+#[derive(Clone, PartialEq, Serialize)]
+#[non_exhaustive] // the service may document more fields
+pub struct ArticleResult {
+    /// The job: use it as the idempotency key for work on the article.
+    pub job_id: JobId,
+    /// The state of the job: always [`Status::Complete`] in a decoded result.
+    pub status: Status,
+    /// The article itself.
+    pub article: Article,
+    /// The image to show with the article.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub featured_image: Option<FeaturedImage>,
+    /// Posts that announce the article; empty if the service sent none.
+    pub social_posts: SocialPosts,
+    /// Credits consumed by the job. An integer by the document; a fraction or a negative number is kept as it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credits_used: Option<Number>,
+}
+
+impl ArticleResult {
+    /// Decodes a body that was stored as it came, or the answer of the job status endpoint.
+    ///
+    /// # Errors
+    ///
+    /// A [`DecodeError`] that names the first field which is missing or of another kind than
+    /// documented, or says where the body stops being well-formed JSON.
+    pub fn from_json(body: &[u8]) -> Result<Self, DecodeError> {
+        decode(body)
+    }
+}
+
+impl fmt::Debug for ArticleResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArticleResult")
+            .field("job_id", &self.job_id)
+            .field("status", &self.status)
+            .field("article", &self.article)
+            .field("featured_image", &self.featured_image)
+            .field("social_posts", &self.social_posts)
+            .field("credits_used", &self.credits_used)
+            .finish()
+    }
+}

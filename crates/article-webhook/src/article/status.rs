@@ -1,0 +1,67 @@
+use serde::Serialize;
+
+use crate::json::FromJson;
+
+/// The state of a job (service document, section 3). Only `complete` is documented; any other is kept by its name.
+///
+/// ```
+/// use article_webhook::Status;
+///
+/// assert_eq!(Status::from("complete"), Status::Complete);
+/// assert_eq!(Status::from("queued").as_str(), "queued");
+/// assert_ne!(Status::from("Complete"), Status::Complete);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive] // the document does not name the other states
+pub enum Status {
+    /// The job is done and its result is there.
+    Complete,
+    /// A state that this version does not know.
+    Other(Box<str>),
+}
+
+impl Status {
+    /// The name as the service writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Complete => "complete",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<&str> for Status {
+    fn from(name: &str) -> Self {
+        match name {
+            "complete" => Self::Complete,
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
+impl Serialize for Status {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl FromJson for Status {
+    const EXPECTED: &'static str = "a string";
+
+    fn text(text: &str) -> Option<Self> {
+        Some(text.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_keeps_its_name() {
+        let queued = Status::from("queued");
+        assert_eq!((queued.as_str(), Status::from("complete").as_str()), ("queued", "complete"));
+        assert_eq!(serde_json::to_string(&queued).unwrap(), r#""queued""#);
+    }
+}

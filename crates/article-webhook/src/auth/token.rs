@@ -1,0 +1,283 @@
+use std::{env, fmt, fs, path::Path};
+
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::TokenError;
+
+/// The longest token, in bytes. Every token is padded to it, so that comparing one reads
+/// the same memory however long the secret is.
+const CAPACITY: usize = 4096;
+
+/// Below this many bytes after the scheme word, a token can be guessed.
+const SHORT: usize = 16;
+
+/// Authentication schemes by which a doubled or a lonely scheme word is recognised.
+const SCHEMES: [&str; 6] = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
+
+/// What template engines and forms leave in place of a token that was not filled in.
+const PLACEHOLDERS: [&str; 4] = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
+
+/// The secret that authenticates the service: a publish target's `auth_token`.
+///
+/// It is the whole value of the `Authorization` header, scheme word included, exactly as it
+/// was given to the service (service document, sections 2.2 and 5): at most 4,096 bytes of printable ASCII.
+/// A token that cannot be right is refused when it is built, not when it is compared.
+///
+/// A token is never shown: it has no `Display`, no `Serialize` and no `PartialEq`, its `Debug` is
+/// redacted, and its memory is zeroed on drop.
+///
+/// ```
+/// use article_webhook::{AuthToken, TokenError};
+///
+/// let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
+/// assert_eq!(format!("{token:?}"), "AuthToken(redacted)");
+///
+/// assert!(matches!(AuthToken::new("Bearer "), Err(TokenError::SchemeOnly { .. })));
+/// assert!(matches!(AuthToken::new("Bearer <AUTH_TOKEN>"), Err(TokenError::Placeholder { .. })));
+/// # Ok::<(), TokenError>(())
+/// ```
+#[derive(Clone)]
+pub struct AuthToken {
+    padded: Zeroizing<Box<[u8]>>,
+    length: usize,
+}
+
+impl AuthToken {
+    /// Takes the token as it was configured at the service.
+    ///
+    /// # Errors
+    ///
+    /// A [`TokenError`] for every value that cannot be right: empty, only white space, a scheme
+    /// word and nothing else, a doubled scheme word, white space at either end, control or
+    /// non-ASCII characters, a placeholder, or more than 4,096 bytes.
+    pub fn new(token: &str) -> Result<Self, TokenError> {
+        check(token)?;
+        // Allocated at its final size: growing would leave copies of the secret behind.
+        let mut padded = Zeroizing::new(vec![0; CAPACITY].into_boxed_slice());
+        padded[..token.len()].copy_from_slice(token.as_bytes());
+        Ok(Self { padded, length: token.len() })
+    }
+
+    /// Takes the token from the environment variable `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::NotSet`] and [`TokenError::NotUnicode`] name the variable; otherwise as [`AuthToken::new`].
+    pub fn from_env(name: &str) -> Result<Self, TokenError> {
+        match env::var(name) {
+            Ok(token) => Self::new(&Zeroizing::new(token)),
+            Err(env::VarError::NotPresent) => Err(TokenError::NotSet { name: name.into() }),
+            Err(env::VarError::NotUnicode(_)) => Err(TokenError::NotUnicode { name: name.into() }),
+        }
+    }
+
+    /// Takes the token from a file, such as a mounted secret. One trailing newline is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Unreadable`] names the file; otherwise as [`AuthToken::new`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenError> {
+        let path = path.as_ref();
+        let unreadable =
+            |source| TokenError::Unreadable { path: path.display().to_string(), source };
+        let content = Zeroizing::new(fs::read(path).map_err(unreadable)?);
+        let line = content.strip_suffix(b"\n").unwrap_or(&content);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // The error of `from_utf8` is dropped: it would say how much of the file was read.
+        Self::new(std::str::from_utf8(line).map_err(|_| TokenError::ForbiddenCharacter)?)
+    }
+
+    /// Whether the token is so short (under 16 bytes after the scheme word) that it can be guessed.
+    ///
+    /// Short tokens are allowed, because the service may have issued one; with the feature
+    /// `tracing` the receiver warns about them.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let token = &self.padded[..self.length];
+        let scheme = token.iter().position(|&byte| byte == b' ');
+        self.length - scheme.map_or(0, |space| space + 1) < SHORT
+    }
+
+    /// Compares in a time that depends on the length of `presented` alone. The padding makes both
+    /// slices equally long, whatever the token's length; the lengths are compared separately.
+    pub(crate) fn matches(&self, presented: &[u8]) -> Choice {
+        let Some(padded) = self.padded.get(..presented.len()) else {
+            return Choice::from(0);
+        };
+        padded.ct_eq(presented) & self.length.ct_eq(&presented.len())
+    }
+}
+
+impl fmt::Debug for AuthToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuthToken(redacted)")
+    }
+}
+
+fn check(token: &str) -> Result<(), TokenError> {
+    let words = || token.split_whitespace();
+    let known = |word: &str| SCHEMES.into_iter().find(|scheme| scheme.eq_ignore_ascii_case(word));
+    if token.is_empty() {
+        return Err(TokenError::Empty);
+    }
+    let Some(first) = words().next() else {
+        return Err(TokenError::OnlyWhiteSpace);
+    };
+    if let Some(scheme) = known(first) {
+        match words().nth(1) {
+            None => return Err(TokenError::SchemeOnly { scheme }),
+            Some(second) if known(second) == Some(scheme) => {
+                return Err(TokenError::DoubledScheme { scheme });
+            }
+            Some(_) => {}
+        }
+    }
+    if token.trim() != token {
+        return Err(TokenError::SurroundingWhiteSpace);
+    }
+    if !token.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Err(TokenError::ForbiddenCharacter);
+    }
+    let credentials =
+        token.split_once(' ').map_or(token, |(_, credentials)| credentials.trim_start());
+    if let Some(placeholder) =
+        PLACEHOLDERS.into_iter().find(|placeholder| placeholder.eq_ignore_ascii_case(credentials))
+    {
+        return Err(TokenError::Placeholder { placeholder });
+    }
+    if token.len() > CAPACITY {
+        return Err(TokenError::TooLong);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(token: &str, presented: &[u8]) -> bool {
+        AuthToken::new(token).unwrap().matches(presented).into()
+    }
+
+    #[test]
+    fn only_the_whole_value_matches() {
+        assert!(matches("Bearer secret", b"Bearer secret"));
+        for other in [
+            &b""[..],
+            b"Bearer",
+            b"Bearer secre",
+            b"Bearer secrets",
+            b"Bearer secreT",
+            b"bearer secret",
+            b"secret",
+            b"Bearer secret\0",
+            b"Bearer  secret",
+        ] {
+            assert!(!matches("Bearer secret", other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_token_matches_and_a_longer_value_does_not() {
+        let longest = "x".repeat(CAPACITY);
+        assert!(matches(&longest, longest.as_bytes()));
+        assert!(!matches(&longest, &[b'x'; CAPACITY + 1]));
+        assert!(matches!(AuthToken::new(&"x".repeat(CAPACITY + 1)), Err(TokenError::TooLong)));
+    }
+
+    #[test]
+    fn a_token_is_short_under_sixteen_bytes_after_its_scheme_word() {
+        let is_short = |token: &str| AuthToken::new(token).unwrap().is_short();
+        for (token, short) in [
+            ("123456789012345", true),
+            ("1234567890123456", false),
+            ("Bearer 123456789012345", true),
+            ("Bearer 1234567890123456", false),
+            ("Bearer 1234567 90123456", false),
+        ] {
+            assert_eq!(is_short(token), short, "{token}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_has_its_own_message() {
+        let cases = [
+            ("", "the token is empty: give the publish target's auth_token"),
+            (" \t", "the token is only white space: give the publish target's auth_token"),
+            (
+                "Bearer",
+                "the token is the scheme word `Bearer` alone: the secret after it is missing",
+            ),
+            (
+                "bearer ",
+                "the token is the scheme word `Bearer` alone: the secret after it is missing",
+            ),
+            ("Basic", "the token is the scheme word `Basic` alone: the secret after it is missing"),
+            (
+                "bearer BEARER x",
+                "the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`",
+            ),
+            (
+                " Bearer x",
+                "the token begins or ends with white space, which no header can carry: remove it",
+            ),
+            (
+                "Bearer x\n",
+                "the token begins or ends with white space, which no header can carry: remove it",
+            ),
+            (
+                "Bearer x\ty",
+                "the token holds a control or a non-ASCII character, which no header can carry safely",
+            ),
+            (
+                "Bearer \u{e9}",
+                "the token holds a control or a non-ASCII character, which no header can carry safely",
+            ),
+            (
+                "Bearer <auth_token>",
+                "the token is the placeholder `<AUTH_TOKEN>`: give the publish target's auth_token",
+            ),
+            (
+                "undefined",
+                "the token is the placeholder `undefined`: give the publish target's auth_token",
+            ),
+            (
+                "Bearer  null",
+                "the token is the placeholder `null`: give the publish target's auth_token",
+            ),
+            (
+                "Token ChangeMe",
+                "the token is the placeholder `changeme`: give the publish target's auth_token",
+            ),
+        ];
+        for (token, message) in cases {
+            assert_eq!(AuthToken::new(token).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn a_token_is_taken_from_the_environment() {
+        // Set by cargo, wherever a test runs.
+        let token = AuthToken::from_env("CARGO_PKG_NAME").unwrap();
+        assert!(bool::from(token.matches(b"article-webhook")));
+        assert_eq!(
+            AuthToken::from_env("NO_SUCH_VARIABLE").unwrap_err().to_string(),
+            "the environment variable NO_SUCH_VARIABLE is not set: set it to the publish target's auth_token",
+        );
+    }
+
+    #[test]
+    fn one_trailing_newline_of_a_file_is_trimmed_and_no_more() {
+        let path = env::temp_dir().join(format!("article-webhook-token-{}", std::process::id()));
+        let read = |content: &str| {
+            fs::write(&path, content).unwrap();
+            AuthToken::from_file(&path)
+        };
+        assert!(bool::from(read("Bearer abc\n").unwrap().matches(b"Bearer abc")));
+        assert!(bool::from(read("Bearer abc\r\n").unwrap().matches(b"Bearer abc")));
+        assert!(matches!(read("Bearer abc\n\n"), Err(TokenError::SurroundingWhiteSpace)));
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(AuthToken::from_file(&path), Err(TokenError::Unreadable { .. })));
+    }
+}

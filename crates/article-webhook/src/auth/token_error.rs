@@ -1,0 +1,69 @@
+use std::io;
+
+/// The token cannot be right, or cannot be read. No variant holds any part of the token.
+///
+/// ```
+/// use article_webhook::{AuthToken, TokenError};
+///
+/// assert!(matches!(AuthToken::new(""), Err(TokenError::Empty)));
+/// assert!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").is_ok());
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive] // further values may turn out never to be right
+pub enum TokenError {
+    /// The token is the empty string.
+    #[error("the token is empty: give the publish target's auth_token")]
+    Empty,
+    /// The token holds nothing but white space.
+    #[error("the token is only white space: give the publish target's auth_token")]
+    OnlyWhiteSpace,
+    /// A scheme word stands alone.
+    #[error("the token is the scheme word `{scheme}` alone: the secret after it is missing")]
+    SchemeOnly {
+        /// The scheme word as it is registered.
+        scheme: &'static str,
+    },
+    /// The scheme word stands there twice.
+    #[error("the token says `{scheme}` twice: give the scheme word once, as in `{scheme} <token>`")]
+    DoubledScheme {
+        /// The scheme word as it is registered.
+        scheme: &'static str,
+    },
+    /// White space before or after the token, which HTTP strips from a header.
+    #[error("the token begins or ends with white space, which no header can carry: remove it")]
+    SurroundingWhiteSpace,
+    /// A control or a non-ASCII character.
+    #[error("the token holds a control or a non-ASCII character, which no header can carry safely")]
+    ForbiddenCharacter,
+    /// The token was never filled in.
+    #[error("the token is the placeholder `{placeholder}`: give the publish target's auth_token")]
+    Placeholder {
+        /// The placeholder that was recognised.
+        placeholder: &'static str,
+    },
+    /// More than 4,096 bytes.
+    #[error("the token is longer than 4096 bytes")]
+    TooLong,
+    /// The environment variable is not set.
+    #[error(
+        "the environment variable {name} is not set: set it to the publish target's auth_token"
+    )]
+    NotSet {
+        /// The variable's name.
+        name: String,
+    },
+    /// The environment variable is not Unicode.
+    #[error("the environment variable {name} is not valid Unicode")]
+    NotUnicode {
+        /// The variable's name.
+        name: String,
+    },
+    /// The file cannot be read.
+    #[error("the token file {path} cannot be read")]
+    Unreadable {
+        /// The file's path.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}

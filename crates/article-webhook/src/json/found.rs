@@ -1,0 +1,19 @@
+use super::Kind;
+
+/// What the JSON holds at a key that a reader knows.
+#[derive(Default, PartialEq)]
+pub(crate) enum Found<T> {
+    /// The key is absent.
+    #[default]
+    Absent,
+    /// A value that could be read as `T`.
+    Value(T),
+    /// A value that could not, and its kind.
+    OtherKind(Kind),
+}
+
+impl<T> Found<T> {
+    pub(super) fn new(value: Option<T>, kind: Kind) -> Self {
+        value.map_or(Self::OtherKind(kind), Self::Value)
+    }
+}

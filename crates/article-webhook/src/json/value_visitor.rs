@@ -1,0 +1,132 @@
+use std::{fmt, marker::PhantomData, sync::LazyLock};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+
+use super::{Elements, Entries, Found, FromJson, Kind, entries::Key};
+
+/// How deep objects and arrays may be nested, the outermost object included.
+const MAX_DEPTH: u8 = 64;
+
+/// How many more levels of nesting are allowed from here.
+#[derive(Clone, Copy)]
+pub(super) struct Depth(u8);
+
+impl Depth {
+    fn enter<E: Error>(self) -> Result<Self, E> {
+        let left = self.0.checked_sub(1);
+        left.map(Self).ok_or_else(|| E::custom("nested too deep"))
+    }
+}
+
+/// Under serde_json's feature `arbitrary_precision`, which any crate of an application may turn
+/// on for all of them, a number reaches a visitor as an object with this one key.
+const NUMBER: &str = "$serde_json::private::Number";
+
+/// Whether that feature is on: only then is a number kept as it was written.
+static NUMBERS_ARE_OBJECTS: LazyLock<bool> =
+    LazyLock::new(|| "1.10".parse().is_ok_and(|number: Number| number.to_string() == "1.10"));
+
+/// Reads one value of any kind as a `T`.
+pub(super) struct ValueVisitor<T> {
+    depth: Depth,
+    target: PhantomData<T>,
+}
+
+impl<T> ValueVisitor<T> {
+    /// Reads a whole document.
+    pub(super) fn outermost() -> Self {
+        Self::new(Depth(MAX_DEPTH))
+    }
+
+    pub(super) fn new(depth: Depth) -> Self {
+        Self { depth, target: PhantomData }
+    }
+}
+
+impl<T: FromJson> ValueVisitor<T> {
+    /// Reads a number that serde_json presents as an object. If the body itself holds such an object,
+    /// it is refused: its meaning would depend on the features that the application turned on.
+    fn number<'de, A: MapAccess<'de>>(mut map: A) -> Result<Found<T>, A::Error> {
+        // The digits are a string, which has no depth; a number is no level of nesting.
+        let Found::Value(digits) = map.next_value_seed(ValueVisitor::<String>::new(Depth(0)))?
+        else {
+            return Err(A::Error::custom("not a number"));
+        };
+        let number: Number = digits.parse().map_err(A::Error::custom)?;
+        if number.as_f64().is_none() || map.next_key_seed(Key)?.is_some() {
+            return Err(A::Error::custom("not a number"));
+        }
+        Ok(Found::new(T::number(number), Kind::Number))
+    }
+}
+
+impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<T> {
+    type Value = Found<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found<T>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<T> {
+    type Value = Found<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Found<T>, E> {
+        Ok(Found::new(T::null(), Kind::Null))
+    }
+
+    fn visit_bool<E: Error>(self, boolean: bool) -> Result<Found<T>, E> {
+        Ok(Found::new(T::boolean(boolean), Kind::Boolean))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Found<T>, E> {
+        Ok(Found::new(T::number(number.into()), Kind::Number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Found<T>, E> {
+        Ok(Found::new(T::number(number.into()), Kind::Number))
+    }
+
+    // serde_json has already refused numbers that no f64 can hold.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Found<T>, E> {
+        let number = Number::from_f64(number).and_then(T::number);
+        Ok(Found::new(number, Kind::Number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Found<T>, E> {
+        Ok(Found::new(T::text(text), Kind::String))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Found<T>, A::Error> {
+        let depth = self.depth.enter()?;
+        Ok(Found::new(T::array(Elements::new(seq, depth))?, Kind::Array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<T>, A::Error> {
+        let first = map.next_key_seed(Key)?;
+        if first.as_deref() == Some(NUMBER) && *NUMBERS_ARE_OBJECTS {
+            return Self::number(map);
+        }
+        let depth = self.depth.enter()?;
+        Ok(Found::new(T::object(Entries::new(map, depth, first))?, Kind::Object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::value::Error as ValueError;
+
+    use super::*;
+
+    #[test]
+    fn a_kind_that_json_does_not_have_is_refused_with_what_was_expected() {
+        let refused = ValueVisitor::<String>::outermost().visit_bytes::<ValueError>(b"");
+        let message = refused.err().unwrap().to_string();
+        assert_eq!(message, "invalid type: byte array, expected a string");
+    }
+}

@@ -1,0 +1,36 @@
+/// A setting of a [`ReceiverBuilder`](crate::ReceiverBuilder) is wrong.
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
+/// let error = Receiver::builder(token).body_limit(0).build().unwrap_err();
+/// assert_eq!(error.to_string(), "a body limit of 0 bytes refuses every delivery: the default is 8388608");
+/// # Ok::<(), article_webhook::TokenError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive] // more settings can be wrong in more ways
+pub enum BuildError {
+    /// The name is not a valid header name.
+    #[error(
+        "`{name}` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`"
+    )]
+    HeaderName {
+        /// The name that was given.
+        name: String,
+    },
+    /// The header has another meaning already.
+    #[error(
+        "the header `{name}` has another meaning already: give the event and the job id a header of their own each"
+    )]
+    HeaderTaken {
+        /// The name that was given.
+        name: String,
+    },
+    /// The body limit is 0.
+    #[error("a body limit of 0 bytes refuses every delivery: the default is 8388608")]
+    ZeroBodyLimit,
+    /// The sink's deadline is 0.
+    #[error("a sink deadline of 0 seconds refuses every delivery: the default is 5")]
+    ZeroSinkDeadline,
+}

@@ -1,0 +1,195 @@
+use std::{fmt, time::Duration};
+
+use http::HeaderName;
+
+use super::{
+    BuildError, Receiver,
+    body_limit::BodyLimit,
+    settings::{Settings, UnknownEvents},
+};
+use crate::auth::Targets;
+
+/// Settings of a [`Receiver`], all optional.
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
+/// let receiver = Receiver::builder(token.clone())
+///     .event_header("X-Acme-Event")
+///     .job_id_header("X-Acme-Job-Id")
+///     .strict()
+///     .build()?;
+///
+/// let invalid = Receiver::builder(token).event_header("X Acme Event").build();
+/// assert_eq!(
+///     invalid.unwrap_err().to_string(),
+///     "`X Acme Event` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is built before `build`"]
+pub struct ReceiverBuilder {
+    targets: Targets,
+    settings: Settings,
+    invalid: Option<BuildError>,
+}
+
+impl ReceiverBuilder {
+    pub(crate) fn new(targets: Targets) -> Self {
+        Self { targets, settings: Settings::default(), invalid: None }
+    }
+
+    /// The maximum length of a body in bytes; 8 MiB by default. A longer body is answered with 413, and
+    /// no retry can deliver it: choose a generous limit.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.settings.body_limit = BodyLimit(bytes);
+        self
+    }
+
+    /// The name of the header with the event; `X-Service-Event` by default.
+    pub fn event_header(mut self, name: &str) -> Self {
+        match header_name(name) {
+            Ok(name) => self.settings.event_header = name,
+            Err(error) => self.invalid = Some(error),
+        }
+        self
+    }
+
+    /// The name of the header with the job id; `X-Service-Job-Id` by default.
+    pub fn job_id_header(mut self, name: &str) -> Self {
+        match header_name(name) {
+            Ok(name) => self.settings.job_id_header = name,
+            Err(error) => self.invalid = Some(error),
+        }
+        self
+    }
+
+    /// Refuses a delivery that lacks one of the service's headers (400), even if its body is complete.
+    /// By default such a delivery is accepted, because some proxies strip `X-` headers.
+    pub fn strict(mut self) -> Self {
+        self.settings.strict = true;
+        self
+    }
+
+    /// Answers an unknown event with 422 instead of 200 where the application uses an extractor. No
+    /// retry of the service can succeed, but the service's log shows that the event was refused.
+    pub fn refuse_unknown_events(mut self) -> Self {
+        self.settings.unknown_events = UnknownEvents::Refuse;
+        self
+    }
+
+    /// The time a sink has before the service is asked to retry (503); 5 seconds by default. The sink's
+    /// task goes on after that.
+    pub fn sink_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.sink_deadline = deadline;
+        self
+    }
+
+    /// Builds the receiver.
+    ///
+    /// # Errors
+    ///
+    /// A [`BuildError`] for an invalid header name, for a header that would have two meanings, for a body
+    /// limit of 0 bytes and for a sink deadline of 0 seconds.
+    pub fn build(self) -> Result<Receiver, BuildError> {
+        if let Some(invalid) = self.invalid {
+            return Err(invalid);
+        }
+        let Settings { body_limit, event_header, job_id_header, sink_deadline, .. } =
+            &self.settings;
+        if *body_limit == BodyLimit(0) {
+            return Err(BuildError::ZeroBodyLimit);
+        }
+        if sink_deadline.is_zero() {
+            return Err(BuildError::ZeroSinkDeadline);
+        }
+        let taken = [
+            http::header::AUTHORIZATION,
+            http::header::CONNECTION,
+            http::header::CONTENT_ENCODING,
+            http::header::CONTENT_LENGTH,
+            http::header::CONTENT_TYPE,
+            http::header::EXPECT,
+            http::header::HOST,
+            http::header::TRANSFER_ENCODING,
+        ];
+        for name in [event_header, job_id_header] {
+            if taken.contains(name) {
+                return Err(BuildError::HeaderTaken { name: name.to_string() });
+            }
+        }
+        if event_header == job_id_header {
+            return Err(BuildError::HeaderTaken { name: event_header.to_string() });
+        }
+        Ok(Receiver::from_parts(self.targets, self.settings))
+    }
+}
+
+impl fmt::Debug for ReceiverBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReceiverBuilder").field("targets", &self.targets).finish_non_exhaustive()
+    }
+}
+
+fn header_name(name: &str) -> Result<HeaderName, BuildError> {
+    name.parse().map_err(|_| BuildError::HeaderName { name: name.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthToken;
+
+    fn refused(change: impl FnOnce(ReceiverBuilder) -> ReceiverBuilder) -> String {
+        let builder = Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        change(builder).build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_8_mib_and_5_seconds_and_both_can_be_set() {
+        let token = || AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+        let default = Receiver::new(token());
+        assert_eq!((default.body_limit(), default.sink_deadline().as_secs()), (8_388_608, 5));
+        let builder =
+            Receiver::builder(token()).body_limit(1).sink_deadline(Duration::from_secs(2));
+        let receiver = builder.build().unwrap();
+        assert_eq!((receiver.body_limit(), receiver.sink_deadline().as_secs()), (1, 2));
+    }
+
+    #[test]
+    fn each_wrong_setting_is_refused_with_its_own_message() {
+        assert_eq!(
+            refused(|builder| builder.event_header("a b")),
+            "`a b` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`",
+        );
+        assert_eq!(
+            refused(|builder| builder.job_id_header("")),
+            "`` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`",
+        );
+        assert_eq!(
+            refused(|builder| builder.body_limit(0)),
+            "a body limit of 0 bytes refuses every delivery: the default is 8388608",
+        );
+        assert_eq!(
+            refused(|builder| builder.sink_deadline(Duration::ZERO)),
+            "a sink deadline of 0 seconds refuses every delivery: the default is 5",
+        );
+    }
+
+    #[test]
+    fn a_header_has_one_meaning() {
+        let taken = |name: &str| {
+            format!(
+                "the header `{name}` has another meaning already: \
+                 give the event and the job id a header of their own each"
+            )
+        };
+        for name in ["authorization", "content-type", "content-length", "expect", "host"] {
+            assert_eq!(refused(|builder| builder.event_header(name)), taken(name));
+            assert_eq!(refused(|builder| builder.job_id_header(name)), taken(name));
+        }
+        let twice = refused(|builder| builder.event_header("X-Both").job_id_header("X-Both"));
+        assert_eq!(twice, taken("x-both"));
+    }
+}

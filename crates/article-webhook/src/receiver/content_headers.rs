@@ -1,0 +1,144 @@
+//! The headers that describe the body: `Content-Type`, `Content-Encoding`, `Content-Length` and
+//! `Transfer-Encoding`.
+
+use std::str;
+
+use super::headers::{Headers, Repeated, single};
+use crate::answer::Rejection;
+
+/// Whether there is one `Content-Type`: `application/json` in any letter case, with any parameters, and no
+/// `charset` but UTF-8.
+pub(super) fn is_json(headers: &(impl Headers + ?Sized)) -> bool {
+    let Ok(Some(value)) = single(headers, "content-type") else {
+        return false;
+    };
+    str::from_utf8(value).is_ok_and(|value| {
+        let (media_type, parameters) = value.split_once(';').unwrap_or((value, ""));
+        media_type.trim_ascii().eq_ignore_ascii_case("application/json") && are_utf8(parameters)
+    })
+}
+
+/// Whether the parameters (RFC 9110, section 5.6.6) are valid and name no `charset` but UTF-8.
+fn are_utf8(parameters: &str) -> bool {
+    let (mut quoted, mut escaped) = (false, false);
+    let outside_quotes = |c| {
+        let escape = quoted && !escaped && c == '\\';
+        quoted ^= c == '"' && !escaped;
+        escaped = escape;
+        c == ';' && !quoted
+    };
+    let mut parameters = parameters.split(outside_quotes).map(str::trim_ascii);
+    parameters.all(|parameter| {
+        let Some((name, value)) = parameter.split_once('=') else {
+            return parameter.is_empty();
+        };
+        let inner = unquoted(value);
+        let utf8 = inner.unwrap_or(value).eq_ignore_ascii_case("utf-8");
+        is_token(name)
+            && (inner.is_some() || is_token(value))
+            && (utf8 || !name.eq_ignore_ascii_case("charset"))
+    })
+}
+
+/// The inside of a quoted string (RFC 9110, section 5.6.4), with its escapes.
+fn unquoted(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    let mut escaped = false;
+    let closes = |c| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    };
+    let closes_early = inner.chars().any(closes);
+    (!closes_early && !escaped).then_some(inner)
+}
+
+/// Whether `word` is a token (RFC 9110, section 5.6.2).
+fn is_token(word: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !word.is_empty() && word.bytes().all(legal)
+}
+
+/// Whether `Content-Encoding` is absent or `identity`. Nothing is ever decompressed.
+pub(super) fn is_unencoded(headers: &(impl Headers + ?Sized)) -> bool {
+    headers
+        .values("content-encoding")
+        .flat_map(|value| value.split(|&byte| byte == b','))
+        .map(<[u8]>::trim_ascii)
+        .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+}
+
+/// The declared length of the body in bytes; `None` for a chunked body. A body that is framed in two ways
+/// is refused, because a proxy in front may have used the other one.
+pub(super) fn declared_length(headers: &(impl Headers + ?Sized)) -> Result<Option<u64>, Rejection> {
+    let framing = |Repeated| Rejection::Framing;
+    let length = single(headers, "content-length").map_err(framing)?;
+    match (single(headers, "transfer-encoding").map_err(framing)?, length) {
+        (None, None) => Ok(None),
+        (None, Some(digits)) => number(digits).map(Some).ok_or(Rejection::Framing),
+        (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => Ok(None),
+        (Some(_), _) => Err(Rejection::Framing),
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let digits = str::from_utf8(digits).ok()?;
+    // Only a number of more than 64 bits fails here, and it is over any limit.
+    Some(digits.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_as_the_standard_says() {
+        for value in [
+            "application/json",
+            "application/json ; charset=utf-8",
+            "application/json;\tcharset=UTF-8",
+            "application/json;; charset=\"utf-8\";",
+            r#"application/json; note="a;charset=latin1\";b""#,
+        ] {
+            assert!(is_json(&[("content-type", value)]), "{value}");
+        }
+        for value in [
+            "application/json; charset=latin1",
+            "application/json; charset=\"latin1\"",
+            "application/json; charset=utf-8; charset=latin1",
+            "application/json; charset=utf-8, text/plain",
+            "application/json; charset",
+            "application/json; note=\"open",
+            "application/json; charset =latin1",
+            "application/json; \"charset\"=latin1",
+            "application/json; =latin1",
+            "application/json; a b=c",
+            r#"application/json; note="a"b""#,
+            r#"application/json; note="\""#,
+            "application/json, application/json",
+        ] {
+            assert!(!is_json(&[("content-type", value)]), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_body_has_one_length() {
+        let declared = |pairs: &[(&str, &str)]| declared_length(pairs);
+        assert_eq!(declared(&[]), Ok(None));
+        assert_eq!(declared(&[("content-length", "7")]), Ok(Some(7)));
+        assert_eq!(declared(&[("content-length", "99999999999999999999")]), Ok(Some(u64::MAX)));
+        assert_eq!(declared(&[("transfer-encoding", "Chunked")]), Ok(None));
+        for pairs in [
+            &[("content-length", "-1")][..],
+            &[("content-length", "")],
+            &[("content-length", "7"), ("content-length", "7")],
+            &[("content-length", "7"), ("transfer-encoding", "chunked")],
+            &[("transfer-encoding", "gzip, chunked")],
+        ] {
+            assert_eq!(declared(pairs), Err(Rejection::Framing), "{pairs:?}");
+        }
+    }
+}

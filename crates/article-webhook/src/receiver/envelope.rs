@@ -1,0 +1,217 @@
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::{Delivery, Intake, body_limit::BodyLimit, receiver::Sender, settings::UnknownEvents};
+use crate::{
+    answer::{Refused, Rejection, ServiceHeader, UnreadBody},
+    article::{ArticleResult, Event, JobId, Outline, ResultDraft},
+    json::{self, Found, Malformed, ObjectFields},
+    log,
+};
+
+/// The proof that a request's headers were accepted: the service sent it, and its body may be read.
+///
+/// Only [`Receiver::open`](crate::Receiver::open) and its variants make an envelope, and only an envelope
+/// makes a [`Delivery`].
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+///
+/// let envelope = receiver.open(&headers)?;
+/// assert_eq!(envelope.read(r#"{"job_id": "job_1"}"#)?.job_id().as_str(), "job_1");
+///
+/// let envelope = receiver.open(&headers)?;
+/// let refused = envelope.read(r#"{"job_id": "job_2"}"#).unwrap_err();
+/// assert_eq!(refused.rejection().code(), "job_id_mismatch");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Envelope {
+    pub(super) body_limit: BodyLimit,
+    pub(super) unknown_events: UnknownEvents,
+    pub(super) sender: Sender,
+    pub(super) event: Option<Event>,
+    pub(super) job_id: Option<JobId>,
+    pub(super) declared: Option<u64>,
+}
+
+impl Envelope {
+    /// Checks the whole body and keeps its exact bytes. Does not build the article.
+    ///
+    /// # Errors
+    ///
+    /// In this order: the body is over the limit (413), shorter than declared (400), not one
+    /// well-formed JSON object of at most 64 levels without repeated keys (400); the job id is
+    /// missing or invalid (400), or differs from the header's (422); a header of the service is
+    /// missing and the body is not a complete article (400).
+    pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
+        let body = body.into();
+        let job_id = self.check(&body)?;
+        let Sender { target, intent } = self.sender;
+        log::accepted(&job_id, &target);
+        let event = self.event.unwrap_or(Event::ArticleComplete);
+        Ok(Delivery { target, event, job_id, intent, body })
+    }
+
+    /// Checks the body and builds the article in the same pass: [`read`](Self::read) and
+    /// [`Delivery::decode`] in one, for handlers that process the article inside the request.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and if the body is not an article result (422). An unknown event is
+    /// answered with 200, because a retry could not help, unless the receiver
+    /// [refuses unknown events](crate::ReceiverBuilder::refuse_unknown_events) (422).
+    pub fn article(self, body: impl AsRef<[u8]>) -> Result<ArticleResult, Refused> {
+        let body = body.as_ref();
+        if let Some(event @ Event::Other(_)) = &self.event {
+            let job_id = self.check(body)?;
+            log::unknown_event(event);
+            let rejection = match self.unknown_events {
+                UnknownEvents::Ignore => Rejection::EventIgnored,
+                UnknownEvents::Refuse => Rejection::EventUnknown,
+            };
+            return Err(Refused::new(rejection, Some(job_id), UnreadBody::None));
+        }
+        let draft: ResultDraft = self.parse(body)?;
+        let job_id = self.identify(draft.job_id())?;
+        let result = draft.finish().map_err(|error| match self.check(body) {
+            // `read` accepts this body.
+            Ok(job_id) => {
+                Refused::new(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
+            }
+            Err(refused) => refused,
+        })?;
+        if let Some(missing) = self.missing_header() {
+            log::header_missing(missing, &job_id);
+        }
+        log::accepted(&job_id, &self.sender.target);
+        Ok(result)
+    }
+
+    /// Collects the body chunk by chunk.
+    #[must_use]
+    pub fn intake(self) -> Intake {
+        Intake::new(self)
+    }
+
+    /// Checks the whole body, and returns the job that it is about.
+    fn check(&self, body: &[u8]) -> Result<JobId, Refused> {
+        let outline: Outline = self.parse(body)?;
+        let job_id = self.identify(&outline.job_id)?;
+        let Some(missing) = self.missing_header() else {
+            return Ok(job_id);
+        };
+        if !outline.is_complete_article() {
+            let rejection = Rejection::HeaderMissing(missing);
+            return Err(Refused::new(rejection, Some(job_id), UnreadBody::None));
+        }
+        log::header_missing(missing, &job_id);
+        Ok(job_id)
+    }
+
+    fn parse<F: ObjectFields>(&self, body: &[u8]) -> Result<F, Refused> {
+        let length = body.len() as u64;
+        self.body_limit.check(length).map_err(|rejection| self.refuse(rejection))?;
+        if self.declared.is_some_and(|declared| length < declared) {
+            return Err(self.refuse(Rejection::Incomplete));
+        }
+        json::parse(body).map_err(|Malformed { line, column }| {
+            self.refuse(Rejection::MalformedJson { line, column })
+        })
+    }
+
+    /// The job id that header and body agree on.
+    fn identify(&self, body: &Found<JobId>) -> Result<JobId, Refused> {
+        match (&self.job_id, body) {
+            (Some(header), Found::Value(body)) if header != body => {
+                // Neither id is trusted, so the refusal names none.
+                Err(Refused::new(Rejection::JobIdMismatch, None, UnreadBody::None))
+            }
+            (_, Found::Value(id)) | (Some(id), Found::Absent) => Ok(id.clone()),
+            (_, Found::Absent | Found::OtherKind(_)) => Err(self.refuse(Rejection::InvalidJobId)),
+        }
+    }
+
+    fn missing_header(&self) -> Option<ServiceHeader> {
+        if self.event.is_none() {
+            return Some(ServiceHeader::Event);
+        }
+        self.job_id.is_none().then_some(ServiceHeader::JobId)
+    }
+
+    /// A refusal after the whole body was read.
+    fn refuse(&self, rejection: Rejection) -> Refused {
+        Refused::new(rejection, self.job_id.clone(), UnreadBody::None)
+    }
+}
+
+impl fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Envelope")
+            .field("target", &self.sender.target)
+            .field("event", &self.event)
+            .field("job_id", &self.job_id)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AuthToken, Receiver};
+
+    const HEADERS: [(&str, &str); 4] = [
+        ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+        ("Content-Type", "application/json"),
+        ("X-Service-Event", "article.complete"),
+        ("X-Service-Job-Id", "job_1"),
+    ];
+
+    fn envelope(limit: usize) -> Envelope {
+        let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+        Receiver::builder(token).body_limit(limit).build().unwrap().open(&HEADERS).unwrap()
+    }
+
+    #[test]
+    fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
+        let body = r#"{"job_id": "job_1"}"#;
+        for limit in [body.len(), body.len() + 1] {
+            assert_eq!(envelope(limit).read(body).unwrap().body(), body);
+        }
+        for limit in [body.len() - 1, body.len() - 2] {
+            let refused = envelope(limit).read(body).unwrap_err();
+            assert_eq!(*refused.rejection(), Rejection::TooLarge { limit });
+        }
+    }
+
+    #[test]
+    fn chunks_may_be_as_long_as_the_limit_together_and_no_longer() {
+        let mut intake = envelope(10).intake();
+        intake.push("12345".into()).unwrap();
+        intake.push("678".into()).unwrap();
+        intake.push("90".into()).unwrap();
+        let refused = intake.push("1".into()).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::TooLarge { limit: 10 });
+        let mut intake = envelope(10).intake();
+        intake.push("1234567".into()).unwrap();
+        intake.push("8".into()).unwrap();
+        assert!(intake.push("9012".into()).is_err());
+    }
+
+    #[test]
+    fn a_body_shorter_than_was_declared_is_incomplete() {
+        let declared = |length: &'static str| {
+            let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+            let headers = HEADERS.into_iter().chain([("Content-Length", length)]);
+            Receiver::new(token).open(&headers.collect::<Vec<_>>()).unwrap()
+        };
+        let body = r#"{"job_id": "job_1"}"#;
+        assert!(declared("19").read(body).is_ok());
+        let refused = declared("20").read(body).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::Incomplete);
+    }
+}

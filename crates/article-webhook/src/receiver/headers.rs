@@ -1,0 +1,104 @@
+use http::{HeaderMap, header};
+
+/// Looks up the headers of a request.
+///
+/// A trait and not a map type, because frameworks have different map types: actix-web has its own, most
+/// others use [`http::HeaderMap`], and some environments have plain pairs. Implemented for `HeaderMap` and for slices, arrays and vectors of name and value pairs.
+///
+/// ```
+/// use article_webhook::adapter::Headers;
+///
+/// let pairs = [("X-Service-Job-Id", "job_1"), ("x-service-job-id", "job_2")];
+/// let values: Vec<_> = pairs.values("X-SERVICE-JOB-ID").collect();
+/// assert_eq!(values, [&b"job_1"[..], b"job_2"]);
+/// assert_eq!(pairs.values("Authorization").count(), 0);
+/// ```
+pub trait Headers {
+    /// All values of the header called `name`, in any letter case, in the order they came.
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
+}
+
+impl Headers for HeaderMap {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        // A constant name need not be parsed.
+        let values = match name {
+            "authorization" => self.get_all(header::AUTHORIZATION),
+            "content-type" => self.get_all(header::CONTENT_TYPE),
+            "content-encoding" => self.get_all(header::CONTENT_ENCODING),
+            "content-length" => self.get_all(header::CONTENT_LENGTH),
+            "transfer-encoding" => self.get_all(header::TRANSFER_ENCODING),
+            other => self.get_all(other),
+        };
+        values.iter().map(|value| value.as_bytes())
+    }
+}
+
+impl<N: AsRef<[u8]>, V: AsRef<[u8]>> Headers for [(N, V)] {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.iter()
+            .filter(move |(own, _)| own.as_ref().eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value.as_ref())
+    }
+}
+
+impl<N: AsRef<[u8]>, V: AsRef<[u8]>, const LENGTH: usize> Headers for [(N, V); LENGTH] {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self[..].values(name)
+    }
+}
+
+impl<N: AsRef<[u8]>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self[..].values(name)
+    }
+}
+
+/// The header is repeated.
+pub(super) struct Repeated;
+
+/// The only value of a header, without the white space around it, which HTTP does not count.
+pub(super) fn single<'a>(
+    headers: &'a (impl Headers + ?Sized),
+    name: &'a str,
+) -> Result<Option<&'a [u8]>, Repeated> {
+    let mut values = headers.values(name);
+    let value = values.next();
+    match values.next() {
+        Some(_) => Err(Repeated),
+        None => Ok(value.map(<[u8]>::trim_ascii)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: [(&str, &str); 9] = [
+        ("authorization", "1"),
+        ("content-type", "2"),
+        ("content-encoding", "3"),
+        ("content-length", "4"),
+        ("transfer-encoding", "5"),
+        ("x-service-event", "6"),
+        ("authorization", "7"),
+        ("content-type", "8"),
+        ("expect", "9"),
+    ];
+
+    #[test]
+    fn a_map_and_pairs_hold_the_same_values() {
+        let map: HeaderMap = PAIRS
+            .iter()
+            .map(|(name, value)| {
+                (name.parse::<http::HeaderName>().unwrap(), value.parse().unwrap())
+            })
+            .collect();
+        for (name, _) in PAIRS {
+            let values: Vec<_> = PAIRS.values(name).collect();
+            assert!(!values.is_empty());
+            assert_eq!(Headers::values(&map, name).collect::<Vec<_>>(), values, "{name}");
+            assert_eq!(PAIRS.to_vec().values(name).collect::<Vec<_>>(), values, "{name}");
+        }
+        assert_eq!(Headers::values(&map, "host").count(), 0);
+    }
+}

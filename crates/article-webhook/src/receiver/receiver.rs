@@ -1,0 +1,234 @@
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, SystemTime},
+};
+
+use subtle::ConditionallySelectable;
+
+use super::{
+    Envelope, Headers, ReceiverBuilder,
+    content_headers::{declared_length, is_json, is_unencoded},
+    headers::{Repeated, single},
+    settings::Settings,
+};
+use crate::{
+    answer::{Refused, Rejection, ServiceHeader, UnreadBody},
+    article::{Event, JobId},
+    auth::{Target, Targets},
+    log,
+};
+
+/// Decides from the headers alone whether a request is a delivery of the service.
+///
+/// A receiver knows the accepted tokens, the limit of a body and the names of the headers. It always has
+/// at least one token. A clone is cheap and shares the tokens with its original.
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+/// assert!(receiver.open(&headers).is_ok());
+///
+/// let refused = receiver.open(&[("Authorization", "Bearer guess")]).unwrap_err();
+/// assert_eq!(refused.answer().status(), 401);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Receiver(Arc<Shared>);
+
+struct Shared {
+    targets: RwLock<Arc<[Target]>>,
+    settings: Settings,
+    refusals: log::Refusals,
+}
+
+impl Receiver {
+    /// A receiver with default settings. A single token becomes the target `default`.
+    #[must_use]
+    pub fn new(targets: impl Into<Targets>) -> Self {
+        Self::from_parts(targets.into(), Settings::default())
+    }
+
+    /// A receiver with other settings.
+    pub fn builder(targets: impl Into<Targets>) -> ReceiverBuilder {
+        ReceiverBuilder::new(targets.into())
+    }
+
+    pub(crate) fn from_parts(targets: Targets, settings: Settings) -> Self {
+        targets.0.iter().for_each(log::short_token);
+        Self(Arc::new(Shared {
+            targets: RwLock::new(targets.0.into()),
+            settings,
+            refusals: log::Refusals::default(),
+        }))
+    }
+
+    /// Checks the headers of a request. It needs nothing of the body, so nothing of a stranger's body is
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// In this order: `Authorization` is not one accepted token (401); `Content-Type` is not
+    /// `application/json` in UTF-8, or the body is encoded (415); a header of the service is
+    /// repeated, invalid or, under [`strict`](ReceiverBuilder::strict), missing (400); the body has no
+    /// single length (400), or its declared length is over the limit (413).
+    pub fn open(&self, headers: &(impl Headers + ?Sized)) -> Result<Envelope, Refused> {
+        self.open_with(headers, |receiver| receiver.authenticate(headers))
+    }
+
+    /// Checks the head of a request: the method, which must be POST, and then the headers. For adapters
+    /// that are mounted on every method.
+    ///
+    /// # Errors
+    ///
+    /// Any other method (405); otherwise as [`open`](Self::open).
+    pub fn open_request(
+        &self,
+        method: &str,
+        headers: &(impl Headers + ?Sized),
+    ) -> Result<Envelope, Refused> {
+        self.open_with(headers, |receiver| {
+            require_post(method)?;
+            receiver.authenticate(headers)
+        })
+    }
+
+    /// Accepts these targets and no others, from the next request on and in every clone.
+    ///
+    /// The service may still retry with the old token for 370 seconds. To replace a token, accept both
+    /// the old and the new one for at least 15 minutes.
+    pub fn replace_targets(&self, targets: impl Into<Targets>) {
+        let targets = targets.into().0;
+        targets.iter().for_each(log::short_token);
+        // A poisoned lock still holds complete targets: the value is replaced in one step.
+        *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets.into();
+    }
+
+    /// The maximum length of a body in bytes.
+    #[must_use]
+    pub fn body_limit(&self) -> usize {
+        self.0.settings.body_limit.0
+    }
+
+    /// The time a sink has before the service is asked to retry.
+    #[must_use]
+    pub fn sink_deadline(&self) -> Duration {
+        self.0.settings.sink_deadline
+    }
+
+    pub(crate) fn log_refusal(&self, refused: &Refused, now: SystemTime) {
+        self.0.refusals.log(refused, now);
+    }
+
+    /// The checks of every request, in the order of the table of answers: `authenticate` checks the
+    /// sender (and, before it, the method), then come the headers.
+    pub(super) fn open_with(
+        &self,
+        headers: &(impl Headers + ?Sized),
+        authenticate: impl FnOnce(&Self) -> Result<Sender, Rejection>,
+    ) -> Result<Envelope, Refused> {
+        let settings = &self.0.settings;
+        let declared = declared_length(headers);
+        let unread_body = || match headers.values("expect").next() {
+            // The sender waits for permission before it sends the body.
+            Some(_) => UnreadBody::Close,
+            None => UnreadBody::by_length(declared, settings.body_limit.0),
+        };
+        let sender =
+            authenticate(self).map_err(|rejection| Refused::new(rejection, None, unread_body()))?;
+        let job_id = self.job_id(headers);
+        let known_job_id = job_id.as_ref().ok().cloned().flatten();
+        let (event, declared) = self
+            .check_headers(headers, &job_id, declared)
+            .map_err(|rejection| Refused::new(rejection, known_job_id.clone(), unread_body()))?;
+        Ok(Envelope {
+            body_limit: settings.body_limit,
+            unknown_events: settings.unknown_events,
+            sender,
+            event,
+            job_id: known_job_id,
+            declared,
+        })
+    }
+
+    /// The target whose token was presented. Compares with every token, whichever matches.
+    fn authenticate(&self, headers: &(impl Headers + ?Sized)) -> Result<Sender, Rejection> {
+        let presented = single(headers, "authorization")
+            .map_err(|Repeated| Rejection::AuthorizationRepeated)?
+            .ok_or(Rejection::AuthorizationMissing)?;
+        // The lock is held while the `Arc` is cloned, not while tokens are compared.
+        let targets = Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner));
+        let mut found = u64::MAX;
+        for (index, target) in (0..).zip(targets.iter()) {
+            found.conditional_assign(&index, target.token.matches(presented));
+        }
+        let target = usize::try_from(found).ok().and_then(|index| targets.get(index));
+        let target = target.ok_or(Rejection::AuthorizationWrong)?;
+        Ok(Sender { target: Arc::clone(&target.label), intent: None })
+    }
+
+    fn check_headers(
+        &self,
+        headers: &(impl Headers + ?Sized),
+        job_id: &Result<Option<JobId>, Rejection>,
+        declared: Result<Option<u64>, Rejection>,
+    ) -> Result<(Option<Event>, Option<u64>), Rejection> {
+        let settings = &self.0.settings;
+        if !is_json(headers) {
+            return Err(Rejection::ContentType);
+        }
+        if !is_unencoded(headers) {
+            return Err(Rejection::ContentEncoding);
+        }
+        let event = single(headers, settings.event_header.as_str())
+            .map_err(|Repeated| Rejection::HeaderRepeated(ServiceHeader::Event))?
+            .map(|value| Event::from_header(value).ok_or(Rejection::EventInvalid))
+            .transpose()?;
+        let has_job_id = job_id.as_ref().map_err(|&rejection| rejection)?.is_some();
+        if settings.strict && event.is_none() {
+            return Err(Rejection::HeaderMissing(ServiceHeader::Event));
+        }
+        if settings.strict && !has_job_id {
+            return Err(Rejection::HeaderMissing(ServiceHeader::JobId));
+        }
+        let declared = declared?;
+        settings.body_limit.check(declared.unwrap_or(0))?;
+        Ok((event, declared))
+    }
+
+    fn job_id(&self, headers: &(impl Headers + ?Sized)) -> Result<Option<JobId>, Rejection> {
+        let value = single(headers, self.0.settings.job_id_header.as_str())
+            .map_err(|Repeated| Rejection::HeaderRepeated(ServiceHeader::JobId))?;
+        value
+            .map(|value| std::str::from_utf8(value).ok().and_then(|id| id.parse().ok()))
+            .map(|id| id.ok_or(Rejection::InvalidJobId))
+            .transpose()
+    }
+}
+
+/// An authenticated sender.
+pub(super) struct Sender {
+    /// The label of the target whose token was presented, or `capability`.
+    pub(super) target: Arc<str>,
+    /// The intent of the capability URL.
+    pub(super) intent: Option<Box<str>>,
+}
+
+/// The only place that refuses a request for its method (405).
+pub(super) fn require_post(method: &str) -> Result<(), Rejection> {
+    if method == "POST" { Ok(()) } else { Err(Rejection::MethodNotPost) }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let targets = self.0.targets.read().unwrap_or_else(PoisonError::into_inner);
+        let labels: Vec<_> = targets.iter().map(|target| &target.label).collect();
+        f.debug_struct("Receiver")
+            .field("targets", &labels)
+            .field("body_limit", &self.body_limit())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,35 @@
+use std::time::Duration;
+
+use http::HeaderName;
+
+use super::body_limit::BodyLimit;
+
+/// What a [`ReceiverBuilder`](super::ReceiverBuilder) sets.
+pub(crate) struct Settings {
+    pub(crate) body_limit: BodyLimit,
+    pub(crate) event_header: HeaderName,
+    pub(crate) job_id_header: HeaderName,
+    pub(crate) strict: bool,
+    pub(crate) unknown_events: UnknownEvents,
+    pub(crate) sink_deadline: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            body_limit: BodyLimit(8 << 20),
+            event_header: HeaderName::from_static("x-service-event"),
+            job_id_header: HeaderName::from_static("x-service-job-id"),
+            strict: false,
+            unknown_events: UnknownEvents::Ignore,
+            sink_deadline: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What an extractor does with an event that this version does not know.
+#[derive(Clone, Copy)]
+pub(crate) enum UnknownEvents {
+    Ignore,
+    Refuse,
+}

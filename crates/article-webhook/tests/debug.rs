@@ -1,0 +1,60 @@
+//! `Debug` of every type shows identity and sizes, and neither a token nor content.
+#![cfg(feature = "fixture")]
+
+use article_webhook::{AuthToken, Receiver, fixture::DeliveryRequest};
+
+/// Identity and sizes, never content.
+const EXPECTED: [&str; 11] = [
+    r#"AuthToken(redacted)"#,
+    r#"Receiver { targets: ["default"], body_limit: 8388608, .. }"#,
+    r#"ReceiverBuilder { targets: Targets(["default"]), .. }"#,
+    r#"Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }"#,
+    r#"Intake { envelope: Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }, body: 273 bytes }"#,
+    r#"Delivery { job_id: JobId("job_7c1e4a52"), event: ArticleComplete, target: "default", intent: None, body: 273 bytes }"#,
+    r#"Article { title: 17 bytes, html: UntrustedHtml(17 bytes), meta_title: Some(17 bytes), meta_description: None, eeat_score: None, word_count: None }"#,
+    r#"Some(FeaturedImage { url: Some(17 bytes), alt_text: Some(17 bytes) })"#,
+    r#"SocialPosts { linkedin: [], x: [SocialPost(..), SocialPost(..)] }"#,
+    r#"featured_image: expected an object, found an array DecodeError(Mismatch { path: "featured_image", expected: "an object", found: Some(Array) })"#,
+    r#"the body is no article result: featured_image: expected an object, found an array Refused { rejection: Undecodable(DecodeError(Mismatch { path: "featured_image", expected: "an object", found: Some(Array) })), job_id: Some(JobId("job_7c1e4a52")), unread_body: None } Answer { code: Unprocessable, closes: false }"#,
+];
+
+#[test]
+fn no_type_shows_a_token_or_a_body() {
+    let canary = "canary-3f9d51c07b";
+    let token = AuthToken::new(&format!("Bearer {canary}")).unwrap();
+    let receiver = Receiver::new(token.clone());
+    let article = serde_json::json!({"title": canary, "html": canary, "meta_title": canary});
+    let request =
+        DeliveryRequest::complete().token(&format!("Bearer {canary}")).field("article", article);
+    let posts = serde_json::json!({"x": [canary, {"text": canary}]});
+    let request = request.field("social_posts", posts).field("featured_image", [canary].into());
+
+    let open = || receiver.open(request.headers()).unwrap();
+    let mut intake = open().intake();
+    intake.push(request.body().slice(..100)).unwrap();
+    intake.push(request.body().slice(100..)).unwrap();
+    let delivery = open().read(request.body().clone()).unwrap();
+    let undecodable = delivery.decode().unwrap_err();
+    let image = serde_json::json!({"url": canary, "alt_text": canary});
+    let result = open().article(request.clone().field("featured_image", image).body()).unwrap();
+    let refused = open().article(request.body()).unwrap_err();
+
+    let shown = [
+        format!("{token:?}"),
+        format!("{receiver:?}"),
+        format!("{:?}", Receiver::builder(token)),
+        format!("{:?}", open()),
+        format!("{intake:?}"),
+        format!("{delivery:?}"),
+        format!("{:?}", result.article),
+        format!("{:?}", result.featured_image),
+        format!("{:?}", result.social_posts),
+        format!("{undecodable} {undecodable:?}"),
+        format!("{refused} {refused:?} {:?}", refused.answer()),
+    ];
+    assert_eq!(shown, EXPECTED);
+    assert!(
+        format!("{result:?}").starts_with(r#"ArticleResult { job_id: JobId("job_7c1e4a52"), "#)
+    );
+    assert!(!format!("{shown:?} {result:?}").contains("canary"));
+}
