@@ -18,6 +18,7 @@ pub mod adapter;
 
 #[cfg(feature = "fixture")]
 pub mod fixture;
+pub mod guide;
 
 pub use adapter::Sink;
 pub use answer::{Answer, Refused, Rejection, Reply, ServiceHeader};

@@ -1,0 +1,36 @@
+//! The guide: what concerns more than one crate of this workspace.
+//!
+//! | page | read it |
+//! |---|---|
+//! | [`flow`] | to see how a delivery is judged, and what each status makes the service do |
+//! | [`testing`] | before you test your own handler |
+//! | [`production`] | before strangers can reach your receiver |
+//! | [`missing`] | when an article did not arrive |
+//! | [`service`] | to look up what the service does, section by section |
+//! | [`invariants`] | to know what always holds, and which tests show it |
+//!
+//! The pages contain no code to call. A first receiver is in the README of the repository and on the page of the adapter
+//! for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
+
+#[doc = include_str!("guide/flow.md")]
+pub mod flow {}
+
+#[doc = include_str!("guide/invariants.md")]
+pub mod invariants {}
+
+#[doc = include_str!("guide/missing.md")]
+pub mod missing {}
+
+#[doc = include_str!("guide/production.md")]
+pub mod production {}
+
+#[doc = include_str!("guide/service.md")]
+pub mod service {}
+
+// Its examples use the fixtures.
+#[cfg_attr(feature = "fixture", doc = include_str!("guide/testing.md"))]
+#[cfg_attr(
+    not(feature = "fixture"),
+    doc = "How to test your own handler: document this crate with the feature `fixture` to read this page."
+)]
+pub mod testing {}

@@ -1,0 +1,106 @@
+//! The README's table of answers is the code's.
+
+use std::collections::BTreeSet;
+
+use article_webhook::{
+    Answer, ArticleResult, Rejection, Reply, ServiceHeader, adapter, fixture::DeliveryRequest,
+};
+
+const README: &str = include_str!("../../README.md");
+
+/// The status and code of each row of the table of answers; an empty code where there is none.
+fn rows() -> Vec<(String, String)> {
+    let table = README.split("## Answers").nth(1).expect("the README has a table of answers");
+    let table = table.split("\n## ").next().expect("a split has a first part");
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
+    rows.map(|row| {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        (cells[2].to_owned(), cells[3].trim_matches('`').to_owned())
+    })
+    .collect()
+}
+
+/// Every cause. The compiler does not ask for new ones here, because the enum may grow.
+fn rejections() -> Vec<Rejection> {
+    let undecodable = ArticleResult::from_json(b"{}").expect_err("an empty object is no result");
+    vec![
+        Rejection::MethodNotPost,
+        Rejection::AuthorizationMissing,
+        Rejection::AuthorizationRepeated,
+        Rejection::AuthorizationWrong,
+        Rejection::CapabilityWrong,
+        Rejection::CapabilityExpired,
+        Rejection::ContentType,
+        Rejection::ContentEncoding,
+        Rejection::HeaderRepeated(ServiceHeader::Event),
+        Rejection::HeaderMissing(ServiceHeader::JobId),
+        Rejection::EventInvalid,
+        Rejection::Framing,
+        Rejection::TooLarge { limit: 1 },
+        Rejection::Incomplete,
+        Rejection::Timeout,
+        Rejection::Overloaded,
+        Rejection::MalformedJson { line: 1, column: 1 },
+        Rejection::InvalidJobId,
+        Rejection::JobIdMismatch,
+        Rejection::EventIgnored,
+        Rejection::EventUnknown,
+        Rejection::Undecodable(undecodable),
+    ]
+}
+
+/// The status and code of everything the code can answer.
+fn answers() -> BTreeSet<(String, String)> {
+    let refused = rejections().into_iter().map(|rejection| (rejection.status(), rejection.code()));
+    let failed = [adapter::misconfigured("", r#"{"error":"internal"}"#), adapter::retry(&"busy")];
+    let replies =
+        [Reply::Stored, Reply::Duplicate, Reply::Ignored, Reply::Retry, Reply::Unavailable];
+    let replied = replies.map(Answer::from).into_iter().chain(failed);
+    let replied = replied.map(|answer| {
+        let body: serde_json::Value = serde_json::from_str(answer.body()).expect("bodies are JSON");
+        let code = body["error"].as_str().unwrap_or_default().to_owned();
+        (answer.status().as_u16().to_string(), code)
+    });
+    let refused = refused.map(|(status, code)| {
+        // A status of 200 carries no error.
+        let code = if status.is_success() { "" } else { code };
+        (status.as_u16().to_string(), code.to_owned())
+    });
+    refused.chain(replied).collect()
+}
+
+#[test]
+fn every_row_of_the_table_is_an_answer_of_the_code() {
+    let answers = answers();
+    for row in rows().into_iter().filter(|(status, _)| status != "2xx") {
+        assert!(answers.contains(&row), "the README promises {row:?}, which no code answers");
+    }
+}
+
+#[test]
+fn every_answer_of_the_code_is_a_row_of_the_table() {
+    let rows: BTreeSet<_> = rows().into_iter().collect();
+    for answer in answers() {
+        assert!(rows.contains(&answer), "the README does not mention {answer:?}");
+    }
+}
+
+#[test]
+fn the_table_was_found_and_has_all_its_rows() {
+    assert_eq!(rows().len(), 16);
+}
+
+/// The fixture named in the README's `curl` command has the job id that the command sends.
+#[test]
+fn the_curl_command_delivers_the_fixture() {
+    let header = "-H 'X-Service-Job-Id: job_7c1e4a52'";
+    assert!(README.contains("/tests/fixtures/complete.json") && README.contains(header));
+    let result =
+        ArticleResult::from_json(DeliveryRequest::complete().body()).expect("the fixture decodes");
+    assert_eq!(result.job_id.as_str(), "job_7c1e4a52");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/complete.json");
+    assert_eq!(
+        std::fs::read(file).expect("the fixture is a file"),
+        &DeliveryRequest::complete().body()[..]
+    );
+}
