@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 pub mod articles;
-pub mod check;
 mod clock;
 mod draw;
 mod fault;

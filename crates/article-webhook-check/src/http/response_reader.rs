@@ -2,17 +2,17 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::heard::{Answer, Heard};
+use super::observed::{Observed, Response};
 
-/// A head may have so many bytes.
-const HEAD: usize = 64 << 10;
-/// A body may have so many: what a receiver has to say is short.
-const BODY: usize = 256 << 10;
-/// So many interim answers, such as `100 Continue`, are passed over.
-const INTERIM: usize = 8;
+/// Limit for a head, in bytes.
+const MAX_HEAD: usize = 64 << 10;
+/// Limit for a body, in bytes. Receivers answer with short texts.
+const MAX_BODY: usize = 256 << 10;
+/// Limit for interim responses, such as `100 Continue`, which are skipped.
+const MAX_INTERIM: usize = 8;
 
-/// A receiver's side of a connection. It believes nothing: all that it reads is bounded.
-pub(super) struct Responses {
+/// Reads responses from a connection. The peer may send anything, so everything read is bounded.
+pub(crate) struct ResponseReader {
     unread: Vec<u8>,
 }
 
@@ -29,40 +29,40 @@ enum Framing {
     UntilClose,
 }
 
-impl Responses {
-    pub(super) fn new() -> Self {
+impl ResponseReader {
+    pub(crate) fn new() -> Self {
         Self { unread: Vec::new() }
     }
 
-    /// The next answer that is not an interim one.
-    pub(super) async fn answer(
+    /// The next final response.
+    pub(crate) async fn response(
         &mut self,
         stream: &mut (impl AsyncRead + Unpin),
         method: &str,
-    ) -> Heard {
-        for _ in 0..=INTERIM {
+    ) -> Observed {
+        for _ in 0..=MAX_INTERIM {
             match self.head(stream, method).await {
                 Ok(head) if head.status < 200 => {}
                 Ok(head) => {
                     return match self.body(stream, &head).await {
-                        Ok(body) => Heard::Answer(Answer {
+                        Ok(body) => Observed::Response(Response {
                             status: head.status,
-                            is_last: head.closes || matches!(head.framing, Framing::UntilClose),
+                            closes: head.closes || matches!(head.framing, Framing::UntilClose),
                             head: head.bytes,
                             body,
                             after: Duration::ZERO,
                         }),
-                        Err(heard) => heard,
+                        Err(observed) => observed,
                     };
                 }
-                Err(heard) => return heard,
+                Err(observed) => return observed,
             }
         }
-        Heard::Garbage("interim answers without end")
+        Observed::InvalidResponse("interim responses without end")
     }
 
-    /// Whether an answer has begun, an interim one included. It is not taken.
-    pub(super) async fn begins(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> bool {
+    /// Whether a response, or an interim response, has begun. Its bytes stay unread.
+    pub(crate) async fn has_bytes(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> bool {
         !self.unread.is_empty() || self.fill(stream).await.is_ok()
     }
 
@@ -70,14 +70,14 @@ impl Responses {
         &mut self,
         stream: &mut (impl AsyncRead + Unpin),
         method: &str,
-    ) -> Result<Head, Heard> {
+    ) -> Result<Head, Observed> {
         loop {
             if let Some((length, head)) = parse(&self.unread, method)? {
                 self.unread.drain(..length);
                 return Ok(head);
             }
-            if self.unread.len() > HEAD {
-                return Err(Heard::Garbage("a head without end"));
+            if self.unread.len() > MAX_HEAD {
+                return Err(Observed::InvalidResponse("a head without end"));
             }
             self.fill(stream).await?;
         }
@@ -87,13 +87,13 @@ impl Responses {
         &mut self,
         stream: &mut (impl AsyncRead + Unpin),
         head: &Head,
-    ) -> Result<Vec<u8>, Heard> {
+    ) -> Result<Vec<u8>, Observed> {
         match head.framing {
-            Framing::Length(length) if length > BODY => Err(TOO_LONG),
+            Framing::Length(length) if length > MAX_BODY => Err(TOO_LONG),
             Framing::Length(length) => self.take(stream, length).await,
             Framing::UntilClose => {
                 while self.fill(stream).await.is_ok() {
-                    if self.unread.len() > BODY {
+                    if self.unread.len() > MAX_BODY {
                         return Err(TOO_LONG);
                     }
                 }
@@ -103,7 +103,7 @@ impl Responses {
         }
     }
 
-    async fn chunks(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, Heard> {
+    async fn chunks(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, Observed> {
         let mut body = Vec::new();
         loop {
             let size = loop {
@@ -112,13 +112,13 @@ impl Responses {
                         self.unread.drain(..start);
                         break usize::try_from(size).unwrap_or(usize::MAX);
                     }
-                    Ok(httparse::Status::Partial) if self.unread.len() <= HEAD => {
+                    Ok(httparse::Status::Partial) if self.unread.len() <= MAX_HEAD => {
                         self.fill(stream).await?;
                     }
-                    _ => return Err(Heard::Garbage("broken chunks")),
+                    _ => return Err(Observed::InvalidResponse("invalid chunks")),
                 }
             };
-            if size > BODY - body.len() {
+            if size > MAX_BODY - body.len() {
                 return Err(TOO_LONG);
             }
             if size == 0 {
@@ -126,13 +126,13 @@ impl Responses {
             }
             body.extend(self.take(stream, size).await?);
             if self.take(stream, 2).await? != b"\r\n" {
-                return Err(Heard::Garbage("broken chunks"));
+                return Err(Observed::InvalidResponse("invalid chunks"));
             }
         }
     }
 
-    /// Passes over the lines behind the last chunk, to the empty one.
-    async fn trailers(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<(), Heard> {
+    /// Skips the lines after the last chunk, up to the empty line.
+    async fn trailers(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<(), Observed> {
         loop {
             let end = self.unread.windows(2).position(|window| window == b"\r\n");
             if let Some(end) = end {
@@ -140,8 +140,8 @@ impl Responses {
                 if end == 0 {
                     return Ok(());
                 }
-            } else if self.unread.len() > HEAD {
-                return Err(Heard::Garbage("broken chunks"));
+            } else if self.unread.len() > MAX_HEAD {
+                return Err(Observed::InvalidResponse("invalid chunks"));
             } else {
                 self.fill(stream).await?;
             }
@@ -152,33 +152,35 @@ impl Responses {
         &mut self,
         stream: &mut (impl AsyncRead + Unpin),
         length: usize,
-    ) -> Result<Vec<u8>, Heard> {
+    ) -> Result<Vec<u8>, Observed> {
         while self.unread.len() < length {
             self.fill(stream).await?;
         }
         Ok(self.unread.drain(..length).collect())
     }
 
-    async fn fill(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<(), Heard> {
+    async fn fill(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<(), Observed> {
         match stream.read_buf(&mut self.unread).await {
             Ok(1..) => Ok(()),
-            _ => Err(Heard::Closed),
+            _ => Err(Observed::Closed),
         }
     }
 }
 
-const TOO_LONG: Heard = Heard::Garbage("a body that is too long for an answer");
+const TOO_LONG: Observed = Observed::InvalidResponse("a body over the limit of 256 KiB");
 
-fn parse(bytes: &[u8], method: &str) -> Result<Option<(usize, Head)>, Heard> {
+fn parse(bytes: &[u8], method: &str) -> Result<Option<(usize, Head)>, Observed> {
     let mut headers = [httparse::EMPTY_HEADER; 100];
     let mut response = httparse::Response::new(&mut headers);
     let length = match response.parse(bytes) {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
-        Err(_) => return Err(Heard::Garbage("its first line or a header is none")),
+        Err(_) => {
+            return Err(Observed::InvalidResponse("the status line or a header is not valid"));
+        }
     };
     let status = response.code.filter(|status| (100..600).contains(status));
-    let status = status.ok_or(Heard::Garbage("its status is none"))?;
+    let status = status.ok_or(Observed::InvalidResponse("the status is not valid"))?;
     let value = |name: &str| {
         let mut headers = response.headers.iter();
         let header = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
@@ -189,7 +191,11 @@ fn parse(bytes: &[u8], method: &str) -> Result<Option<(usize, Head)>, Heard> {
     } else if value("transfer-encoding").is_some_and(|coding| coding.ends_with("chunked")) {
         Framing::Chunks
     } else if let Some(length) = value("content-length") {
-        Framing::Length(length.parse().map_err(|_| Heard::Garbage("its length is none"))?)
+        Framing::Length(
+            length
+                .parse()
+                .map_err(|_| Observed::InvalidResponse("the Content-Length is not valid"))?,
+        )
     } else {
         Framing::UntilClose
     };
@@ -205,18 +211,18 @@ mod tests {
 
     use super::*;
 
-    fn heard(bytes: &[u8], method: &str) -> Heard {
+    fn observed(bytes: &[u8], method: &str) -> Observed {
         let runtime = Builder::new_current_thread().build().unwrap();
         let mut stream = bytes;
-        runtime.block_on(Responses::new().answer(&mut stream, method))
+        runtime.block_on(ResponseReader::new().response(&mut stream, method))
     }
 
     fn body(bytes: &[u8], method: &str) -> Option<Vec<u8>> {
-        heard(bytes, method).answer().map(|answer| answer.body.clone())
+        observed(bytes, method).response().map(|response| response.body.clone())
     }
 
     #[test]
-    fn an_answer_ends_where_it_says() {
+    fn a_response_ends_where_it_says() {
         for (bytes, whole) in [
             ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokmore", "ok"),
             (
@@ -239,11 +245,11 @@ mod tests {
         }
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
         assert_eq!(body(head, "HEAD").as_deref(), Some(&b""[..]));
-        assert!(matches!(heard(head, "POST"), Heard::Closed));
+        assert!(matches!(observed(head, "POST"), Observed::Closed));
     }
 
     #[test]
-    fn what_is_no_answer_is_said_to_be_none() {
+    fn an_invalid_response_is_reported_as_invalid() {
         for bytes in [
             "hello\r\n\r\n",
             "HTTP/1.1 999 ?\r\n\r\n",
@@ -252,11 +258,17 @@ mod tests {
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n",
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nabc\r\n",
         ] {
-            assert!(matches!(heard(bytes.as_bytes(), "POST"), Heard::Garbage(_)), "{bytes}");
+            assert!(
+                matches!(observed(bytes.as_bytes(), "POST"), Observed::InvalidResponse(_)),
+                "{bytes}"
+            );
         }
-        let head = ["HTTP/1.1 200 OK\r\nx: ", &"x".repeat(HEAD)].concat();
-        assert!(matches!(heard(head.as_bytes(), "POST"), Heard::Garbage("a head without end")));
-        assert!(matches!(heard(b"HTTP/1.1 200", "POST"), Heard::Closed));
+        let head = ["HTTP/1.1 200 OK\r\nx: ", &"x".repeat(MAX_HEAD)].concat();
+        assert!(matches!(
+            observed(head.as_bytes(), "POST"),
+            Observed::InvalidResponse("a head without end")
+        ));
+        assert!(matches!(observed(b"HTTP/1.1 200", "POST"), Observed::Closed));
     }
 
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
@@ -282,11 +294,11 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_bytes_make_it_panic_or_keep_more_than_its_limits(pieces in vec(pieces(), 0..12)) {
+        fn no_bytes_cause_a_panic_or_exceed_the_limits(pieces in vec(pieces(), 0..12)) {
             let bytes = pieces.concat();
-            if let Some(answer) = heard(&bytes, "POST").answer() {
-                prop_assert!((200..600).contains(&answer.status));
-                prop_assert!(answer.head.len() + answer.body.len() <= bytes.len());
+            if let Some(response) = observed(&bytes, "POST").response() {
+                prop_assert!((200..600).contains(&response.status));
+                prop_assert!(response.head.len() + response.body.len() <= bytes.len());
             }
         }
     }

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-/// A request as a case writes it down, for a socket.
+/// A request as it is written to a socket. It need not be valid.
 #[derive(Clone)]
-pub(super) struct Request {
-    pub(super) method: &'static str,
+pub(crate) struct Request {
+    pub(crate) method: &'static str,
     path: String,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
@@ -12,81 +12,81 @@ pub(super) struct Request {
 
 #[derive(Clone, Copy)]
 enum Framing {
-    /// The length is declared, and so many bytes follow.
+    /// The declared length is that of the body.
     Length,
-    /// Chunks of so many bytes.
+    /// Chunks of this number of bytes.
     Chunks(usize),
-    /// So many bytes are declared, and none is sent while the sender waits for an answer.
+    /// This length is declared, and no body is sent while the sender waits for a response.
     Declared(u64),
-    /// The length is declared, and the bytes come in so many pieces with pauses between them.
+    /// The body is sent in this number of pieces with pauses between them.
     Pieces(usize),
 }
 
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What is written before a pause.
-pub(super) struct Piece {
-    pub(super) bytes: Vec<u8>,
-    pub(super) pause: Duration,
+/// Bytes that are followed by a pause.
+pub(crate) struct Piece {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) pause: Duration,
 }
 
 impl Request {
-    pub(super) fn post(path: &str, body: Vec<u8>) -> Self {
+    pub(crate) fn post(path: &str, body: Vec<u8>) -> Self {
         let (method, path) = ("POST", path.to_owned());
         Self { method, path, headers: Vec::new(), body, framing: Framing::Length }
     }
 
-    pub(super) fn method(self, method: &'static str) -> Self {
+    pub(crate) fn method(self, method: &'static str) -> Self {
         Self { method, ..self }
     }
 
-    pub(super) fn behind_path(mut self, more: &str) -> Self {
-        self.path.push_str(more);
+    pub(crate) fn append_to_path(mut self, suffix: &str) -> Self {
+        self.path.push_str(suffix);
         self
     }
 
-    pub(super) fn body(self, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn body(self, body: impl Into<Vec<u8>>) -> Self {
         Self { body: body.into(), ..self }
     }
 
-    /// The header has this value and no other.
-    pub(super) fn with(self, name: &str, value: &str) -> Self {
+    /// Sets the header to this one value.
+    pub(crate) fn with(self, name: &str, value: &str) -> Self {
         self.without(name).and(name, value)
     }
 
-    /// The header has this value as well.
-    pub(super) fn and(mut self, name: &str, value: &str) -> Self {
+    /// Adds one more value of the header.
+    pub(crate) fn and(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.as_bytes().to_vec()));
         self
     }
 
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(own, _)| !own.eq_ignore_ascii_case(name));
         self
     }
 
-    /// As a proxy that speaks HTTP/2 on its other side would write them.
-    pub(super) fn with_names_in_lower_case(mut self) -> Self {
+    /// The names as a proxy writes them that receives HTTP/2.
+    pub(crate) fn with_names_in_lower_case(mut self) -> Self {
         for (name, _) in &mut self.headers {
             name.make_ascii_lowercase();
         }
         self
     }
 
-    pub(super) fn chunked(self, bytes: usize) -> Self {
+    pub(crate) fn chunked(self, bytes: usize) -> Self {
         Self { framing: Framing::Chunks(bytes), ..self }
     }
 
-    pub(super) fn declaring(self, bytes: u64) -> Self {
+    pub(crate) fn declaring(self, bytes: u64) -> Self {
         Self { framing: Framing::Declared(bytes), ..self }
     }
 
-    pub(super) fn in_pieces(self, count: usize) -> Self {
+    pub(crate) fn in_pieces(self, count: usize) -> Self {
         Self { framing: Framing::Pieces(count), ..self }
     }
 
-    /// How long its pauses take in all.
-    pub(super) fn duration(&self) -> Duration {
+    /// The sum of all pauses.
+    pub(crate) fn duration(&self) -> Duration {
         match self.framing {
             Framing::Pieces(count) => PAUSE * u32::try_from(count + 1).unwrap_or(u32::MAX),
             _ => Duration::ZERO,
@@ -94,11 +94,11 @@ impl Request {
     }
 
     /// The bytes on the wire, without pauses.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.pieces().into_iter().flat_map(|piece| piece.bytes).collect()
     }
 
-    pub(super) fn head(&self) -> Vec<u8> {
+    pub(crate) fn head(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path).into_bytes();
         let framing = match self.framing {
             Framing::Length | Framing::Pieces(_) => format!("Content-Length: {}", self.body.len()),
@@ -112,7 +112,7 @@ impl Request {
         head
     }
 
-    pub(super) fn pieces(&self) -> Vec<Piece> {
+    pub(crate) fn pieces(&self) -> Vec<Piece> {
         let at_once = |bytes| vec![Piece { bytes, pause: Duration::ZERO }];
         let head = self.head();
         match self.framing {
@@ -131,8 +131,8 @@ impl Request {
         }
     }
 
-    /// The first half of what is on the wire: the connection is cut then.
-    pub(super) fn first_half(&self) -> Vec<u8> {
+    /// The head with the whole length, and half of the body.
+    pub(crate) fn first_half(&self) -> Vec<u8> {
         let mut bytes = self.head();
         bytes.extend(&self.body[..self.body.len() / 2]);
         bytes

@@ -2,60 +2,50 @@ use std::{fmt, time::Duration};
 
 use serde::Serialize;
 
-use super::{Finding, Verdict};
+use crate::{Finding, Verdict};
 
-/// What a run found: one line a case when it is displayed, and the fix below each that went wrong. Serialised, it
-/// is the same for programs.
+/// The findings of a check. `Display` writes one line per case, and the fix below each that did not pass.
+/// `Serialize` writes the same for programs.
 ///
-/// ```no_run
-/// # async fn check() -> Result<(), Box<dyn std::error::Error>> {
-/// use article_simulator::check::check_receiver;
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use article_webhook_check::{Verdict, check_receiver};
+/// use axum::Router;
 ///
-/// let report = check_receiver("http://127.0.0.1:3000/webhooks/articles", "Bearer 5f2b9c0e7a1d4e38").await?;
-/// println!("{report}");
-/// std::fs::write("report.json", serde_json::to_string_pretty(&report)?)?;
-/// assert!(report.is_conformant());
-/// # Ok(())
-/// # }
+/// // An application without a receiver answers 404 to everything.
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+/// let url = format!("http://{}/webhooks/articles", listener.local_addr()?);
+/// tokio::spawn(async { axum::serve(listener, Router::new()).await });
+///
+/// let report = check_receiver(&url, "Bearer 5f2b9c0e7a1d4e38").await?;
+/// assert!(!report.is_conformant());
+/// assert!(report.count(Verdict::Fail) > 0);
+/// assert!(report.to_string().contains("FAIL    a delivery"));
+/// assert_eq!(serde_json::to_value(&report)?["findings"][0]["verdict"], "fail");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive] // there may be more to say
+#[non_exhaustive] // a report may get more details
 pub struct Report {
-    /// Scheme, host and port of the receiver; its path may be a secret.
+    /// Scheme, host and port of the receiver, without the path, which may be a secret.
     pub receiver: String,
-    /// One per case, in the order they are told.
+    /// One finding per case, in the order of the run.
     pub findings: Vec<Finding>,
-    /// How long the run took.
+    /// How long the check took; serialised as `milliseconds`.
     #[serde(rename = "milliseconds", serialize_with = "milliseconds")]
     pub duration: Duration,
 }
 
 impl Report {
     /// Whether no case failed. There may be advice.
-    ///
-    /// ```no_run
-    /// # async fn check() -> Result<(), article_simulator::check::CheckError> {
-    /// # use article_simulator::check::{Verdict, check_receiver};
-    /// let report = check_receiver("http://127.0.0.1:3000/webhooks/articles", "Bearer 5f2b9c0e7a1d4e38").await?;
-    /// assert_eq!(report.is_conformant(), report.count(Verdict::Fail) == 0);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[must_use]
     pub fn is_conformant(&self) -> bool {
         self.count(Verdict::Fail) == 0
     }
 
-    /// How many cases went like that.
-    ///
-    /// ```no_run
-    /// # async fn check() -> Result<(), article_simulator::check::CheckError> {
-    /// # use article_simulator::check::{Verdict, check_receiver};
-    /// let report = check_receiver("http://127.0.0.1:3000/webhooks/articles", "Bearer 5f2b9c0e7a1d4e38").await?;
-    /// println!("{} of {} passed", report.count(Verdict::Pass), report.findings.len());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// The number of cases with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.findings.iter().filter(|finding| finding.verdict == verdict).count()
@@ -67,8 +57,8 @@ impl fmt::Display for Report {
         writeln!(f, "{}\n", self.receiver)?;
         let widths = self.findings.iter().map(|finding| finding.name.chars().count());
         let width = widths.max().unwrap_or_default();
-        for Finding { name, verdict, sent, expected, why, came, fix } in &self.findings {
-            writeln!(f, "  {verdict:<6}  {name:<width$}  {came}")?;
+        for Finding { name, verdict, sent, expected, why, received, fix } in &self.findings {
+            writeln!(f, "  {verdict:<6}  {name:<width$}  {received}")?;
             if *verdict != Verdict::Pass {
                 for (label, text) in
                     [("sent", *sent), ("expected", expected), ("because", why), ("fix", fix)]
@@ -93,14 +83,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_reads_a_line_a_case_and_the_fix_of_what_went_wrong() {
-        let finding = |name, verdict, came: &str| Finding {
+    fn a_report_has_one_line_per_case_and_the_fix_of_each_failure() {
+        let finding = |name, verdict, received: &str| Finding {
             name,
             verdict,
             sent: "the delivery without Authorization",
             expected: "401".to_owned(),
-            why: "anybody could deliver",
-            came: came.to_owned(),
+            why: "strangers could deliver",
+            received: received.to_owned(),
             fix: "compare the whole header",
         };
         let report = Report {
@@ -118,7 +108,7 @@ mod tests {
              \n  FAIL    no token    204 in 1 ms\
              \n            sent      the delivery without Authorization\
              \n            expected  401\
-             \n            because   anybody could deliver\
+             \n            because   strangers could deliver\
              \n            fix       compare the whole header\
              \n\n1 passed, 1 failed, 0 with advice, in 1.2 s",
         );

@@ -1,6 +1,6 @@
-//! Receivers that are wrong on purpose: the cases that are meant fail, and no others.
+//! Receivers with a planted fault: the cases for this fault fail, and no others.
 
-use article_simulator::check::Verdict;
+use article_webhook_check::Verdict;
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -25,7 +25,7 @@ fn admit(request: &mut Request) {
     request.headers_mut().insert(header::AUTHORIZATION, token);
 }
 
-/// The cases of strangers whom a token compared in this way lets in.
+/// The tokens that such a comparison accepts.
 const LET_IN_BY_PREFIX: [&str; 5] = [
     "an empty token",
     "all but the last character",

@@ -1,4 +1,4 @@
-//! What is no receiver: the check ends in time, in bounded memory, and says what came.
+//! Peers that are not receivers: the check ends in time, in bounded memory, and reports what it received.
 
 use std::{
     io::{Read, Write},
@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_simulator::check::{Finding, Report, Verdict};
+use article_webhook_check::{Finding, Report, Verdict};
 
 use crate::check;
 
-/// Does the same to each connection.
+/// Serves each connection in the same way.
 fn serve(connection: fn(TcpStream)) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback has a free port");
     let port = listener.local_addr().expect("it is bound").port();
@@ -28,7 +28,7 @@ fn head(mut stream: &TcpStream) {
     let _ = stream.read(&mut some);
 }
 
-/// Writes the same bytes until the peer is gone, or for as long as any check takes.
+/// Writes the same bytes until the peer closes, or for longer than any check takes.
 fn flood(mut stream: &TcpStream, bytes: &[u8]) {
     let end = Instant::now() + Duration::from_secs(90);
     while Instant::now() < end && stream.write_all(bytes).is_ok() {}
@@ -55,7 +55,7 @@ async fn silence_fails_within_a_minute() {
         thread::sleep(Duration::from_secs(90));
     })
     .await;
-    assert_eq!(delivery(&report).came, "no answer in time");
+    assert_eq!(delivery(&report).received, "no response in time");
     let prompt = report.findings.iter().find(|finding| finding.name == "answers within 5 s");
     assert_eq!(prompt.unwrap().verdict, Verdict::Fail);
 }
@@ -67,7 +67,10 @@ async fn garbage_fails() {
         let _ = stream.write_all(b"\0\xff not \r\n\r\n HTTP \x1b[31m\r\n\r\n");
     })
     .await;
-    assert_eq!(delivery(&report).came, "no answer of HTTP: its first line or a header is none");
+    assert_eq!(
+        delivery(&report).received,
+        "no HTTP response: the status line or a header is not valid"
+    );
     assert!(report.to_string().chars().all(|letter| letter == '\n' || !letter.is_control()));
 }
 
@@ -79,13 +82,13 @@ async fn a_head_without_end_fails() {
         flood(&stream, &[b'x'; 65536]);
     })
     .await;
-    assert_eq!(delivery(&report).came, "no answer of HTTP: a head without end");
+    assert_eq!(delivery(&report).received, "no HTTP response: a head without end");
 }
 
 async fn a_body_fails(connection: fn(TcpStream)) {
     let report = report(connection).await;
-    let came = &delivery(&report).came;
-    assert_eq!(came, "no answer of HTTP: a body that is too long for an answer");
+    let received = &delivery(&report).received;
+    assert_eq!(received, "no HTTP response: a body over the limit of 256 KiB");
 }
 
 fn endless(mut stream: &TcpStream, start: &[u8]) {
@@ -119,17 +122,17 @@ async fn a_chunk_beyond_all_bounds_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn interim_answers_without_end_fail() {
+async fn interim_responses_without_end_fail() {
     let report = report(|stream| {
         head(&stream);
         flood(&stream, b"HTTP/1.1 102 Processing\r\n\r\n");
     })
     .await;
-    assert_eq!(delivery(&report).came, "no answer of HTTP: interim answers without end");
+    assert_eq!(delivery(&report).received, "no HTTP response: interim responses without end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn closing_without_an_answer_fails() {
+async fn closing_without_a_response_fails() {
     let report = report(|stream| head(&stream)).await;
-    assert_eq!(delivery(&report).came, "connection closed without an answer");
+    assert_eq!(delivery(&report).received, "connection closed without a response");
 }

@@ -1,4 +1,4 @@
-//! This project's own receivers: every case passes.
+//! The receivers of this project pass every case.
 
 use std::{
     collections::HashSet,
@@ -8,8 +8,8 @@ use std::{
 };
 
 use actix_web::{App, HttpServer, web};
-use article_simulator::check::{Check, Report, Verdict, check_receiver};
 use article_webhook::{AuthToken, Delivery, JobId, Receiver, Reply, Sink};
+use article_webhook_check::{Check, Report, Verdict, check_receiver};
 use axum::{
     Router,
     routing::{any, post},
@@ -25,7 +25,7 @@ pub(crate) fn receiver() -> Receiver {
 pub(crate) fn sink() -> impl Sink + Clone + 'static {
     let jobs: Arc<Mutex<HashSet<JobId>>> = Arc::default();
     move |delivery: Delivery| {
-        let is_new = jobs.lock().expect("nobody panics").insert(delivery.job_id().clone());
+        let is_new = jobs.lock().expect("no thread panics").insert(delivery.job_id().clone());
         async move { if is_new { Reply::Stored } else { Reply::Duplicate } }
     }
 }
@@ -120,9 +120,9 @@ async fn a_receiver_with_other_header_names_passes() {
     let receiver = receiver.strict().build().unwrap();
     let router = Router::new().route(PATH, any(article_webhook_axum::receive(receiver, sink())));
     let url = format!("http://127.0.0.1:{}{PATH}", serve(router).await);
-    let check = Check::new(&url, TOKEN).unwrap();
-    let check = check.event_header("x-acme-event").unwrap().job_id_header("x-acme-job").unwrap();
-    all_pass(&check.run().await.unwrap());
+    let check =
+        Check::builder(&url, TOKEN).event_header("x-acme-event").job_id_header("x-acme-job");
+    all_pass(&check.build().unwrap().run().await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]

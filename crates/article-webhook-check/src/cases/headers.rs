@@ -1,17 +1,16 @@
 //! Methods and headers that the service does not send.
 
-use super::super::{
-    case::{Act, Case},
-    finding::Verdict,
-    judge::Expect,
-    request::Request,
+use super::{
+    case::{Action, Case},
+    expectation::Expectation,
     sample::Sample,
 };
+use crate::{Verdict, http::Request};
 
 const METHOD: &str = "answer 405 with Allow: POST to every other method";
-const TYPE: &str = "answer 415 unless there is one Content-Type, application/json in UTF-8";
+const TYPE: &str = "answer 415 unless there is exactly one Content-Type, application/json in UTF-8";
 const STRIPPED: &str =
-    "take a complete article without it: some proxies strip headers that begin with X-";
+    "accept a complete article without it: some proxies strip headers that begin with X-";
 
 fn refused(
     status: u16,
@@ -21,13 +20,13 @@ fn refused(
     fix: &'static str,
     request: fn(&Sample) -> Request,
 ) -> Case {
-    let (expect, act) = (Expect::Refused(status), Act::Send(request));
-    Case { name, sent, expect, otherwise: Verdict::Advice, why, fix, act }
+    let (expect, action) = (Expectation::Refused(status), Action::Send(request));
+    Case { name, sent, expect, severity: Verdict::Advice, why, fix, action }
 }
 
 fn wrong_type(name: &'static str, sent: &'static str, request: fn(&Sample) -> Request) -> Case {
-    let why = "the service sends application/json and nothing else: this comes from somebody else, or \
-               something on the way changed it";
+    let why = "the service sends application/json and nothing else: this request comes from another sender, or \
+               was changed on the way";
     refused(415, name, sent, why, TYPE, request)
 }
 
@@ -45,14 +44,14 @@ pub(super) fn quick() -> Vec<Case> {
             sample.delivery().method("PUT")
         }),
         Case {
-            expect: Expect::NotTaken,
+            expect: Expectation::NotAccepted,
             ..refused(
                 404,
                 "another path",
                 "the delivery to a path below the receiver's",
-                "a receiver that answers everywhere also answers where it was not mounted",
-                "mount it on its own path alone",
-                |sample| sample.delivery().behind_path("/no-such-path"),
+                "a receiver that answers on every path also accepts requests that were meant for another route",
+                "mount the receiver on its own path only",
+                |sample| sample.delivery().append_to_path("/no-such-path"),
             )
         },
         wrong_type("no content type", "the delivery without Content-Type", |sample| {
@@ -74,49 +73,49 @@ pub(super) fn quick() -> Vec<Case> {
             415,
             "gzip",
             "Content-Encoding: gzip",
-            "a receiver that decompresses can be filled from a few bytes",
+            "a receiver that decompresses can be made to use much memory with a few bytes",
             "refuse every Content-Encoding: the service does not compress",
             |sample| sample.delivery().with("Content-Encoding", "gzip"),
         ),
         Case {
-            expect: Expect::TakenOr(400),
+            expect: Expectation::AcceptedOr(400),
             ..refused(
                 400,
                 "no event",
                 "the delivery without X-Service-Event",
-                "the article would be lost behind such a proxy",
+                "behind a proxy that strips the header, every article would be lost",
                 STRIPPED,
-                |sample| sample.delivery().without(&sample.site.event_header),
+                |sample| sample.delivery().without(&sample.endpoint.event_header),
             )
         },
         Case {
-            expect: Expect::TakenOr(400),
+            expect: Expectation::AcceptedOr(400),
             ..refused(
                 400,
                 "no job id header",
                 "the delivery without X-Service-Job-Id",
-                "the article would be lost behind such a proxy",
+                "behind a proxy that strips the header, every article would be lost",
                 STRIPPED,
-                |sample| sample.delivery().without(&sample.site.job_id_header),
+                |sample| sample.delivery().without(&sample.endpoint.job_id_header),
             )
         },
         refused(
             400,
             "two job id headers",
             "X-Service-Job-Id twice, with two ids",
-            "which of the two counts differs between programs, and one of them stores it under the wrong job",
-            "refuse a header of the service that is repeated",
-            |sample| sample.delivery().and(&sample.site.job_id_header, "check-another"),
+            "programs choose differently between the two, and one of them stores the article under the wrong job",
+            "refuse a repeated header of the service",
+            |sample| sample.delivery().and(&sample.endpoint.job_id_header, "check-another"),
         ),
         Case {
-            otherwise: Verdict::Fail,
+            severity: Verdict::Fail,
             ..refused(
                 422,
                 "job ids that differ",
                 "another job id in the header than in the body",
-                "a 2xx ends the matter for one of the two jobs, of which nothing was delivered",
-                "compare the header with the body's job_id, and trust neither where they differ",
-                |sample| sample.delivery().with(&sample.site.job_id_header, "check-another"),
+                "after a 2xx one of the two jobs counts as delivered, and its article never comes",
+                "compare the header with the body's job_id, and refuse the delivery where they differ",
+                |sample| sample.delivery().with(&sample.endpoint.job_id_header, "check-another"),
             )
         },
     ]

@@ -1,10 +1,10 @@
-//! The check of receivers, tried on right ones, on wrong ones, and on what is no receiver at all.
+//! The check against correct receivers, incorrect receivers, and peers that are not receivers.
 
 mod bounds;
 mod planted;
 mod right;
 
-use article_simulator::check::{Report, Verdict, check_receiver};
+use article_webhook_check::{Report, Verdict, check_receiver};
 
 const TOKEN: &str = "Bearer check-5f2b9c0e7a1d4e38";
 const PATH: &str = "/webhooks/articles";
@@ -18,7 +18,7 @@ async fn check(port: u16) -> Report {
     report
 }
 
-/// The names of the cases that went like that.
+/// The names of the cases with this verdict.
 fn names(report: &Report, verdict: Verdict) -> Vec<&'static str> {
     let findings = report.findings.iter().filter(|finding| finding.verdict == verdict);
     findings.map(|finding| finding.name).collect()
