@@ -9,24 +9,25 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::{Either, Full};
 use pin_project_lite::pin_project;
 
-use crate::{app::BoxError, seat::Seat};
+use super::http_service::BoxError;
+use crate::slot::ConnectionSlot;
 
 pin_project! {
-    /// The body of an answer, the service's or our own. hyper drops it when it has taken the last of it.
-    pub(crate) struct Outgoing<B> {
+    /// The body of a response, of the service or of the server itself. hyper drops it when it has the last part.
+    pub(crate) struct ResponseBody<B> {
         #[pin]
         body: Either<B, Full<Bytes>>,
-        told: Told,
+        complete: NotifyOnDrop,
     }
 }
 
-impl<B> Outgoing<B> {
-    pub(crate) fn new(body: Either<B, Full<Bytes>>, seat: Arc<Seat>) -> Self {
-        Self { body, told: Told(seat) }
+impl<B> ResponseBody<B> {
+    pub(crate) fn new(body: Either<B, Full<Bytes>>, slot: Arc<ConnectionSlot>) -> Self {
+        Self { body, complete: NotifyOnDrop(slot) }
     }
 }
 
-impl<B: Body<Data = Bytes, Error: Into<BoxError>>> Body for Outgoing<B> {
+impl<B: Body<Data = Bytes, Error: Into<BoxError>>> Body for ResponseBody<B> {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -46,10 +47,10 @@ impl<B: Body<Data = Bytes, Error: Into<BoxError>>> Body for Outgoing<B> {
     }
 }
 
-struct Told(Arc<Seat>);
+struct NotifyOnDrop(Arc<ConnectionSlot>);
 
-impl Drop for Told {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
-        self.0.told();
+        self.0.response_complete();
     }
 }

@@ -12,19 +12,19 @@ use tokio::{
 
 use crate::common::*;
 
-/// A little longer than newcomers have for their heads.
-const MOMENT: Duration = Duration::from_millis(300);
+/// A little longer than new connections are safe from eviction.
+const GRACE: Duration = Duration::from_millis(300);
 
-/// An application whose work on `/` lasts until it is let go, and which says when one begins.
+/// An application that processes requests to `/` until it is released, and reports when one begins.
 fn working() -> (Router, Arc<Notify>, mpsc::UnboundedReceiver<()>) {
     let (begun, begins) = mpsc::unbounded_channel();
-    let let_go = Arc::new(Notify::new());
-    let (gate, begun_too) = (let_go.clone(), begun.clone());
-    let careless = any(async move || {
+    let release = Arc::new(Notify::new());
+    let (gate, begun_too) = (release.clone(), begun.clone());
+    let ignores_body = any(async move || {
         begun_too.send(()).expect("the test listens");
         gate.notified().await;
     });
-    let gate = let_go.clone();
+    let gate = release.clone();
     let work = any(async move |request: Request| {
         let body = request.into_body().collect().await.expect("it is complete").to_bytes();
         begun.send(()).expect("the test listens");
@@ -32,7 +32,7 @@ fn working() -> (Router, Arc<Notify>, mpsc::UnboundedReceiver<()>) {
         body.len().to_string()
     });
     let app = Router::new().route("/", work).route("/quick", any(async || "quick"));
-    (app.route("/careless", careless), let_go, begins)
+    (app.route("/ignores_body", ignores_body), release, begins)
 }
 
 fn quick() -> String {
@@ -40,8 +40,8 @@ fn quick() -> String {
 }
 
 #[tokio::test]
-async fn for_one_more_the_longest_without_a_head_gives_way() {
-    let server = server().await.head_deadline(PATIENCE * 4).max_connections(3);
+async fn the_connection_that_waits_longest_for_a_head_is_evicted_first() {
+    let server = server().head_deadline(PATIENCE * 4).max_connections(3);
     let running = Running::start(server, counting());
     let mut silent = running.connect().await;
     let mut half = running.connect().await;
@@ -61,10 +61,10 @@ async fn for_one_more_the_longest_without_a_head_gives_way() {
     }
 }
 
-/// All come at once, each with a whole request, and there is room for two.
+/// All connect at once, each with a whole request, and there are two slots.
 #[tokio::test]
-async fn a_burst_is_answered_one_after_the_other() {
-    let running = Running::start(server().await.max_connections(2), counting());
+async fn every_request_of_a_burst_is_answered() {
+    let running = Running::start(server().max_connections(2), counting());
     let mut burst = Vec::new();
     for _ in 0..20 {
         let mut one = running.connect().await;
@@ -76,12 +76,11 @@ async fn a_burst_is_answered_one_after_the_other() {
     }
 }
 
-/// A sender on a slow network has connected, and its head is still on its way.
+/// A sender on a slow network has connected, and its head has not arrived yet.
 #[tokio::test]
-async fn a_newcomer_is_given_time_for_its_head_while_bodies_are_stalled() {
-    let (app, _let_go, _begins) = working();
-    let running =
-        Running::start(server().await.body_deadline(PATIENCE * 4).max_connections(3), app);
+async fn a_new_connection_has_time_for_its_head_while_bodies_are_stalled() {
+    let (app, _release, _begins) = working();
+    let running = Running::start(server().body_deadline(PATIENCE * 4).max_connections(3), app);
     let mut good = running.connect().await;
     let mut stalled = Vec::new();
     for _ in 0..4 {
@@ -89,32 +88,31 @@ async fn a_newcomer_is_given_time_for_its_head_while_bodies_are_stalled() {
         one.send(post(10) + "abc").await;
         stalled.push(one);
     }
-    sleep(MOMENT / 8).await;
+    sleep(GRACE / 8).await;
     good.send(quick()).await;
     assert!(good.answer().await.ends_with("quick"));
 }
 
 #[tokio::test]
-async fn nobody_gives_way_while_nobody_knocks() {
+async fn no_connection_is_evicted_while_none_waits() {
     let running =
-        Running::start(server().await.head_deadline(PATIENCE * 4).max_connections(2), counting());
+        Running::start(server().head_deadline(PATIENCE * 4).max_connections(2), counting());
     let (mut one, mut two) = (running.connect().await, running.connect().await);
     sleep(HEAD).await;
     assert!(one.is_open().await && two.is_open().await);
 }
 
 #[tokio::test]
-async fn an_unfinished_body_gives_way_after_the_heads_and_before_any_work() {
-    let (app, let_go, mut begins) = working();
-    let running =
-        Running::start(server().await.body_deadline(PATIENCE * 4).max_connections(3), app);
-    let mut at_work = running.connect().await;
-    at_work.send(GET).await;
+async fn an_unfinished_body_is_evicted_after_the_heads_and_before_any_request_in_progress() {
+    let (app, release, mut begins) = working();
+    let running = Running::start(server().body_deadline(PATIENCE * 4).max_connections(3), app);
+    let mut in_progress = running.connect().await;
+    in_progress.send(GET).await;
     soon(begins.recv()).await;
     let mut body = running.connect().await;
     body.send(post(10) + "abc").await;
     let mut head = running.connect().await;
-    sleep(MOMENT).await;
+    sleep(GRACE).await;
 
     for first in [&mut head, &mut body] {
         assert!(first.is_open().await);
@@ -124,50 +122,50 @@ async fn an_unfinished_body_gives_way_after_the_heads_and_before_any_work() {
         first.closed_after().await;
         std::mem::forget(good);
     }
-    let_go.notify_waiters();
-    assert!(at_work.answer().await.ends_with("0"));
+    release.notify_waiters();
+    assert!(in_progress.answer().await.ends_with("0"));
 }
 
 #[tokio::test]
-async fn work_that_wants_no_body_does_not_give_way_for_its_sake() {
-    let (app, let_go, mut begins) = working();
-    let running = Running::start(server().await.max_connections(1), app);
-    let mut at_work = running.connect().await;
-    at_work.send(post(10).replace("POST /", "POST /careless") + "abc").await;
+async fn a_request_whose_service_ignores_the_body_is_not_evicted() {
+    let (app, release, mut begins) = working();
+    let running = Running::start(server().max_connections(1), app);
+    let mut in_progress = running.connect().await;
+    in_progress.send(post(10).replace("POST /", "POST /ignores_body") + "abc").await;
     soon(begins.recv()).await;
     let mut next = running.connect().await;
     next.send(quick()).await;
     sleep(HEAD / 4).await;
-    assert!(at_work.is_open().await && next.is_open().await);
-    let_go.notify_waiters();
-    assert!(at_work.rest().await.starts_with("HTTP/1.1 200"));
+    assert!(in_progress.is_open().await && next.is_open().await);
+    release.notify_waiters();
+    assert!(in_progress.rest().await.starts_with("HTTP/1.1 200"));
     assert!(next.answer().await.ends_with("quick"));
 }
 
 #[tokio::test]
-async fn when_all_are_at_work_the_next_waits_at_the_door() {
-    let (app, let_go, mut begins) = working();
-    let running = Running::start(server().await.max_connections(2), app);
-    let mut at_work = [running.connect().await, running.connect().await];
-    for peer in &mut at_work {
+async fn when_all_requests_are_in_progress_the_next_connection_waits() {
+    let (app, release, mut begins) = working();
+    let running = Running::start(server().max_connections(2), app);
+    let mut in_progress = [running.connect().await, running.connect().await];
+    for peer in &mut in_progress {
         peer.send(GET).await;
         soon(begins.recv()).await;
     }
     let mut next = running.connect().await;
     next.send(quick()).await;
-    sleep(HEAD * 2).await; // longer than a head may take: its time begins when it is let in
+    sleep(HEAD * 2).await; // longer than a head may take: its deadline begins when it is accepted
     assert!(next.is_open().await);
-    let_go.notify_waiters();
+    release.notify_waiters();
     assert!(next.answer().await.ends_with("quick"));
-    for peer in &mut at_work {
+    for peer in &mut in_progress {
         assert!(peer.answer().await.ends_with("0"));
     }
 }
 
 #[tokio::test]
-async fn those_that_left_are_not_asked_to_leave() {
+async fn connections_that_have_ended_are_not_evicted() {
     let running =
-        Running::start(server().await.head_deadline(PATIENCE * 4).max_connections(2), counting());
+        Running::start(server().head_deadline(PATIENCE * 4).max_connections(2), counting());
     for _ in 0..100 {
         let mut passing = running.connect().await;
         passing.send(post(3) + "abc").await;
@@ -182,8 +180,8 @@ async fn those_that_left_are_not_asked_to_leave() {
 }
 
 #[tokio::test]
-async fn a_storm_of_idle_connections_does_not_lock_the_door() {
-    let server = server().await.head_deadline(PATIENCE * 4).max_connections(20);
+async fn a_flood_of_idle_connections_does_not_keep_out_deliveries() {
+    let server = server().head_deadline(PATIENCE * 4).max_connections(20);
     let running = Running::start(server, counting());
     let mut idle = Vec::new();
     for _ in 0..50 {
@@ -198,5 +196,5 @@ async fn a_storm_of_idle_connections_does_not_lock_the_door() {
     for peer in idle.iter_mut().rev().take(40) {
         open += usize::from(peer.is_open().await);
     }
-    assert!((15..=20).contains(&open), "{open} of the last are still inside");
+    assert!((15..=20).contains(&open), "{open} of the last are still open");
 }

@@ -17,8 +17,8 @@ use tokio::{
 
 use crate::common::*;
 
-/// An answer without end, which tells when it is given up.
-struct Endless(#[expect(dead_code, reason = "dropping it is what tells")] oneshot::Sender<()>);
+/// An endless response that reports when it is dropped.
+struct Endless(#[expect(dead_code, reason = "dropping it is the report")] oneshot::Sender<()>);
 
 impl http_body::Body for Endless {
     type Data = Bytes;
@@ -33,17 +33,17 @@ impl http_body::Body for Endless {
 }
 
 fn endless() -> (Router, oneshot::Receiver<()>) {
-    let (guard, given_up) = oneshot::channel();
+    let (guard, dropped) = oneshot::channel();
     let guard = std::sync::Arc::new(std::sync::Mutex::new(Some(guard)));
     let answer = async move || {
         let guard = guard.lock().expect("nobody panics").take().expect("there is one request");
         Body::new(Endless(guard))
     };
-    (Router::new().route("/", get(answer)), given_up)
+    (Router::new().route("/", get(answer)), dropped)
 }
 
-/// Lets the sockets come to rest. The clock of these tests stands still while a task runs, and leaps to
-/// the next deadline when none does, even if the system has bytes on their way.
+/// Lets the sockets settle. The paused clock of these tests stands still while a task runs, and advances to the next
+/// timer when no task runs, even if the system still has bytes in transit.
 async fn settle() {
     for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(1));
@@ -51,7 +51,7 @@ async fn settle() {
     }
 }
 
-/// Reads that many bytes of an answer, and no time passes.
+/// Reads this many bytes of a response without letting time pass.
 async fn take(peer: &mut Peer, mut left: usize) {
     let mut buffer = vec![0; 64 << 10];
     while left > 0 {
@@ -69,10 +69,10 @@ async fn take(peer: &mut Peer, mut left: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_has_read_it_all_at_last_is_idle() {
+async fn a_slow_peer_that_has_read_the_whole_response_is_idle() {
     const LONG: usize = 32 << 20;
     let app = Router::new().route("/", get(async || vec![b'a'; LONG]));
-    let running = Running::start(server().await, app);
+    let running = Running::start(server(), app);
     let mut slow = running.connect().await;
     slow.send(GET).await;
     settle().await;
@@ -84,36 +84,36 @@ async fn a_peer_that_has_read_it_all_at_last_is_idle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_reads_nothing_is_given_up_after_ten_seconds() {
-    let (app, given_up) = endless();
-    let running = Running::start(server().await, app);
-    let mut deaf = running.connect().await;
-    deaf.send(GET).await;
+async fn a_peer_that_reads_nothing_is_closed_after_ten_seconds() {
+    let (app, dropped) = endless();
+    let running = Running::start(server(), app);
+    let mut silent = running.connect().await;
+    silent.send(GET).await;
     settle().await;
     let start = Instant::now();
-    _ = timeout(Duration::from_secs(60), given_up).await;
+    _ = timeout(Duration::from_secs(60), dropped).await;
     assert_eq!(start.elapsed().as_secs(), 10);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_reads_a_little_is_not_given_up() {
-    let (app, mut given_up) = endless();
-    let running = Running::start(server().await, app);
+async fn a_peer_that_reads_a_little_stays_open() {
+    let (app, mut dropped) = endless();
+    let running = Running::start(server(), app);
     let mut slow = running.connect().await;
     slow.send(GET).await;
     settle().await;
     for _ in 0..5 {
         sleep(Duration::from_secs(8)).await;
         take(&mut slow, 8 << 20).await;
-        assert_eq!(given_up.try_recv(), Err(oneshot::error::TryRecvError::Empty));
+        assert_eq!(dropped.try_recv(), Err(oneshot::error::TryRecvError::Empty));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn planted_axum_serve_waits_for_a_peer_that_reads_nothing() {
-    let (app, given_up) = endless();
-    let mut deaf = Peer::connect(axum_serve(app).await).await;
-    deaf.send(GET).await;
+    let (app, dropped) = endless();
+    let mut silent = Peer::connect(axum_serve(app).await).await;
+    silent.send(GET).await;
     settle().await;
-    assert!(timeout(Duration::from_secs(60), given_up).await.is_err());
+    assert!(timeout(Duration::from_secs(60), dropped).await.is_err());
 }

@@ -10,33 +10,33 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::seat::Seat;
+use crate::slot::ConnectionSlot;
 
-/// A connection's socket, which notes whether the peer takes what is written.
-pub(crate) struct Socket {
+/// The socket of a connection. It reports to the slot whether the peer takes what is written.
+pub(super) struct Socket {
     stream: TcpStream,
-    seat: Arc<Seat>,
-    is_blocked: bool,
+    slot: Arc<ConnectionSlot>,
+    is_stalled: bool,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, seat: Arc<Seat>) -> Self {
-        // Answers are short: waiting for more to send would only delay them.
+    pub(super) fn new(stream: TcpStream, slot: Arc<ConnectionSlot>) -> Self {
+        // Responses are short: waiting for more bytes would only delay them.
         _ = stream.set_nodelay(true);
-        Self { stream, seat, is_blocked: false }
+        Self { stream, slot, is_stalled: false }
     }
 
-    pub(crate) fn into_stream(self) -> TcpStream {
+    pub(super) fn into_stream(self) -> TcpStream {
         self.stream
     }
 
-    fn noted(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match (self.is_blocked, written.is_pending()) {
-            (false, true) => self.seat.blocked(),
-            (true, false) => self.seat.unblocked(),
+    fn report(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match (self.is_stalled, written.is_pending()) {
+            (false, true) => self.slot.write_stalled(),
+            (true, false) => self.slot.write_resumed(),
             _ => {}
         }
-        self.is_blocked = written.is_pending();
+        self.is_stalled = written.is_pending();
         written
     }
 }
@@ -58,7 +58,7 @@ impl AsyncWrite for Socket {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.noted(written)
+        self.report(written)
     }
 
     fn poll_write_vectored(
@@ -67,16 +67,16 @@ impl AsyncWrite for Socket {
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.noted(written)
+        self.report(written)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }
 
-    /// hyper asks for this when it has nothing more to write.
+    /// hyper calls this when it has nothing more to write.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.seat.written();
+        self.slot.flushed();
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -87,20 +87,18 @@ impl AsyncWrite for Socket {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::{crowd::Crowd, limits::Limits};
+    use crate::{settings::Settings, slot::Connections};
 
     #[tokio::test]
-    async fn an_answer_does_not_wait_for_more_to_send() -> io::Result<()> {
+    async fn a_response_is_sent_without_delay() -> io::Result<()> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let stream = TcpStream::connect(listener.local_addr()?).await?;
         assert!(!stream.nodelay()?);
-        let (seat, _go) = Seat::take(&Arc::new(Mutex::new(Crowd::new())), Limits::default());
-        assert!(Socket::new(stream, seat).into_stream().nodelay()?);
+        let (slot, _evicted) = ConnectionSlot::take(&Connections::new(), Settings::default());
+        assert!(Socket::new(stream, slot).into_stream().nodelay()?);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// How many bytes of bodies may be in the hands of services, for all connections together.
+/// How many bytes of bodies services may hold, for all connections together.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: AtomicUsize,
@@ -15,26 +15,26 @@ impl Budget {
     }
 }
 
-/// So much of each body costs nothing. A receiver drains that much of a stranger's before it refuses, and
-/// strangers must not use up what is there for deliveries.
+/// This many bytes of each body are free. A receiver drains as much of a body that it refuses without a token, and
+/// such bodies must not use up the budget of deliveries.
 const FREE: usize = 64 << 10;
 
-/// What one exchange has taken of the budget. Its end gives it back.
+/// What one exchange has taken of the budget. Dropping it gives the bytes back.
 #[derive(Debug)]
-pub(crate) struct Tab {
+pub(crate) struct BudgetReservation {
     budget: Arc<Budget>,
     /// The bytes of its body so far.
     bytes: AtomicUsize,
 }
 
-impl Tab {
+impl BudgetReservation {
     pub(crate) fn new(budget: Arc<Budget>) -> Arc<Self> {
         Arc::new(Self { budget, bytes: 0.into() })
     }
 
-    /// Takes `bytes` more; `false`, and nothing is taken, if there are not so many left.
+    /// Takes `bytes` more. Returns `false`, and takes nothing, if too few are left.
     pub(crate) fn take(&self, bytes: usize) -> bool {
-        // A body is read by one reader, so that nobody adds to it in between.
+        // One reader reads a body, so no other thread adds to `bytes` meanwhile.
         let before = self.bytes.load(Relaxed);
         let price = charged(before + bytes) - charged(before);
         let left = self.budget.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(price));
@@ -45,7 +45,7 @@ impl Tab {
     }
 }
 
-impl Drop for Tab {
+impl Drop for BudgetReservation {
     fn drop(&mut self) {
         self.budget.left.fetch_add(charged(*self.bytes.get_mut()), Relaxed);
     }
@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn all_exchanges_share_one_budget_and_give_back_what_they_took() {
         let budget = Budget::new(100);
-        let (one, two) = (Tab::new(budget.clone()), Tab::new(budget.clone()));
+        let reservation = || BudgetReservation::new(budget.clone());
+        let (one, two) = (reservation(), reservation());
         assert!(one.take(FREE) && two.take(FREE));
         assert!(one.take(60));
         assert!(!two.take(41));
@@ -74,23 +75,24 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_is_open_as_long_as_anyone_holds_it() {
+    fn a_reservation_lasts_until_its_last_clone_is_dropped() {
         let budget = Budget::new(100);
-        let (tab, other) = (Tab::new(budget.clone()), Tab::new(budget));
-        let shared = tab.clone();
-        assert!(tab.take(FREE + 100));
-        drop(tab);
+        let one = BudgetReservation::new(budget.clone());
+        let other = BudgetReservation::new(budget);
+        let clone = one.clone();
+        assert!(one.take(FREE + 100));
+        drop(one);
         assert!(!other.take(FREE + 1));
-        drop(shared);
+        drop(clone);
         assert!(other.take(FREE + 1));
     }
 
     #[test]
-    fn the_beginning_of_a_body_costs_nothing() {
+    fn the_beginning_of_a_body_is_free() {
         let budget = Budget::new(10);
-        let tabs: Vec<_> = (0..100).map(|_| Tab::new(budget.clone())).collect();
-        assert!(tabs.iter().all(|tab| tab.take(FREE - 1) && tab.take(1)));
+        let all: Vec<_> = (0..100).map(|_| BudgetReservation::new(budget.clone())).collect();
+        assert!(all.iter().all(|one| one.take(FREE - 1) && one.take(1)));
         assert_eq!(budget.left.load(Relaxed), 10);
-        assert!(!tabs[0].take(11) && tabs[0].take(10) && !tabs[1].take(1));
+        assert!(!all[0].take(11) && all[0].take(10) && !all[1].take(1));
     }
 }
