@@ -7,23 +7,31 @@ use tokio::time::{sleep, timeout};
 use crate::{
     Client, Complete, Error, Job, Unfinished,
     error::Kind,
-    retry::{Pauses, backoff, heeding},
+    retry::{Pauses, backoff, pause_after},
 };
 
-/// Waiting for a job: asks, pauses, asks again. Await it.
+/// Waits for a job: asks the service, pauses, and asks again. Await it.
 ///
-/// ```no_run
-/// # async fn wait(client: article_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+/// ```
 /// use std::time::Duration;
+/// use article_client::{ApiKey, Client};
 ///
-/// let complete = client
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// // Nothing listens on port 1, so this job does not become complete.
+/// let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
+/// let result = client
 ///     .wait(&"job_7c1e4a52".parse()?)
-///     .deadline(Duration::from_secs(600))
+///     .pauses(Duration::from_millis(1), Duration::from_millis(10))
+///     .deadline(Duration::from_millis(100))
 ///     .on_progress(|job| println!("{:?}", job.status))
-///     .await?;
-/// println!("{}", complete.result.article.title);
-/// # Ok(())
-/// # }
+///     .await;
+/// match result {
+///     Ok(complete) => println!("{}", complete.result.article.title),
+///     Err(error) => assert!(error.is_deadline()), // ask again later, or let the service deliver it
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "it does nothing unless it is awaited"]
 pub struct Wait<'a> {
@@ -35,67 +43,42 @@ pub struct Wait<'a> {
 }
 
 impl Client {
-    /// Waits until a job is complete. Errors that are [transient](Error::is_transient) are waited out.
+    /// Waits until a job is complete. After a [transient](Error::is_transient) error it asks again.
     ///
     /// # Errors
     ///
-    /// The service's own (`job_not_found`, `generation_failed`), or the deadline has passed.
-    ///
-    /// ```no_run
-    /// # async fn wait(client: article_client::Client) -> Result<(), Box<dyn std::error::Error>> {
-    /// let complete = client.wait(&"job_7c1e4a52".parse()?).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// The errors of the service (`job_not_found`, `generation_failed`), the deadline has passed, or the first pause is
+    /// longer than the longest.
     pub fn wait(&self, job_id: &JobId) -> Wait<'_> {
         Wait {
             client: self,
             job_id: job_id.clone(),
             deadline: Duration::from_secs(3600),
-            pauses: [Duration::from_secs(2), Duration::from_secs(30)],
+            pauses: Pauses { first: Duration::from_secs(2), longest: Duration::from_secs(30) },
             progress: Box::new(|_| ()),
         }
     }
 }
 
 impl<'a> Wait<'a> {
-    /// How long to wait in all: an hour unless set.
-    ///
-    /// ```no_run
-    /// # async fn wait(client: article_client::Client, job_id: article_client::JobId) {
-    /// let result = client.wait(&job_id).deadline(std::time::Duration::from_secs(60)).await;
-    /// # }
-    /// ```
+    /// How long to wait in total: one hour unless set.
     pub fn deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
 
-    /// The first and the longest pause between two questions: 2 s and 30 s unless set. To each, a drawn part of it
-    /// is added.
-    ///
-    /// ```no_run
-    /// # async fn wait(client: article_client::Client, job_id: article_client::JobId) {
-    /// use std::time::Duration;
-    ///
-    /// let result = client.wait(&job_id).pauses(Duration::from_millis(100), Duration::from_secs(1)).await;
-    /// # }
-    /// ```
+    /// The first and the longest pause between two calls: 2 s and 30 s unless set. A random part of each pause, up to its
+    /// length, is added to it.
     pub fn pauses(self, first: Duration, longest: Duration) -> Self {
-        Self { pauses: [first, longest], ..self }
+        Self { pauses: Pauses { first, longest }, ..self }
     }
 
-    /// What to do at each answer that is not complete.
-    ///
-    /// ```no_run
-    /// # async fn wait(client: article_client::Client, job_id: article_client::JobId) {
-    /// let result = client.wait(&job_id).on_progress(|job| println!("{:?}", job.status)).await;
-    /// # }
-    /// ```
+    /// Called for each response about a job that is not complete.
     pub fn on_progress(self, progress: impl FnMut(&Unfinished) + Send + 'a) -> Self {
         Self { progress: Box::new(progress), ..self }
     }
 
     async fn run(mut self) -> Result<Complete, Error> {
+        self.pauses.validate()?;
         let mut last = Last { status: None, error: None };
         let deadline = self.deadline;
         let waiting = timeout(deadline, self.complete(&mut last)).await;
@@ -116,7 +99,7 @@ impl<'a> Wait<'a> {
                     pause
                 }
                 Err(error) if error.is_transient() => {
-                    let pause = heeding(&error, pause);
+                    let pause = pause_after(&error, pause);
                     last.error = Some(error);
                     pause
                 }
@@ -128,7 +111,7 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// What the last questions came to, for the error at the deadline.
+/// The result of the last calls, for the error at the deadline.
 struct Last {
     status: Option<String>,
     error: Option<Error>,

@@ -1,12 +1,12 @@
 use std::fmt;
 
-/// The service's error codes (document, section 7).
+/// The error codes of the service (service document, section 7).
 ///
 /// ```
 /// use article_client::ErrorCode;
 ///
 /// assert_eq!(ErrorCode::from("job_not_found"), ErrorCode::JobNotFound);
-/// assert_eq!(ErrorCode::from("quota_frozen").as_str(), "quota_frozen"); // one that this version does not know
+/// assert_eq!(ErrorCode::from("quota_frozen").as_str(), "quota_frozen"); // a code that this version does not know
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive] // the service may define more
@@ -23,7 +23,7 @@ pub enum ErrorCode {
     JobNotFound,
     /// 500: the pipeline failed at a [`step`](crate::Error::step), and the credits were refunded.
     GenerationFailed,
-    /// 400: analytics were asked for, and none are connected.
+    /// 400: analytics were requested, but are not connected.
     Ga4NotConnected,
     /// 400: the request's body is malformed.
     InvalidRequest,
@@ -35,10 +35,6 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// The code as the service writes it.
-    ///
-    /// ```
-    /// assert_eq!(article_client::ErrorCode::PlanRequired.as_str(), "plan_required");
-    /// ```
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -74,7 +70,7 @@ impl From<&str> for ErrorCode {
     }
 }
 
-/// What comes from outside is escaped, so that it cannot steer a terminal.
+/// Codes from outside are escaped, so that they cannot control a terminal.
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().escape_debug().fmt(f)

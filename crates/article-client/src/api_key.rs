@@ -3,13 +3,13 @@ use std::{env, fmt};
 use reqwest::header::HeaderValue;
 use zeroize::Zeroizing;
 
-/// What a form or a template leaves behind when nobody filled the key in.
+/// The placeholder of a form or a template that was not filled in.
 const PLACEHOLDER: &str = "<API_KEY>";
 
-/// The key that the service issued to its customer (document, section 5), without a scheme word.
+/// The key that the service issued to its customer (service document, section 5), without a scheme word.
 ///
-/// It is never shown: it has no `Display` and no `Serialize`, its `Debug` is redacted, and its memory is
-/// zeroed on drop. A key that cannot be right is refused here, and not by the service.
+/// It is never shown: it has no `Display` and no `Serialize`, its `Debug` is redacted, and its memory is zeroed on
+/// drop. A key that cannot be valid is refused here, before a call.
 ///
 /// ```
 /// use article_client::{ApiKey, KeyError};
@@ -24,18 +24,11 @@ const PLACEHOLDER: &str = "<API_KEY>";
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// Takes the key as the service issued it.
+    /// The key as the service issued it.
     ///
     /// # Errors
     ///
-    /// A [`KeyError`] for every value that cannot be right.
-    ///
-    /// ```
-    /// use article_client::{ApiKey, KeyError};
-    ///
-    /// assert!(ApiKey::new("sk-5f2b9c0e7a1d4e38").is_ok());
-    /// assert!(matches!(ApiKey::new(""), Err(KeyError::Empty)));
-    /// ```
+    /// The key cannot be valid: see [`KeyError`].
     pub fn new(key: &str) -> Result<Self, KeyError> {
         if key.is_empty() {
             return Err(KeyError::Empty);
@@ -53,21 +46,11 @@ impl ApiKey {
         Ok(Self(Zeroizing::new(key.to_owned())))
     }
 
-    /// Takes the key from the environment variable `name`.
+    /// The key from the environment variable `name`.
     ///
     /// # Errors
     ///
     /// [`KeyError::NotSet`] names the variable; otherwise as [`ApiKey::new`].
-    ///
-    /// ```
-    /// use article_client::ApiKey;
-    ///
-    /// let missing = ApiKey::from_env("NO_SUCH_VARIABLE").unwrap_err();
-    /// assert_eq!(
-    ///     missing.to_string(),
-    ///     "the environment variable NO_SUCH_VARIABLE is not set: set it to the API key",
-    /// );
-    /// ```
     pub fn from_env(name: &str) -> Result<Self, KeyError> {
         match env::var(name) {
             Ok(key) => Self::new(&Zeroizing::new(key)),
@@ -95,7 +78,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Why an API key cannot be right. No variant holds any part of it.
+/// Why an API key cannot be valid. No variant holds any part of the key.
 ///
 /// ```
 /// use article_client::ApiKey;
@@ -105,7 +88,7 @@ impl fmt::Debug for ApiKey {
 /// assert!(ApiKey::new("one-word").is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive] // further values may turn out never to be right
+#[non_exhaustive] // further values may turn out to be invalid
 pub enum KeyError {
     /// The key is the empty string.
     #[error("the API key is empty: give the key that the service issued")]
@@ -113,7 +96,7 @@ pub enum KeyError {
     /// The key begins with a scheme word.
     #[error("the API key begins with `Bearer`: give the key alone, the scheme word is added")]
     Scheme,
-    /// The key was never filled in.
+    /// The key is the placeholder of a template.
     #[error("the API key is the placeholder `<API_KEY>`: give the key that the service issued")]
     Placeholder,
     /// White space, a control or a non-ASCII character.
@@ -125,4 +108,29 @@ pub enum KeyError {
         /// The variable's name.
         name: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_cannot_be_valid_is_refused() {
+        for (key, error) in [
+            ("", KeyError::Empty),
+            ("bearer sk-5f2b9c0e7a1d4e38", KeyError::Scheme),
+            ("<api_key>", KeyError::Placeholder),
+            ("two words", KeyError::ForbiddenCharacter),
+            ("line\nbreak", KeyError::ForbiddenCharacter),
+        ] {
+            assert_eq!(ApiKey::new(key).map(|_| ()), Err(error), "{key:?}");
+        }
+        assert!(ApiKey::new("sk-5f2b9c0e7a1d4e38").is_ok());
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        let message = "the environment variable NO_SUCH_VARIABLE is not set: set it to the API key";
+        assert_eq!(ApiKey::from_env("NO_SUCH_VARIABLE").unwrap_err().to_string(), message);
+    }
 }
