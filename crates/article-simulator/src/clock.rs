@@ -5,8 +5,8 @@ use std::{
 
 /// The time of a [`Simulator`](crate::Simulator), counted from its start.
 ///
-/// It decides when jobs are done, when deliveries are repeated, and what the rate limit counts. Time-outs,
-/// slow senders and slow answers always take real time, because the other side is real.
+/// Jobs, retries and the rate limit follow this clock. Timeouts, slow senders and slow responses take real time,
+/// because the peer is real.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -14,9 +14,9 @@ use std::{
 /// use article_simulator::{Clock, Simulator};
 ///
 /// let simulator = Simulator::builder().clock(Clock::stepped()).start().await?;
-/// assert_eq!(simulator.now(), Duration::ZERO); // it stands still …
+/// assert_eq!(simulator.now(), Duration::ZERO); // it stands still
 ///
-/// simulator.advance(Duration::from_secs(24 * 3600)).await; // … until it is moved
+/// simulator.advance(Duration::from_secs(24 * 3600)).await; // until it is advanced
 /// assert_eq!(simulator.now(), Duration::from_secs(24 * 3600));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -25,7 +25,7 @@ use std::{
 #[derive(Debug)]
 pub struct Clock(Kind);
 
-/// Where every clock stops, a hundred years on: nanoseconds in 64 bits end not much later.
+/// Where every clock stops: after a hundred years. 64 bits of nanoseconds do not last much longer.
 pub(crate) const END: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 #[derive(Debug)]
@@ -36,43 +36,29 @@ enum Kind {
 
 impl Clock {
     /// Real time.
-    ///
-    /// ```
-    /// let clock = article_simulator::Clock::real();
-    /// # let _ = clock;
-    /// ```
     #[must_use]
     pub fn real() -> Self {
         Self::accelerated(1)
     }
 
-    /// Real time, `times` as fast. Zero is taken for one.
-    ///
-    /// ```
-    /// let clock = article_simulator::Clock::accelerated(60); // the last retry after six seconds
-    /// # let _ = clock;
-    /// ```
+    /// `times` as fast as real time. A simulator does not start with a clock that is 0 times as fast.
     #[must_use]
     pub fn accelerated(times: u32) -> Self {
-        Self(Kind::Running { start: Instant::now(), times: times.max(1) })
+        Self(Kind::Running { start: Instant::now(), times })
     }
 
     /// Stands still until [`Simulator::advance`](crate::Simulator::advance) moves it.
-    ///
-    /// ```
-    /// let clock = article_simulator::Clock::stepped();
-    /// # let _ = clock;
-    /// ```
     #[must_use]
     pub fn stepped() -> Self {
         Self(Kind::Stepped(Mutex::new(Duration::ZERO)))
     }
 
-    /// The same clock, at its start.
-    pub(crate) fn restarted(self) -> Self {
+    /// The clock at its start. `None` if it would stand still for ever.
+    pub(crate) fn started(self) -> Option<Self> {
         match self.0 {
-            Kind::Running { times, .. } => Self::accelerated(times),
-            Kind::Stepped(_) => Self::stepped(),
+            Kind::Running { times: 0, .. } => None,
+            Kind::Running { times, .. } => Some(Self::accelerated(times)),
+            Kind::Stepped(_) => Some(Self::stepped()),
         }
     }
 
@@ -84,7 +70,7 @@ impl Clock {
         }
     }
 
-    /// How long to sleep, in real time, until it is `at`. A stepped clock is not waited for.
+    /// The real time until the simulated time `at`. `None` for a stepped clock, which does not move by itself.
     pub(crate) fn real_time_until(&self, at: Duration) -> Option<Duration> {
         match &self.0 {
             Kind::Running { times, .. } => Some(at.saturating_sub(self.now()) / *times),
@@ -96,7 +82,7 @@ impl Clock {
         matches!(self.0, Kind::Stepped(_))
     }
 
-    /// Moves a stepped clock, never backwards.
+    /// Moves a stepped clock, but not backwards.
     pub(crate) fn step_to(&self, at: Duration) {
         if let Kind::Stepped(now) = &self.0 {
             let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +104,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_stepped_clock_moves_only_forwards_and_only_when_told() {
+    fn a_stepped_clock_moves_only_forwards_and_only_by_steps() {
         let clock = Clock::stepped();
         clock.step_to(3 * SECOND);
         clock.step_to(SECOND);
@@ -134,8 +120,9 @@ mod tests {
         clock.step_to(7200 * SECOND);
         assert!(clock.now() < 3600 * SECOND, "it runs by itself");
     }
+
     #[test]
-    fn however_fast_a_clock_runs_it_stops_after_a_hundred_years() {
+    fn a_fast_clock_stops_after_a_hundred_years() {
         let start = Instant::now().checked_sub(2 * SECOND).unwrap();
         let clock = Clock(Kind::Running { start, times: u32::MAX });
         assert_eq!(clock.now(), END);

@@ -3,18 +3,33 @@
 pub mod articles;
 mod clock;
 mod draw;
-mod fault;
 mod openapi;
-mod sender;
+
+mod pipeline;
+
+mod faults;
+mod response;
+
+mod accounts;
+
+mod jobs;
+
+mod deliveries;
+
+mod sending;
 mod service;
+
+mod api;
+
 mod simulator;
 
+pub use accounts::{InvalidTarget, Target, Tenant};
 pub use clock::Clock;
-pub use fault::{Fault, Rule};
+pub use deliveries::{Answer, Attempt, Outcome, Push, SendMode};
+pub use faults::{Fault, Rule};
+pub use jobs::{Job, JobState};
 pub use openapi::openapi;
-pub use sender::{Sender, Sending};
-pub use service::{
-    Answer, Attempt, InvalidTarget, Job, JobState, Manner, Outcome, Push, Service, Settings, Step,
-    Target, Tenant,
-};
+pub use pipeline::Step;
+pub use sending::{Sender, Sending};
+pub use service::{Service, Settings};
 pub use simulator::{CallError, Simulator, SimulatorBuilder, StartError};

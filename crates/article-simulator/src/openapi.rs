@@ -12,22 +12,22 @@ use utoipa::openapi::{
     security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
 };
 
-/// What is said of whatever the document leaves open.
+/// The description of everything that is not documented.
 const OURS: &str =
     "The document does not show it; this is the simulator's choice. There may be further fields.";
 
-/// The service's four calls (document, section 4) as an OpenAPI 3.1 description in JSON: what the simulator answers
-/// to `GET /openapi.json`, whoever asks.
+/// The four calls of the service (service document, section 4) as an OpenAPI 3.1 description in JSON. The simulator
+/// serves it at `GET /openapi.json`, without a key.
 ///
-/// Any object may have further fields, as the document says nothing against them. Where it shows nothing, the schema
-/// says that it is the simulator's choice.
+/// Every object may have further fields. Where the document shows nothing, the schema says that it is the simulator's
+/// choice.
 ///
 /// ```
 /// let description: serde_json::Value = serde_json::from_str(&article_simulator::openapi())?;
 /// let order = &description["paths"]["/v1/content/articles"]["post"];
 /// assert_eq!(order["operationId"], "create_article");
 ///
-/// // Of the errors, each call names its own.
+/// // Each call lists its own errors.
 /// assert!(order["responses"].get("402").is_some());
 /// assert!(order["responses"].get("404").is_none());
 /// # Ok::<(), serde_json::Error>(())
@@ -37,7 +37,7 @@ pub fn openapi() -> String {
     serde_json::json!(description()).to_string()
 }
 
-/// One of the calls: a POST if it has a body. The errors of sections 5 and 8 belong to all of them.
+/// A call: a POST if it has a body. The errors of sections 5 and 8 apply to every call.
 struct Call {
     path: &'static str,
     name: &'static str,
@@ -84,7 +84,7 @@ const CALLS: [Call; 4] = [
     },
 ];
 
-/// Section 7: each code, its status, and when it comes.
+/// Section 7: each code, its status, and its meaning.
 const ERRORS: [(&str, u16, &str); 9] = [
     ("invalid_api_key", 401, "The API key is wrong or missing."),
     ("credits_exhausted", 402, "The credits left do not pay the article."),
@@ -134,7 +134,7 @@ fn operation(call: &Call) -> OperationBuilder {
     })
 }
 
-/// One of these.
+/// The content of one of these schemas.
 fn content(names: &[&str]) -> Content {
     if let [name] = names {
         return Content::new(Some(Ref::from_schema_name(*name)));
@@ -204,7 +204,7 @@ fn bodies() -> [(&'static str, ObjectBuilder); 10] {
     ]
 }
 
-/// Section 7, a schema for each code by its name.
+/// Section 7: a schema for each code, by name.
 fn errors() -> impl Iterator<Item = (&'static str, RefOr<Schema>)> {
     let any = object("Section 7.", &["error", "message"])
         .property("error", text("The code."))

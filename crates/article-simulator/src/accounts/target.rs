@@ -1,24 +1,9 @@
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use http::{HeaderValue, Uri};
 use url::Url;
 
-/// A brand: what articles are ordered for, and where they are delivered.
-#[derive(Debug)]
-pub(crate) struct Brand {
-    pub(crate) id: String,
-    pub(crate) is_configured: bool,
-    pub(crate) has_ga4: bool,
-    pub(crate) targets: Vec<Arc<Target>>,
-}
-
-impl Brand {
-    pub(crate) fn new(id: &str) -> Self {
-        Self { id: id.to_owned(), is_configured: false, has_ga4: false, targets: Vec::new() }
-    }
-}
-
-/// Where to deliver: a publish target (document, section 2.2), or the `webhook_url` of an order.
+/// Where to deliver: a publish target (service document, section 2.2), or the `webhook_url` of an order.
 ///
 /// ```
 /// use article_simulator::{InvalidTarget, Target};
@@ -30,26 +15,19 @@ impl Brand {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
-    /// As it was given.
+    /// The URL as it was given.
     pub(crate) url: String,
     pub(crate) uri: Uri,
-    /// The document leaves it open for a per-request URL; there it is none.
+    /// `None` for the `webhook_url` of an order: the document does not say what it is there.
     pub(crate) auth_token: Option<HeaderValue>,
 }
 
 impl Target {
-    /// A publish target, if something can be delivered to it.
+    /// A publish target with the whole `Authorization` header of its deliveries.
     ///
     /// # Errors
     ///
-    /// The URL is none of http or https, or the token no value of a header.
-    ///
-    /// ```
-    /// use article_simulator::{InvalidTarget, Target};
-    ///
-    /// assert!(Target::publish("http://receiver.test/", "Bearer secret").is_ok());
-    /// assert_eq!(Target::publish("http://receiver.test/", " "), Err(InvalidTarget::Token));
-    /// ```
+    /// The URL is not `http` or `https`, or the token is empty or not a header value.
     pub fn publish(url: &str, auth_token: &str) -> Result<Self, InvalidTarget> {
         let token = HeaderValue::from_str(auth_token);
         let token = token.ok().filter(|token| !token.as_bytes().trim_ascii().is_empty());
@@ -68,14 +46,14 @@ impl Target {
     }
 }
 
-/// Neither the token nor the path, which may be a secret as well.
+/// Without the token, and without the path, which may be a secret as well.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Target").field("host", &self.uri.host()).finish_non_exhaustive()
     }
 }
 
-/// Why nothing could be delivered to a target.
+/// Why nothing can be delivered to a target.
 ///
 /// ```
 /// use article_simulator::{InvalidTarget, Tenant};
@@ -86,14 +64,33 @@ impl fmt::Debug for Target {
 /// assert_eq!(tenant().deliver_to("http://127.0.0.1:3000/", ""), Err(InvalidTarget::Token));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive] // more can be wrong with one
+#[non_exhaustive] // further values may turn out to be invalid
 pub enum InvalidTarget {
-    /// The URL is none of http or https.
-    #[error("the target's url is no http or https URL: give it whole, scheme and host included")]
-    Url,
-    /// The token is empty, or no value of a header.
+    /// The URL is not `http` or `https`.
     #[error(
-        "the target's auth_token is empty or no header's value: give it in full, such as `Bearer secret`"
+        "the target's url is not an http or https URL: give the whole URL, with scheme and host"
+    )]
+    Url,
+    /// The token is empty or not a header value.
+    #[error(
+        "the target's auth_token is empty or not a header value: give the whole header, such as `Bearer secret`"
     )]
     Token,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_has_a_whole_url_and_a_token_that_is_a_header_value() {
+        assert!(Target::publish("http://receiver.test/", "Bearer secret").is_ok());
+        for url in ["", "/webhooks/articles", "receiver.test", "ftp://receiver.test/"] {
+            assert_eq!(Target::publish(url, "Bearer secret"), Err(InvalidTarget::Url), "{url}");
+        }
+        for token in ["", " ", "two\nlines"] {
+            let refused = Target::publish("http://receiver.test/", token);
+            assert_eq!(refused, Err(InvalidTarget::Token), "{token:?}");
+        }
+    }
 }

@@ -4,18 +4,20 @@ use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
+use super::{
+    configure,
+    faults::{response_instead, with_faults},
+    fields::object,
+    order::Order,
+};
 use crate::{
-    Fault, JobState, Service, Step, articles,
-    fault::{Occasion, Site},
+    Fault, JobState, Service, Step,
+    accounts::Account,
+    articles,
+    faults::{FaultContext, FaultSite},
+    jobs::JobRecord,
     openapi,
-    service::{
-        account::Account,
-        answer::{instead, json_response, spoiled, with_type},
-        configure,
-        job::Record,
-        order::{Order, object},
-        problem::Problem,
-    },
+    response::{ApiError, json_response, response_of_type},
 };
 
 const ARTICLES: &str = "/v1/content/articles";
@@ -23,40 +25,27 @@ const BRAND: &str = "/v1/config/brand";
 const TARGETS: &str = "/v1/config/publish-targets";
 
 impl Service {
-    /// Answers a call of the API, for an image that a result names, or for the [description](crate::openapi) of it all.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use article_simulator::{Service, Settings, Tenant};
-    /// use http::Request;
-    ///
-    /// let mut service = Service::new(Settings { tenants: vec![Tenant::new("sk-1")], ..Settings::default() });
-    /// let ask = Request::get("/v1/content/articles/job_1").header("Authorization", "Bearer sk-1");
-    /// let answer = service.call(Duration::ZERO, &ask.body("".into())?);
-    /// assert_eq!(answer.status(), 404);
-    /// assert!(answer.body().starts_with(br#"{"error":"job_not_found","#));
-    /// # Ok::<(), http::Error>(())
-    /// ```
+    /// Answers a call of the API, a request for an image of a result, or for the [description](crate::openapi) of the API.
     pub fn call(&mut self, now: Duration, request: &Request<Bytes>) -> Response<Bytes> {
         self.end_jobs(now);
         if let Some(name) = request.uri().path().strip_prefix("/images/") {
             return image(name).unwrap_or_else(Response::from);
         }
         if (request.method(), request.uri().path()) == (&Method::GET, "/openapi.json") {
-            return with_type(StatusCode::OK, "application/json", openapi().into());
+            return response_of_type(StatusCode::OK, "application/json", openapi().into());
         }
         let faults = self.faults_of_call(request);
-        let answer = instead(&faults)
+        let response = response_instead(&faults)
             .unwrap_or_else(|| self.answer(now, request).unwrap_or_else(Response::from));
-        spoiled(answer, &faults)
+        with_faults(response, &faults)
     }
 
     fn answer(
         &mut self,
         now: Duration,
         request: &Request<Bytes>,
-    ) -> Result<Response<Bytes>, Problem> {
-        let index = self.authenticate(request).ok_or(Problem::InvalidApiKey)?;
+    ) -> Result<Response<Bytes>, ApiError> {
+        let index = self.authenticate(request).ok_or(ApiError::InvalidApiKey)?;
         let account = &mut self.accounts[index];
         account.admit(now)?;
         let path = request.uri().path();
@@ -64,10 +53,10 @@ impl Service {
         let (allowed, method) = match job_id {
             Some(_) => ("GET", Method::GET),
             None if [ARTICLES, BRAND, TARGETS].contains(&path) => ("POST", Method::POST),
-            None => return Err(Problem::NoSuchCall),
+            None => return Err(ApiError::NoSuchCall),
         };
         if *request.method() != method {
-            return Err(Problem::WrongMethod { allowed });
+            return Err(ApiError::WrongMethod { allowed });
         }
         if let Some(job_id) = job_id {
             return self.poll(now, index, job_id);
@@ -80,7 +69,7 @@ impl Service {
         }
     }
 
-    /// Section 5. Two keys are none.
+    /// The account of the key (service document, section 5). A request with two keys has none.
     fn authenticate(&self, request: &Request<Bytes>) -> Option<usize> {
         let mut values = request.headers().get_all(header::AUTHORIZATION).into_iter();
         let key = values.next()?.to_str().ok()?.strip_prefix("Bearer ")?;
@@ -88,17 +77,17 @@ impl Service {
         account.filter(|_| values.next().is_none())
     }
 
-    fn poll(&self, now: Duration, account: usize, id: &str) -> Result<Response<Bytes>, Problem> {
-        let job = self.ids.job(id).ok_or(Problem::JobNotFound)?;
+    fn poll(&self, now: Duration, account: usize, id: &str) -> Result<Response<Bytes>, ApiError> {
+        let job = self.ids.job(id).ok_or(ApiError::JobNotFound)?;
         let record = self.jobs.get(job).filter(|record| record.account == account);
-        let record = record.ok_or(Problem::JobNotFound)?;
+        let record = record.ok_or(ApiError::JobNotFound)?;
         let unfinished = match record.state(now, &self.timetable(job)) {
             JobState::Complete => {
                 let body = self.recipe(job).body();
-                return Ok(with_type(StatusCode::OK, "application/json", body));
+                return Ok(response_of_type(StatusCode::OK, "application/json", body));
             }
             JobState::Failed(step) => {
-                return Err(Problem::GenerationFailed { step, refunded: record.price });
+                return Err(ApiError::GenerationFailed { step, refunded: record.price });
             }
             JobState::Queued => json!({ "job_id": id, "status": "queued" }),
             JobState::Running(step) => json!({ "job_id": id, "status": "running", "step": step }),
@@ -111,7 +100,7 @@ impl Service {
         now: Duration,
         account: usize,
         body: &Map<String, Value>,
-    ) -> Result<Response<Bytes>, Problem> {
+    ) -> Result<Response<Bytes>, ApiError> {
         let order = Order::read(body)?;
         let upgrade_url = format!("{}/account", self.base_url);
         let owner = &mut self.accounts[account];
@@ -121,9 +110,9 @@ impl Service {
         let fails_at = self.fails_at(&order);
         if fails_at == Some(Step::Outline) {
             self.accounts[account].credits += self.price;
-            return Err(Problem::GenerationFailed { step: Step::Outline, refunded: self.price });
+            return Err(ApiError::GenerationFailed { step: Step::Outline, refunded: self.price });
         }
-        let record = Record {
+        let record = JobRecord {
             account,
             brand,
             topic: order.topic.into(),
@@ -135,23 +124,24 @@ impl Service {
             is_over: false,
         };
         let job = self.jobs.len();
-        self.endings.enter(record.ends_at(&self.timetable(job)), job);
+        self.endings.add(record.ends_at(&self.timetable(job)), job);
         self.jobs.push(record);
         let body = json!({ "job_id": self.ids.id(job), "status": "queued" });
         Ok(json_response(StatusCode::ACCEPTED, &body))
     }
 
     fn fails_at(&mut self, order: &Order) -> Option<Step> {
-        // Not the job's number: an order that fails at once leaves that to the next one, which draws anew.
+        // The number of the order, not of the job: an order that fails at once creates no job, and the next order must
+        // not draw the same number.
         self.orders += 1;
         let id = self.ids.id(self.jobs.len());
-        let occasion = Occasion {
+        let context = FaultContext {
             job_id: Some(&id),
             topic: Some(&order.topic),
             attempt: None,
             number: [self.orders, 0, 0],
         };
-        let failures = self.plan.strike(Site::Pipeline, &occasion).into_iter();
+        let failures = self.plan.draw_faults(FaultSite::Pipeline, &context).into_iter();
         let failures = failures.filter_map(|fault| match fault {
             Fault::StepFails(step) => Some(step),
             _ => None,
@@ -166,32 +156,32 @@ impl Service {
         }
         let path = request.uri().path();
         let body: Option<Value> = serde_json::from_slice(request.body()).ok();
-        let occasion = Occasion {
+        let context = FaultContext {
             job_id: path.strip_prefix(ARTICLES).and_then(|path| path.strip_prefix('/')),
             topic: body.as_ref().and_then(|body| body.get("topic")?.as_str()),
             attempt: None,
             number: [self.calls, 0, 0],
         };
-        self.plan.strike(Site::Call, &occasion)
+        self.plan.draw_faults(FaultSite::Call, &context)
     }
 }
 
-/// Section 1: analytics need a connected GA4, and some features a paid plan.
-fn permitted(account: &Account, brand: usize, order: &Order) -> Result<(), Problem> {
+/// Service document, section 1: analytics need a connected GA4, and some features a paid plan.
+fn permitted(account: &Account, brand: usize, order: &Order) -> Result<(), ApiError> {
     if order.wants_analytics && !account.brands[brand].has_ga4 {
-        return Err(Problem::Ga4NotConnected);
+        return Err(ApiError::Ga4NotConnected);
     }
     match &order.plan_feature {
         Some(feature) if !account.has_paid_plan => {
-            Err(Problem::PlanRequired { feature: feature.clone() })
+            Err(ApiError::PlanRequired { feature: feature.clone() })
         }
         _ => Ok(()),
     }
 }
 
-/// An image is drawn from the number in its name, whoever asks: browsers carry no key.
-fn image(name: &str) -> Result<Response<Bytes>, Problem> {
+/// The image is generated from the number in its name. No key is required, because browsers send none.
+fn image(name: &str) -> Result<Response<Bytes>, ApiError> {
     let seed = name.strip_suffix(".png").and_then(|seed| seed.parse().ok());
-    let seed = seed.ok_or(Problem::NoSuchCall)?;
-    Ok(with_type(StatusCode::OK, "image/png", articles::image(seed)))
+    let seed = seed.ok_or(ApiError::NoSuchCall)?;
+    Ok(response_of_type(StatusCode::OK, "image/png", articles::image(seed)))
 }

@@ -1,42 +1,47 @@
-/// What an article is to be.
+/// The specification of an article.
 ///
 /// ```
-/// use article_simulator::articles::{Length, Order, generate};
+/// use article_simulator::articles::{Length, ArticleSpec, generate};
 ///
-/// let order = Order { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Bytes(64_000) };
-/// assert!((63_360..=64_000).contains(&generate(7, &order).len()));
+/// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Bytes(64_000) };
+/// assert!((63_360..=64_000).contains(&generate(7, &spec).len()));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order<'a> {
-    /// The job it is the result of, written as it is given.
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a literal, and every field must be given"
+)]
+pub struct ArticleSpec<'a> {
+    /// The id of the job. It is not validated.
     pub job_id: &'a str,
-    /// What it is about: its title. Where it is blank, one is drawn.
+    /// The topic, which becomes the title. If it is blank, a title is drawn.
     pub topic: &'a str,
-    /// Where the featured images are; `/{seed}.png` is added.
+    /// The base URL of the featured image; `/{seed}.png` is added.
     pub image_base: &'a str,
-    /// What the job costs.
+    /// The price of the job.
     pub credits_used: u64,
-    /// How long it is.
+    /// The length.
     pub length: Length,
 }
 
-/// How long an article is.
+/// The length of an article.
 ///
 /// ```
-/// use article_simulator::articles::{Length, Order, generate};
+/// use article_simulator::articles::{Length, ArticleSpec, generate};
 ///
-/// let order = Order { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Words(800) };
-/// let result = article_webhook::ArticleResult::from_json(&generate(7, &order))?;
+/// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Words(800) };
+/// let result = article_webhook::ArticleResult::from_json(&generate(7, &spec))?;
 /// assert_eq!(result.article.word_count.unwrap().as_u64(), Some(800));
 /// # Ok::<(), article_webhook::DecodeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive] // there are more ways to measure an article
 pub enum Length {
     /// 500 to 3,000 words, drawn from the seed.
     Drawn,
-    /// So many words, if the title and the introduction have not more.
+    /// This number of words, or more if the title has more.
     Words(usize),
-    /// The whole body has at most so many bytes, and at least 99 % of them, if it can be that short: some 4,000
-    /// always can. A receiver's limit is 8 MiB unless it was set.
+    /// The whole body has at most this number of bytes, and at least 99 % of it. From about 4,000 bytes on this is always
+    /// possible. The default limit of a receiver is 8 MiB.
     Bytes(usize),
 }

@@ -2,9 +2,10 @@ use std::{collections::VecDeque, time::Duration};
 
 use serde::Serialize;
 
-use crate::{Fault, Outcome};
+use super::outcome::Outcome;
+use crate::Fault;
 
-/// An attempt at a delivery that was carried out.
+/// An attempt at a delivery that was made.
 ///
 /// ```
 /// fn line(attempt: &article_simulator::Attempt) -> String {
@@ -16,19 +17,19 @@ use crate::{Fault, Outcome};
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive] // more may be told of it
+#[non_exhaustive] // an attempt may get more details
 pub struct Attempt {
-    /// The job whose article it was.
+    /// The job of the article.
     pub job_id: String,
-    /// Where it went.
+    /// The URL of the receiver.
     pub url: String,
-    /// 1 to 4.
+    /// The number of the attempt: 1 to 4.
     pub number: u8,
     /// When it was made, in simulated time since the start.
     pub at: Duration,
-    /// What was wrong with it.
+    /// The faults of this attempt.
     pub faults: Vec<Fault>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 

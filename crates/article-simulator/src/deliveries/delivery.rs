@@ -1,24 +1,24 @@
 use std::{sync::Arc, time::Duration};
 
-use crate::{Fault, service::brand::Target};
+use crate::{Fault, Target};
 
-/// Section 6.2: up to three retries, 10, 60 and 300 seconds after the failure before.
+/// Service document, section 6.2: up to three retries, 10, 60 and 300 seconds after the previous failure.
 const PAUSES: [Duration; 3] =
     [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
 
-/// An attempt that is due at some time.
+/// An attempt that is scheduled.
 #[derive(Debug, Clone)]
 pub(crate) struct Delivery {
     pub(crate) job: usize,
     pub(crate) target: Arc<Target>,
-    /// Which of the job's targets it is.
+    /// The number of the target among those of the job.
     pub(crate) target_number: u16,
     pub(crate) attempt: u8,
     pub(crate) is_duplicate: bool,
     pub(crate) faults: Vec<Fault>,
 }
 
-/// How long after the failure of an attempt, from 1, the next one comes.
+/// The pause after the failure of an attempt, counted from 1, before the next one.
 pub(crate) fn pause_after(attempt: u8) -> Option<Duration> {
     PAUSES.get(usize::from(attempt).checked_sub(1)?).copied()
 }

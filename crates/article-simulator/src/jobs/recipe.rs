@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::articles::{self, Length, Order};
+use crate::articles::{self, ArticleSpec, Length};
 
-/// All that a result is made from. It is made anew whenever it is asked for, the same bytes each time: so a
-/// million finished jobs fit into memory.
+/// What a result is generated from. The result is not stored but generated again at each use, with the same bytes, so
+/// that a million finished jobs fit into memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Recipe {
     pub(crate) seed: u64,
@@ -17,15 +17,15 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// The answer of `GET /v1/content/articles/{job_id}`, and the body of every delivery.
+    /// The response to `GET /v1/content/articles/{job_id}`, and the body of every delivery.
     pub(crate) fn body(&self) -> Bytes {
-        let order = Order {
+        let spec = ArticleSpec {
             job_id: &self.job_id,
             topic: &self.topic,
             image_base: &self.image_base,
             credits_used: self.credits_used,
             length: self.length,
         };
-        articles::generate(self.seed, &order)
+        articles::generate(self.seed, &spec)
     }
 }

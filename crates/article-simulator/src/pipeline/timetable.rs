@@ -1,59 +1,9 @@
-use std::{fmt, ops::RangeInclusive, time::Duration};
+use std::{ops::RangeInclusive, time::Duration};
 
-use serde::{Deserialize, Serialize};
-
+use super::step::Step;
 use crate::draw::draw;
 
-/// A step of the pipeline. The document speaks of steps and names none (section 7); these names are ours.
-///
-/// ```
-/// use article_simulator::Step;
-///
-/// assert_eq!(Step::Draft.to_string(), "draft");
-/// assert_eq!(Step::ALL.len(), 6);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Step {
-    /// What the article will say. A job that fails here fails in the very call that orders it.
-    Outline,
-    /// What is known about it.
-    Research,
-    /// The first text.
-    Draft,
-    /// The text as it will be.
-    Edit,
-    /// The featured image.
-    Image,
-    /// The social posts.
-    Social,
-}
-
-impl Step {
-    /// In the order they are taken.
-    ///
-    /// ```
-    /// use article_simulator::Step;
-    /// assert_eq!(Step::ALL[0], Step::Outline);
-    /// ```
-    pub const ALL: [Self; 6] =
-        [Self::Outline, Self::Research, Self::Draft, Self::Edit, Self::Image, Self::Social];
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Outline => "outline",
-            Self::Research => "research",
-            Self::Draft => "draft",
-            Self::Edit => "edit",
-            Self::Image => "image",
-            Self::Social => "social",
-        })
-    }
-}
-
-/// When a job that was ordered at zero leaves the queue, and when it is done with each of its steps.
+/// When a job that was ordered at time zero leaves the queue, and when it finishes each step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Timetable([Duration; 7]);
 
@@ -69,7 +19,7 @@ impl Timetable {
             Some(whole.mul_f64(*until / sum))
         });
         let mut ends: [Duration; 7] = std::array::from_fn(|_| ends.next().unwrap_or(whole));
-        ends[6] = whole; // whatever the rounding
+        ends[6] = whole; // exactly, in spite of rounding
         Self(ends)
     }
 
@@ -81,7 +31,7 @@ impl Timetable {
         self.0[6]
     }
 
-    /// `None` in the queue. After the end it is the last step.
+    /// The step at this time: `None` in the queue, and the last step after the end.
     pub(crate) fn step_at(&self, since_order: Duration) -> Option<Step> {
         if since_order < self.0[0] {
             return None;
@@ -91,7 +41,7 @@ impl Timetable {
     }
 }
 
-/// Tells its draws from those of others about the same job.
+/// Separates these draws from others about the same job.
 const TIMETABLE: u64 = 1;
 
 #[cfg(test)]
@@ -101,7 +51,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn steps_follow_each_other_within_the_wished_time() {
+    fn steps_follow_each_other_within_the_set_time() {
         for job in 0..1000 {
             let timetable = Timetable::draw(7, job, &(30 * SECOND..=180 * SECOND));
             assert!(timetable.0.is_sorted(), "{timetable:?}");

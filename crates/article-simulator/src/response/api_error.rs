@@ -4,11 +4,12 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
-use crate::{Step, service::answer::json_response};
+use super::json::json_response;
+use crate::Step;
 
-/// An error of the API (document, section 7), and two of ours for calls that the document does not know.
+/// An error of the API (service document, section 7), and two for calls that are not documented.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Problem {
+pub(crate) enum ApiError {
     InvalidApiKey,
     CreditsExhausted { remaining: u64, upgrade_url: String },
     NotConfigured,
@@ -22,7 +23,7 @@ pub(crate) enum Problem {
     WrongMethod { allowed: &'static str },
 }
 
-impl Problem {
+impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
             Self::InvalidApiKey => StatusCode::UNAUTHORIZED,
@@ -96,28 +97,28 @@ impl Problem {
     }
 }
 
-impl From<Problem> for Response<Bytes> {
-    fn from(problem: Problem) -> Self {
+impl From<ApiError> for Response<Bytes> {
+    fn from(error: ApiError) -> Self {
         let mut body = Map::new();
-        body.insert("error".into(), problem.code().into());
-        body.insert("message".into(), problem.message().into());
-        if let Some(details) = problem.details() {
+        body.insert("error".into(), error.code().into());
+        body.insert("message".into(), error.message().into());
+        if let Some(details) = error.details() {
             body.insert("details".into(), details);
         }
-        if let Problem::CreditsExhausted { remaining, upgrade_url } = &problem {
+        if let ApiError::CreditsExhausted { remaining, upgrade_url } = &error {
             body.insert("credits_remaining".into(), (*remaining).into());
             body.insert("upgrade_url".into(), upgrade_url.as_str().into());
         }
-        let mut response = json_response(problem.status(), &Value::Object(body));
+        let mut response = json_response(error.status(), &Value::Object(body));
         let headers = response.headers_mut();
-        match problem {
-            Problem::RateLimitExceeded { wait } => {
+        match error {
+            ApiError::RateLimitExceeded { wait } => {
                 headers.insert(header::RETRY_AFTER, whole_seconds(wait).into());
             }
-            Problem::WrongMethod { allowed } => {
+            ApiError::WrongMethod { allowed } => {
                 headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
             }
-            Problem::InvalidApiKey => {
+            ApiError::InvalidApiKey => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             _ => {}
@@ -126,7 +127,7 @@ impl From<Problem> for Response<Bytes> {
     }
 }
 
-/// Rounded up: who comes a moment too early waits twice.
+/// Rounded up: a client that retries too early would be refused again.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }

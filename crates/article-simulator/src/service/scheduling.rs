@@ -1,27 +1,19 @@
 use std::{sync::Arc, time::Duration};
 
+use super::state::Service;
 use crate::{
-    Attempt, Fault, Outcome, Push, Service,
-    fault::{Occasion, Site},
-    service::{
-        brand::Target,
-        delivery::{Delivery, pause_after},
-    },
+    Attempt, Fault, Outcome, Push, Target,
+    deliveries::{Delivery, pause_after},
+    faults::{FaultContext, FaultSite},
 };
 
-/// So much is handed out at once, so that a million deliveries at the same second do not become a million bodies.
+/// The maximum number of attempts at once. A million deliveries in the same second must not become a million bodies.
 const BATCH: usize = 1024;
 
 impl Service {
-    /// What is to be sent now, in order of time: no more than some thousand at once, so ask again while
-    /// [`next_due`](Self::next_due) is not later than now. The outcome of each belongs into [`pushed`](Self::pushed).
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use article_simulator::{Service, Settings};
-    /// assert!(Service::new(Settings::default()).due(Duration::from_secs(3600)).is_empty());
-    /// ```
-    #[must_use = "what is due is sent by whoever asked"]
+    /// The attempts that are due, in order of time: at most 1,024 at once, so call it again while
+    /// [`next_due`](Self::next_due) is not later than `now`. Report the outcome of each to [`pushed`](Self::pushed).
+    #[must_use = "the caller sends what is due"]
     pub fn due(&mut self, now: Duration) -> Vec<Push> {
         self.end_jobs(now);
         let due = std::iter::from_fn(|| self.deliveries.take_due(now)).take(BATCH);
@@ -31,17 +23,7 @@ impl Service {
             .collect()
     }
 
-    /// Takes note of what became of an attempt, and enters its retry if the document wants one.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use article_simulator::{Outcome, Push, Service};
-    /// fn refuse_everything(service: &mut Service, now: Duration) {
-    ///     for push in service.due(now) {
-    ///         service.pushed(now, &push, Outcome::status(503));
-    ///     }
-    /// }
-    /// ```
+    /// Records the outcome of an attempt, and schedules a retry if the document demands one.
     pub fn pushed(&mut self, now: Duration, push: &Push, outcome: Outcome) {
         let Push { at, delivery, recipe } = push;
         let is_lost = delivery.faults.contains(&Fault::AnswerLost);
@@ -54,17 +36,17 @@ impl Service {
             faults: delivery.faults.clone(),
             outcome,
         });
-        // The second of two equal deliveries is an accident of the way: the service knows of one.
+        // A duplicate arises on the way: the service knows of one delivery, and retries it once.
         if is_done || delivery.is_duplicate {
             return;
         }
         if let Some(pause) = pause_after(delivery.attempt) {
             let next = Delivery { attempt: delivery.attempt + 1, ..delivery.clone() };
-            self.deliver(now.saturating_add(pause), next);
+            self.schedule(now.saturating_add(pause), next);
         }
     }
 
-    /// Ends the jobs whose time has come: refunds, or delivers.
+    /// Ends the jobs that are due: refunds their credits, or schedules their deliveries.
     pub(crate) fn end_jobs(&mut self, now: Duration) {
         while let Some((at, job)) = self.endings.take_due(now) {
             let record = &mut self.jobs[job];
@@ -77,12 +59,12 @@ impl Service {
             let targets = account.brands[record.brand].targets.iter().chain(&record.webhook);
             let targets: Vec<_> = targets.cloned().collect();
             for (target_number, target) in (0..).zip(targets) {
-                self.deliver(at, first(job, target, target_number));
+                self.schedule(at, first(job, target, target_number));
             }
         }
     }
 
-    fn deliver(&mut self, mut at: Duration, mut delivery: Delivery) {
+    fn schedule(&mut self, mut at: Duration, mut delivery: Delivery) {
         delivery.faults = self.faults_of(&delivery);
         for fault in &delivery.faults {
             if let Fault::Late(by) = fault {
@@ -91,10 +73,10 @@ impl Service {
         }
         if delivery.faults.contains(&Fault::Duplicate) {
             let twin = Delivery { is_duplicate: true, ..delivery.clone() };
-            self.deliveries.enter(at, delivery);
-            self.deliveries.enter(at, twin);
+            self.deliveries.add(at, delivery);
+            self.deliveries.add(at, twin);
         } else {
-            self.deliveries.enter(at, delivery);
+            self.deliveries.add(at, delivery);
         }
     }
 
@@ -106,9 +88,13 @@ impl Service {
         let topic = &self.jobs[delivery.job].topic;
         let attempt = delivery.attempt;
         let number = [delivery.job as u64, delivery.target_number.into(), attempt.into()];
-        let occasion =
-            Occasion { job_id: Some(&job_id), topic: Some(topic), attempt: Some(attempt), number };
-        self.plan.strike(Site::Delivery, &occasion)
+        let context = FaultContext {
+            job_id: Some(&job_id),
+            topic: Some(topic),
+            attempt: Some(attempt),
+            number,
+        };
+        self.plan.draw_faults(FaultSite::Delivery, &context)
     }
 }
 

@@ -11,16 +11,17 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
 use tower_service::Service;
 
-use crate::{service::unreadable, simulator::engine::Engine};
+use super::engine::Engine;
+use crate::api::unreadable_body;
 
-/// The document sets no limit for bodies of calls; this one is generous for a topic and some targets.
-const LIMIT: usize = 1 << 20;
+/// The limit for bodies of calls. The document shows none; this one is far above any order.
+const MAX_BODY: usize = 1 << 20;
 
-/// The service as the server wants it.
+/// The API as a tower service for the server.
 #[derive(Debug, Clone)]
-pub(crate) struct Front(pub(crate) Arc<Engine>);
+pub(crate) struct HttpService(pub(crate) Arc<Engine>);
 
-impl Service<Request<Body>> for Front {
+impl Service<Request<Body>> for HttpService {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -33,9 +34,9 @@ impl Service<Request<Body>> for Front {
         let engine = self.0.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
-            let response = match Limited::new(body, LIMIT).collect().await {
+            let response = match Limited::new(body, MAX_BODY).collect().await {
                 Ok(body) => engine.call(&Request::from_parts(head, body.to_bytes())).await,
-                Err(_) => unreadable(),
+                Err(_) => unreadable_body(),
             };
             Ok(response.map(Full::new))
         })

@@ -36,7 +36,7 @@ fn endless() -> (Router, oneshot::Receiver<()>) {
     let (guard, dropped) = oneshot::channel();
     let guard = std::sync::Arc::new(std::sync::Mutex::new(Some(guard)));
     let answer = async move || {
-        let guard = guard.lock().expect("nobody panics").take().expect("there is one request");
+        let guard = guard.lock().expect("no task panics").take().expect("there is one request");
         Body::new(Endless(guard))
     };
     (Router::new().route("/", get(answer)), dropped)

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::{Request, header};
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-/// Sends a head with the whole length and half of the body, and cuts the connection. No HTTP client does that when it
-/// is asked to, so this one is written by hand.
+/// Sends a head with the whole length and half of the body, and closes the connection. HTTP clients cannot do this, so
+/// it is written by hand.
 pub(crate) async fn send_half(request: &Request<Bytes>) -> io::Result<()> {
     let uri = request.uri();
     let host = uri.host().unwrap_or_default();

@@ -1,10 +1,10 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::Fault;
+use super::fault::Fault;
 
-/// The body of a delivery, with what a fault does to it.
-pub(crate) fn spoiled(body: Bytes, fault: Fault) -> Bytes {
+/// The body of a delivery with a fault. Most faults do not change it.
+pub(crate) fn corrupt_body(body: Bytes, fault: Fault) -> Bytes {
     match fault {
         Fault::Truncated => body.slice(..body.len() / 2),
         Fault::Oversized(bytes) => padded(body, bytes),
@@ -12,7 +12,7 @@ pub(crate) fn spoiled(body: Bytes, fault: Fault) -> Bytes {
             &body,
             br#","revision":2,"region":{"code":"eu","tags":["a","b"]},"reviewed_by":null"#,
         ),
-        Fault::MissingOptionalFields => bare(body),
+        Fault::MissingOptionalFields => without_optional_fields(body),
         _ => body,
     }
 }
@@ -29,14 +29,14 @@ fn padded(body: Bytes, bytes: usize) -> Bytes {
     with_fields(&body, &field)
 }
 
-/// `fields` begin with a comma. A body of ours ends with the brace of a filled object.
+/// Adds fields at the end of the object. `fields` begin with a comma, and the object is not empty.
 fn with_fields(body: &[u8], fields: &[u8]) -> Bytes {
     let end = body.len().saturating_sub(1);
     [&body[..end], fields, &body[end..]].concat().into()
 }
 
-/// What is left is required to decode a result at all.
-fn bare(body: Bytes) -> Bytes {
+/// Only the fields that a result must have.
+fn without_optional_fields(body: Bytes) -> Bytes {
     let Ok(Value::Object(mut result)) = serde_json::from_slice(&body) else {
         return body;
     };
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     fn after(fault: Fault) -> Bytes {
-        spoiled(Post::complete().body().clone().trim_ascii_end().to_vec().into(), fault)
+        corrupt_body(Post::complete().body().clone().trim_ascii_end().to_vec().into(), fault)
     }
 
     #[test]
-    fn a_truncated_body_is_no_json() {
+    fn a_truncated_body_is_not_json() {
         assert!(ArticleResult::from_json(&after(Fault::Truncated)).is_err());
     }
 
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_come_beside_the_known_ones() {
+    fn unknown_fields_are_added_to_the_known_ones() {
         let body: Value = serde_json::from_slice(&after(Fault::UnknownFields)).unwrap();
         assert_eq!(body["revision"], 2);
         assert_eq!(body["status"], "complete");
     }
 
     #[test]
-    fn without_its_optional_fields_a_result_is_still_one() {
+    fn a_result_without_its_optional_fields_can_be_decoded() {
         let result = ArticleResult::from_json(&after(Fault::MissingOptionalFields)).unwrap();
         assert!(result.featured_image.is_none() && result.article.word_count.is_none());
     }

@@ -1,16 +1,11 @@
-use crate::{Fault, Rule, draw::draw, fault::Site};
+use super::{
+    context::{FaultContext, FaultSite},
+    fault::Fault,
+    rule::Rule,
+};
+use crate::draw::draw;
 
-/// What a fault could happen to now.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Occasion<'a> {
-    pub(crate) job_id: Option<&'a str>,
-    pub(crate) topic: Option<&'a str>,
-    pub(crate) attempt: Option<u8>,
-    /// Tells it from all others of its site, for the draw.
-    pub(crate) number: [u64; 3],
-}
-
-/// The rules, and how often each has fitted.
+/// The rules, and how often each has matched.
 #[derive(Debug)]
 pub(crate) struct Plan {
     seed: u64,
@@ -31,18 +26,22 @@ impl Plan {
         self.rules.is_empty()
     }
 
-    /// What goes wrong this time, in the order of the rules.
-    pub(crate) fn strike(&mut self, site: Site, occasion: &Occasion<'_>) -> Vec<Fault> {
-        let [one, two, three] = occasion.number;
+    /// The faults for this context, in the order of the rules.
+    pub(crate) fn draw_faults(
+        &mut self,
+        site: FaultSite,
+        context: &FaultContext<'_>,
+    ) -> Vec<Fault> {
+        let [one, two, three] = context.number;
         let seed = self.seed;
         let mut faults = Vec::new();
-        for (index, (rule, fits)) in self.rules.iter_mut().enumerate() {
-            if !rule.fits(site, occasion) {
+        for (index, (rule, matches)) in self.rules.iter_mut().enumerate() {
+            if !rule.matches(site, context) {
                 continue;
             }
-            *fits += 1;
+            *matches += 1;
             let drawn = draw(seed, &[index as u64, one, two, three]).f64();
-            if rule.strikes(*fits, drawn) {
+            if rule.applies(*matches, drawn) {
                 faults.push(rule.fault());
             }
         }
@@ -54,18 +53,18 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn count(rule: Rule, site: Site, occasion: impl Fn(u64) -> Occasion<'static>) -> usize {
+    fn count(rule: Rule, site: FaultSite, context: impl Fn(u64) -> FaultContext<'static>) -> usize {
         let mut plan = Plan::new(7, vec![rule]);
-        (0..1000).map(|number| plan.strike(site, &occasion(number)).len()).sum()
+        (0..1000).map(|number| plan.draw_faults(site, &context(number)).len()).sum()
     }
 
-    fn delivery(number: u64) -> Occasion<'static> {
+    fn delivery(number: u64) -> FaultContext<'static> {
         let (topic, attempt) = (Some("Shoes"), Some(1 + (number % 4) as u8));
-        Occasion { job_id: Some("job_1"), topic, attempt, number: [number, 0, 0] }
+        FaultContext { job_id: Some("job_1"), topic, attempt, number: [number, 0, 0] }
     }
 
     #[test]
-    fn a_rule_strikes_where_all_its_conditions_are_met() {
+    fn a_rule_applies_where_all_its_conditions_are_met() {
         let cut = || Rule::new(Fault::Cut);
         for (rule, times) in [
             (cut(), 1000),
@@ -79,26 +78,28 @@ mod tests {
             (cut().probability(0.0), 0),
             (Rule::new(Fault::ApiMalformed), 0),
         ] {
-            assert_eq!(count(rule.clone(), Site::Delivery, delivery), times, "{rule:?}");
+            assert_eq!(count(rule.clone(), FaultSite::Delivery, delivery), times, "{rule:?}");
         }
     }
 
     #[test]
-    fn a_probability_is_met_about_as_often_as_it_says_and_always_at_the_same_times() {
+    fn a_probability_is_met_in_its_share_of_cases_and_always_in_the_same_ones() {
         let rule = || Rule::new(Fault::Duplicate).probability(0.1);
-        assert!((70..130).contains(&count(rule(), Site::Delivery, delivery)));
+        assert!((70..130).contains(&count(rule(), FaultSite::Delivery, delivery)));
         let times = |seed| {
             let mut plan = Plan::new(seed, vec![rule()]);
-            (0..1000).map(|n| plan.strike(Site::Delivery, &delivery(n)).len()).collect::<Vec<_>>()
+            (0..1000)
+                .map(|n| plan.draw_faults(FaultSite::Delivery, &delivery(n)).len())
+                .collect::<Vec<_>>()
         };
         assert_eq!(times(1), times(1));
         assert_ne!(times(1), times(2));
     }
 
     #[test]
-    fn two_rules_may_strike_at_once() {
+    fn two_rules_may_apply_at_once() {
         let rules = vec![Rule::new(Fault::WrongToken), Rule::new(Fault::Chunked)];
-        let faults = Plan::new(7, rules).strike(Site::Delivery, &delivery(0));
+        let faults = Plan::new(7, rules).draw_faults(FaultSite::Delivery, &delivery(0));
         assert_eq!(faults, [Fault::WrongToken, Fault::Chunked]);
     }
 }

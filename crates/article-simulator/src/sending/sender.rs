@@ -1,23 +1,17 @@
-mod body;
-mod cut;
-mod socket;
-
 use std::{pin::Pin, sync::Arc};
-
-pub(crate) use socket::SocketSender;
 
 use crate::{Outcome, Push};
 
-/// An attempt that is being carried out.
+/// The future of [`Sender::send`].
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-/// Carries attempts out. The simulator's own sends them over sockets; one without sockets makes a whole day of
-/// deliveries a matter of milliseconds.
+/// Sends attempts. The default sender uses sockets. A sender without sockets delivers a simulated day in
+/// milliseconds.
 ///
 /// ```
 /// use article_simulator::{Outcome, Push, Sender, Sending};
 ///
-/// /// Takes what carries the token, and looks at nothing else.
+/// /// A receiver without sockets that checks the token only.
 /// struct Lenient;
 ///
 /// impl Sender for Lenient {
@@ -29,7 +23,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 /// }
 /// ```
 pub trait Sender: Send + Sync + 'static {
-    /// Carries one attempt out, however it ends.
+    /// Sends one attempt, and returns its outcome.
     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a>;
 }
 

@@ -10,47 +10,58 @@ use hyper_util::{
 };
 use tokio::time::{Instant, timeout};
 
-use crate::{
-    Answer, Manner, Outcome, Push, Sender,
-    sender::{Sending, body::PushBody, cut::send_half},
+use super::{
+    push_body::PushBody,
+    send_half::send_half,
+    sender::{Sender, Sending},
 };
+use crate::{Answer, Outcome, Push, SendMode};
 
-/// A connection that was idle for longer may be closed by the receiver just when it is used again.
-const IDLE: Duration = Duration::from_secs(2);
+/// A connection that was idle for longer may be closed by the receiver at the moment of its reuse.
+const MAX_IDLE: Duration = Duration::from_secs(2);
 
-/// How much of an answer's body is remembered, and how much is read so that the connection can be used again.
-const REMEMBERED: usize = 256;
-const READ: usize = 64 << 10;
+/// How many bytes of the body of an answer are kept.
+const MAX_KEPT: usize = 256;
 
-/// Sends over HTTP/1. Redirects are not followed: the document knows none.
+/// How many bytes of it are read, so that the connection can be reused.
+const MAX_READ: usize = 64 << 10;
+
+/// Where deliveries may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Network {
+    Loopback,
+    Everywhere,
+}
+
+/// Sends over HTTP/1. Redirects are not followed: the document mentions none.
 #[derive(Debug)]
 pub(crate) struct SocketSender {
     client: Client<HttpConnector, PushBody>,
     timeout: Duration,
-    reaches_everywhere: bool,
+    network: Network,
 }
 
 impl SocketSender {
-    pub(crate) fn new(timeout: Duration, reaches_everywhere: bool) -> Self {
+    pub(crate) fn new(timeout: Duration, network: Network) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new())
             .http1_title_case_headers(true) // as the document writes them
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(MAX_IDLE)
             .build(connector);
-        Self { client, timeout, reaches_everywhere }
+        Self { client, timeout, network }
     }
 
-    async fn attempt(&self, request: Request<Bytes>, manner: Manner) -> Result<Answer, String> {
+    async fn attempt(&self, request: Request<Bytes>, mode: SendMode) -> Result<Answer, String> {
         self.permit(request.uri())?;
-        if manner == Manner::Cut {
+        if mode == SendMode::Cut {
             let sent = send_half(&request).await;
             return Err(
-                sent.map_or_else(|error| told(&error), |()| "the connection was cut".into())
+                sent.map_or_else(|error| describe(&error), |()| "the connection was cut".into())
             );
         }
-        let request = request.map(|body| PushBody::new(body, manner));
-        let response = self.client.request(request).await.map_err(|error| told(&error))?;
+        let request = request.map(|body| PushBody::new(body, mode));
+        let response = self.client.request(request).await.map_err(|error| describe(&error))?;
         Ok(answer(response).await)
     }
 
@@ -58,19 +69,19 @@ impl SocketSender {
         if uri.scheme_str() != Some("http") {
             return Err("the simulator speaks no TLS: give the target an http URL".into());
         }
-        if self.reaches_everywhere || uri.host().is_some_and(is_loopback) {
+        if self.network == Network::Everywhere || uri.host().is_some_and(is_loopback) {
             return Ok(());
         }
-        Err("the simulator stays on this machine: allow_network lets it out".into())
+        Err("the simulator delivers to this machine only: allow_network lifts this".into())
     }
 }
 
 impl Sender for SocketSender {
     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
         Box::pin(async move {
-            let (request, manner) = (push.request(), push.manner());
+            let (request, mode) = (push.request(), push.send_mode());
             let start = Instant::now();
-            let answer = timeout(self.timeout, self.attempt(request, manner)).await;
+            let answer = timeout(self.timeout, self.attempt(request, mode)).await;
             let answer =
                 answer.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.timeout)));
             Outcome { answer, took: start.elapsed() }
@@ -81,12 +92,12 @@ impl Sender for SocketSender {
 async fn answer(response: Response<Incoming>) -> Answer {
     let status = response.status().as_u16();
     let (mut body, mut start, mut read) = (response.into_body(), Vec::new(), 0);
-    // The status counts, whatever becomes of the body.
+    // The status counts, even if the body is incomplete.
     while let Some(Ok(frame)) = body.frame().await {
         let data = frame.into_data().unwrap_or_default();
-        start.extend_from_slice(&data[..data.len().min(REMEMBERED - start.len())]);
+        start.extend_from_slice(&data[..data.len().min(MAX_KEPT - start.len())]);
         read += data.len();
-        if read > READ {
+        if read > MAX_READ {
             break;
         }
     }
@@ -98,8 +109,8 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// An error with its causes.
-fn told(error: &(dyn Error + 'static)) -> String {
+/// The error and its sources.
+fn describe(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
@@ -119,13 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_on_this_machine_and_without_tls() {
-        let permit = |uri, everywhere| {
-            SocketSender::new(Duration::ZERO, everywhere).permit(&Uri::from_static(uri))
+    fn it_sends_to_this_machine_only_and_without_tls() {
+        let permit = |uri, network| {
+            SocketSender::new(Duration::ZERO, network).permit(&Uri::from_static(uri))
         };
-        assert_eq!(permit("http://127.0.0.1:1/a", false), Ok(()));
-        assert_eq!(permit("http://receiver.test/", true), Ok(()));
-        assert!(permit("http://receiver.test/", false).unwrap_err().contains("allow_network"));
-        assert!(permit("https://localhost/", true).unwrap_err().contains("no TLS"));
+        assert_eq!(permit("http://127.0.0.1:1/a", Network::Loopback), Ok(()));
+        assert_eq!(permit("http://receiver.test/", Network::Everywhere), Ok(()));
+        assert!(
+            permit("http://receiver.test/", Network::Loopback)
+                .unwrap_err()
+                .contains("allow_network")
+        );
+        assert!(permit("https://localhost/", Network::Everywhere).unwrap_err().contains("no TLS"));
     }
 }

@@ -9,28 +9,28 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
-use crate::Manner;
+use crate::SendMode;
 
-/// How many pieces a slow body comes in.
+/// The number of pieces of a slow body.
 const PIECES: u32 = 20;
 
-/// A body on its way, in the manner of its push.
+/// The body of a push, sent in its mode.
 pub(crate) struct PushBody {
     rest: Bytes,
-    manner: Manner,
+    mode: SendMode,
     piece: usize,
     pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl PushBody {
-    pub(crate) fn new(body: Bytes, manner: Manner) -> Self {
-        let pieces = if matches!(manner, Manner::Slow(_)) { PIECES as usize } else { 1 };
-        Self { piece: body.len().div_ceil(pieces).max(1), rest: body, manner, pause: None }
+    pub(crate) fn new(body: Bytes, mode: SendMode) -> Self {
+        let pieces = if matches!(mode, SendMode::Slow(_)) { PIECES as usize } else { 1 };
+        Self { piece: body.len().div_ceil(pieces).max(1), rest: body, mode, pause: None }
     }
 
     fn pause(&self) -> Option<Duration> {
-        match self.manner {
-            Manner::Slow(whole) => Some(whole / PIECES),
+        match self.mode {
+            SendMode::Slow(whole) => Some(whole / PIECES),
             _ => None,
         }
     }
@@ -62,8 +62,8 @@ impl http_body::Body for PushBody {
 
     /// Without an exact size, hyper sends chunks.
     fn size_hint(&self) -> SizeHint {
-        match self.manner {
-            Manner::Chunked => SizeHint::default(),
+        match self.mode {
+            SendMode::Chunked => SizeHint::default(),
             _ => SizeHint::with_exact(self.rest.len() as u64),
         }
     }
