@@ -1,4 +1,5 @@
 mod builder;
+mod clock;
 mod engine;
 mod error;
 mod http_service;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 pub use builder::SimulatorBuilder;
+pub use clock::Clock;
 pub use error::{CallError, StartError};
 
 use crate::{Attempt, Job, Rule};
@@ -147,7 +149,7 @@ impl Simulator {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Clock, Fault};
+    use crate::Fault;
 
     use super::*;
 

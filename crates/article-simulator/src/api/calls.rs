@@ -8,6 +8,7 @@ use super::{
     configure,
     faults::{response_instead, with_faults},
     fields::object,
+    openapi::openapi,
     order::Order,
 };
 use crate::{
@@ -16,7 +17,6 @@ use crate::{
     articles,
     faults::{FaultContext, FaultSite},
     jobs::JobRecord,
-    openapi,
     response::{ApiError, json_response, response_of_type},
 };
 

@@ -3,10 +3,12 @@ use std::{fmt, net::Ipv4Addr, num::NonZeroU32, ops::RangeInclusive, sync::Arc, t
 use article_webhook_server::Server;
 use tokio::task::JoinSet;
 
-use super::{Simulator, engine::Engine, error::StartError, http_service::HttpService};
+use super::{
+    Simulator, clock::Clock, engine::Engine, error::StartError, http_service::HttpService,
+};
 use crate::{
-    Clock, InvalidTarget, Rule, Sender, Service, Settings, Tenant,
-    sending::{Network, SocketSender},
+    InvalidTarget, Rule, Sender, Service, Settings, Tenant,
+    deliveries::{Network, SocketSender},
 };
 
 /// The API key if none is set.

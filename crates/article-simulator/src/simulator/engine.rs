@@ -14,7 +14,8 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{Clock, Push, Sender, Service, clock::END, response::delay_of};
+use super::clock::{Clock, END};
+use crate::{Push, Sender, Service, response::delay_of};
 
 /// Passes the time to the service, and sends what is due.
 pub(crate) struct Engine {

@@ -1,6 +1,6 @@
 use std::{pin::Pin, sync::Arc};
 
-use crate::{Outcome, Push};
+use super::{outcome::Outcome, push::Push};
 
 /// The future of [`Sender::send`].
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;

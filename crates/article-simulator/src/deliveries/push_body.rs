@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
-use crate::SendMode;
+use super::send_mode::SendMode;
 
 /// The number of pieces of a slow body.
 const PIECES: u32 = 20;

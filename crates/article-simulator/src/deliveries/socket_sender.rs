@@ -11,11 +11,13 @@ use hyper_util::{
 use tokio::time::{Instant, timeout};
 
 use super::{
+    outcome::{Answer, Outcome},
+    push::Push,
     push_body::PushBody,
     send_half::send_half,
+    send_mode::SendMode,
     sender::{Sender, Sending},
 };
-use crate::{Answer, Outcome, Push, SendMode};
 
 /// A connection that was idle for longer may be closed by the receiver at the moment of its reuse.
 const MAX_IDLE: Duration = Duration::from_secs(2);
