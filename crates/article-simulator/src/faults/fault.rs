@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::context::FaultSite;
 use crate::Step;
 
-/// A fault. A [`Rule`] says when it happens.
+/// A fault. A [`Rule`](crate::Rule) says when it happens.
 ///
 /// ```
 /// use article_simulator::{Fault, Rule};
