@@ -55,7 +55,7 @@ impl ClientBuilder {
         }
     }
 
-    /// Allows to send the key without TLS to a host that is not this machine.
+    /// Allows sending the key without TLS to a host that is not this machine.
     pub fn allow_http(self) -> Self {
         Self { plain_http: PlainHttp::Anywhere, ..self }
     }

@@ -27,7 +27,8 @@ pub struct Settings {
     pub generation: RangeInclusive<Duration>,
     /// The price of an article, in credits.
     pub price: u64,
-    /// The number of calls that each key may make in a period, if there is a limit.
+    /// The number of calls that each key may make in a period, if there is a limit. A period of less than a nanosecond
+    /// per call is no limit.
     pub rate_limit: Option<(NonZeroU32, Duration)>,
     /// The rules for what goes wrong.
     pub faults: Vec<Rule>,
