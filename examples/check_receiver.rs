@@ -1,12 +1,12 @@
-//! Checks any receiver, in any language, by its URL: what it answers to deliveries, to strangers, and to broken
-//! connections. Exits with 1 if something is wrong that loses articles or lets strangers in.
+//! Checks any receiver, in any language, by its URL: what it answers to deliveries, to forgeries, and to broken
+//! connections. Exits with 1 if the receiver loses articles or accepts forgeries.
 //!
 //! ARTICLE_WEBHOOK_TOKEN='…' cargo run -q --example check_receiver -- http://127.0.0.1:3000/webhooks/articles
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program talks to whoever starts it
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program writes to its terminal
 
 use std::{env, process::ExitCode};
 
-use article_simulator::check::check_receiver;
+use article_webhook_check::check_receiver;
 
 #[tokio::main]
 async fn main() -> ExitCode {

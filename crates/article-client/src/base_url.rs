@@ -4,17 +4,24 @@ use url::{Host, Url};
 
 use crate::error::{Error, Kind};
 
-/// What RFC 3986, section 2.3 lets stand in a segment as it is.
+/// Everything but the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where the service is: scheme, host, and the path in front of `/v1`.
+/// Where the service is: scheme, host, and the path before `/v1`.
 #[derive(Debug, Clone)]
 pub(crate) struct BaseUrl(Url);
 
+/// To which hosts the key may be sent without TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlainHttp {
+    LoopbackOnly,
+    Anywhere,
+}
+
 impl BaseUrl {
-    pub(crate) fn new(text: &str, allows_http: bool) -> Result<Self, Error> {
+    pub(crate) fn new(text: &str, plain_http: PlainHttp) -> Result<Self, Error> {
         let refuse = |why| Error::new(Kind::BaseUrl(why));
-        let mut url = Url::parse(text).map_err(|_| refuse("is no URL"))?;
+        let mut url = Url::parse(text).map_err(|_| refuse("is not a URL"))?;
         let is_safe = match url.scheme() {
             "https" if !cfg!(feature = "ring") => {
                 return Err(refuse(
@@ -22,17 +29,17 @@ impl BaseUrl {
                 ));
             }
             "https" => true,
-            "http" => allows_http || is_loopback(&url),
+            "http" => plain_http == PlainHttp::Anywhere || is_loopback(&url),
             _ => return Err(refuse("is neither https nor http")),
         };
         if !is_safe {
-            return Err(refuse("is http, which shows the key to everybody on the way: use https"));
+            return Err(refuse("is http, which sends the key unencrypted: use https"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refuse("holds credentials: the API key is given apart"));
+            return Err(refuse("holds credentials: the API key is a separate setting"));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("has a query or a fragment: end it with the path in front of /v1"));
+            return Err(refuse("has a query or a fragment: end it with the path before /v1"));
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
@@ -43,7 +50,7 @@ impl BaseUrl {
         self.0.scheme() == "http"
     }
 
-    /// The URL of a call. `path` is ours; what comes from outside is a segment behind it.
+    /// The URL of a call. `path` is a constant; a text from outside becomes one segment after it.
     pub(crate) fn call(&self, path: &str, segment: Option<&JobId>) -> Result<Url, Error> {
         let base = self.0.path().trim_end_matches('/');
         let mut whole = [base, path].concat();
@@ -53,7 +60,7 @@ impl BaseUrl {
         }
         let mut url = self.0.clone();
         url.set_path(&whole);
-        // A URL that was read in another way than it was written would be another call.
+        // A path that the parser changed would be another call.
         if url.path() != whole { Err(Error::new(Kind::Path)) } else { Ok(url) }
     }
 }
@@ -72,13 +79,13 @@ mod tests {
     use super::*;
 
     fn call(base: &str, id: &str) -> String {
-        let base = BaseUrl::new(base, false).unwrap();
+        let base = BaseUrl::new(base, PlainHttp::LoopbackOnly).unwrap();
         let id: JobId = id.parse().unwrap();
         base.call("/v1/content/articles", Some(&id)).unwrap().into()
     }
 
     #[test]
-    fn a_job_id_is_one_segment_whatever_it_holds() {
+    fn a_job_id_is_one_segment_of_the_path() {
         for (id, segment) in [
             ("job_1", "job_1"),
             ("a/../b", "a%2F..%2Fb"),
@@ -96,29 +103,29 @@ mod tests {
     #[test]
     fn http_is_for_the_loopback() {
         for base in ["http://127.0.0.1:3001", "http://localhost", "http://[::1]:1/api"] {
-            assert!(BaseUrl::new(base, false).is_ok(), "{base}");
+            assert!(BaseUrl::new(base, PlainHttp::LoopbackOnly).is_ok(), "{base}");
         }
         for base in ["http://service.test", "http://localhost.service.test", "http://10.0.0.1"] {
-            assert!(BaseUrl::new(base, false).is_err(), "{base}");
-            assert!(BaseUrl::new(base, true).is_ok(), "{base}");
+            assert!(BaseUrl::new(base, PlainHttp::LoopbackOnly).is_err(), "{base}");
+            assert!(BaseUrl::new(base, PlainHttp::Anywhere).is_ok(), "{base}");
         }
     }
 
     #[test]
-    fn a_base_url_that_cannot_be_right_is_refused_with_the_fix() {
+    fn an_invalid_base_url_is_refused_with_the_fix() {
         for (base, why) in [
-            ("service.test", "the base URL is no URL"),
+            ("service.test", "the base URL is not a URL"),
             ("ftp://service.test", "the base URL is neither https nor http"),
             (
                 "https://key@service.test",
-                "the base URL holds credentials: the API key is given apart",
+                "the base URL holds credentials: the API key is a separate setting",
             ),
             (
                 "https://service.test/?a=b",
-                "the base URL has a query or a fragment: end it with the path in front of /v1",
+                "the base URL has a query or a fragment: end it with the path before /v1",
             ),
         ] {
-            assert_eq!(BaseUrl::new(base, true).unwrap_err().to_string(), why);
+            assert_eq!(BaseUrl::new(base, PlainHttp::Anywhere).unwrap_err().to_string(), why);
         }
     }
 }

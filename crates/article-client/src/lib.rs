@@ -1,22 +1,20 @@
 #![doc = include_str!("../README.md")]
 
-mod articles;
-mod base_url;
-mod client;
-mod code;
-mod config;
+mod api_key;
 mod error;
-mod key;
+mod model;
+
+mod base_url;
 mod retry;
-mod transport;
-mod wait;
 
-pub use article_webhook::{ArticleResult, InvalidJobId, JobId};
+mod http;
 
-pub use articles::{Complete, Created, Job, NewArticle, Unfinished};
-pub use client::{Client, ClientBuilder};
-pub use code::ErrorCode;
-pub use config::PublishTarget;
-pub use error::Error;
-pub use key::{ApiKey, KeyError};
-pub use wait::Wait;
+mod calls;
+
+pub use article_webhook::{ArticleResult, InvalidJobId, JobId, TokenError};
+
+pub use api_key::{ApiKey, KeyError};
+pub use calls::Wait;
+pub use error::{Error, ErrorCode};
+pub use http::{Client, ClientBuilder};
+pub use model::{Complete, Created, Job, NewArticle, PublishTarget, Unfinished};

@@ -3,22 +3,36 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio::time::sleep;
 
-use crate::Error;
+use crate::{Error, error::Kind};
 
-/// The longest that a `Retry-After` is heeded: it is a text from outside.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The longest `Retry-After` that is respected: the value comes from outside.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The first and the longest pause. A drawn part of each, up to the whole, is added to it.
-pub(crate) type Pauses = [Duration; 2];
+/// The first and the longest pause. A random part of each pause, up to its length, is added to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pauses {
+    pub(crate) first: Duration,
+    pub(crate) longest: Duration,
+}
+
+impl Pauses {
+    pub(crate) fn validate(self) -> Result<(), Error> {
+        if self.first > self.longest {
+            let message = "the first pause must not be longer than the longest";
+            return Err(Error::new(Kind::Setting(message)));
+        }
+        Ok(())
+    }
+}
 
 /// How often a call is repeated at most.
 const REPEATS: usize = 3;
 
-pub(crate) fn backoff([first, longest]: Pauses) -> ExponentialBuilder {
+pub(crate) fn backoff(Pauses { first, longest }: Pauses) -> ExponentialBuilder {
     ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).with_jitter()
 }
 
-/// Repeats a call while its error is one that `may_repeat`.
+/// Repeats a call while `may_repeat` accepts its error.
 pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
     pauses: Pauses,
     mut call: impl FnMut() -> F,
@@ -33,13 +47,13 @@ pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
         let Some(pause) = pauses.next() else {
             return Err(error);
         };
-        sleep(heeding(&error, pause)).await;
+        sleep(pause_after(&error, pause)).await;
     }
 }
 
-/// The pause, or the longer one that the service asks for.
-pub(crate) fn heeding(error: &Error, pause: Duration) -> Duration {
-    error.retry_after().map_or(pause, |asked| asked.clamp(pause, LONGEST.max(pause)))
+/// The pause, or a longer one if the service asks for it.
+pub(crate) fn pause_after(error: &Error, pause: Duration) -> Duration {
+    error.retry_after().map_or(pause, |asked| asked.clamp(pause, MAX_RETRY_AFTER.max(pause)))
 }
 
 #[cfg(test)]
@@ -47,17 +61,17 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::error::Kind;
 
-    const PAUSES: Pauses = [Duration::from_millis(500), Duration::from_secs(8)];
+    const PAUSES: Pauses =
+        Pauses { first: Duration::from_millis(500), longest: Duration::from_secs(8) };
 
     fn busy(retry_after: Option<u64>) -> Error {
         let retry_after = retry_after.map(Duration::from_secs);
         Error::new(Kind::Status { status: 503, retry_after, start: String::new() })
     }
 
-    /// How often a call is made that always fails so, and after how many seconds it is given up.
-    async fn given_up(retry_after: Option<u64>) -> (u32, f64) {
+    /// The number of calls when each one fails like this, and the seconds until the last.
+    async fn failing_calls(retry_after: Option<u64>) -> (u32, f64) {
         let (start, mut calls) = (Instant::now(), 0);
         let call = || {
             calls += 1;
@@ -70,33 +84,33 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_is_repeated_three_times_with_growing_pauses() {
-        let (calls, seconds) = given_up(None).await;
+        let (calls, seconds) = failing_calls(None).await;
         assert_eq!(calls, 4);
-        // 0.5 + 1 + 2 s, and up to as much again by chance.
+        // 0.5 + 1 + 2 s, and a random part of the same length at most.
         assert!((3.5..7.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_longer_pause_that_is_asked_for_is_made() {
-        let (calls, seconds) = given_up(Some(20)).await;
+    async fn a_longer_retry_after_is_respected() {
+        let (calls, seconds) = failing_calls(Some(20)).await;
         assert_eq!(calls, 4);
         assert!((60.0..60.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_shorter_pause_that_is_asked_for_is_not() {
-        let (_, seconds) = given_up(Some(0)).await;
+    async fn a_shorter_retry_after_is_ignored() {
+        let (_, seconds) = failing_calls(Some(0)).await;
         assert!((3.5..7.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_is_made_to_wait_for_ever() {
-        let (_, seconds) = given_up(Some(u64::MAX)).await;
+    async fn an_endless_retry_after_is_limited() {
+        let (_, seconds) = failing_calls(Some(u64::MAX)).await;
         assert!((180.0..180.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_error_that_does_not_pass_is_not_repeated() {
+    async fn a_permanent_error_is_not_repeated() {
         let mut calls = 0;
         let call = || {
             calls += 1;

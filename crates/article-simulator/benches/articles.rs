@@ -1,14 +1,14 @@
-//! How many articles of 16 KB one thread generates in a second.
-#![allow(clippy::print_stdout)] // the figure is what it is for
+//! The number of articles of 16 KB that one thread generates per second.
+#![allow(clippy::print_stdout)] // a benchmark prints figures
 
 use std::{hint::black_box, time::Instant};
 
-use article_simulator::articles::{Length, Order, generate};
+use article_simulator::articles::{ArticleSpec, Length, generate};
 
 const ARTICLES: u32 = 200_000;
 
 fn main() {
-    let order = Order {
+    let order = ArticleSpec {
         job_id: "job_7c1e4a52",
         topic: "How to choose running shoes",
         image_base: "http://127.0.0.1:4000/images",

@@ -1,18 +1,18 @@
-//! Articles as the service writes them: the same seed and the same order give the same bytes.
+//! Articles as the service writes them. The same seed and the same specification give the same bytes.
 //!
 //! ```
-//! use article_simulator::articles::{self, Length, Order};
+//! use article_simulator::articles::{self, Length, ArticleSpec};
 //!
-//! let order = Order {
+//! let spec = ArticleSpec {
 //!     job_id: "job_1",
 //!     topic: "How to choose running shoes",
 //!     image_base: "http://127.0.0.1:4000/images",
 //!     credits_used: 3,
 //!     length: Length::Drawn,
 //! };
-//! let body = articles::generate(7, &order);
-//! assert_eq!(body, articles::generate(7, &order));
-//! assert_ne!(body, articles::generate(8, &order));
+//! let body = articles::generate(7, &spec);
+//! assert_eq!(body, articles::generate(7, &spec));
+//! assert_ne!(body, articles::generate(8, &spec));
 //!
 //! let result = article_webhook::ArticleResult::from_json(&body)?;
 //! assert_eq!(result.article.title, "How to choose running shoes");
@@ -22,10 +22,10 @@
 
 mod article;
 mod image;
-mod order;
 mod page;
 mod phrases;
+mod spec;
 
 pub use article::generate;
 pub use image::image;
-pub use order::{Length, Order};
+pub use spec::{ArticleSpec, Length};

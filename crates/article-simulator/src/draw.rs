@@ -1,12 +1,12 @@
 use fastrand::Rng;
 
-/// The random numbers of one matter, such as the second attempt at one delivery.
+/// A source of random numbers for one subject, such as the second attempt at one delivery.
 ///
-/// Everything random is drawn anew from the seed and what it is about, never from one running source:
-/// so a run does not change because two of its deliveries changed places.
+/// Each subject has a source of its own, made from the seed and `about`. So a run does not change when two of its
+/// deliveries change their order.
 pub(crate) fn draw(seed: u64, about: &[u64]) -> Rng {
     let mix = |state: u64, part: &u64| {
-        // The finaliser of SplitMix64: neighbouring jobs must not look alike.
+        // The finaliser of SplitMix64: jobs with similar numbers must not get similar draws.
         let state = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
         let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_matter_draws_the_same_and_another_one_does_not() {
+    fn the_same_subject_draws_the_same_and_another_one_does_not() {
         let number = |seed, about: &[u64]| draw(seed, about).u64(..);
         assert_eq!(number(7, &[1, 2]), number(7, &[1, 2]));
         assert_ne!(number(7, &[1, 2]), number(7, &[2, 1]));

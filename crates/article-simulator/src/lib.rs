@@ -1,21 +1,30 @@
 #![doc = include_str!("../README.md")]
 
 pub mod articles;
-pub mod check;
-mod clock;
 mod draw;
-mod fault;
-mod openapi;
-mod sender;
+
+mod pipeline;
+
+mod faults;
+mod response;
+
+mod accounts;
+
+mod jobs;
+
+mod deliveries;
+
 mod service;
+
+mod api;
+
 mod simulator;
 
-pub use clock::Clock;
-pub use fault::{Fault, Rule};
-pub use openapi::openapi;
-pub use sender::{Sender, Sending};
-pub use service::{
-    Answer, Attempt, InvalidTarget, Job, JobState, Manner, Outcome, Push, Service, Settings, Step,
-    Target, Tenant,
-};
-pub use simulator::{CallError, Simulator, SimulatorBuilder, StartError};
+pub use accounts::{InvalidTarget, Target, Tenant};
+pub use api::openapi;
+pub use deliveries::{Answer, Attempt, Outcome, Push, SendMode, Sender, Sending};
+pub use faults::{Fault, Rule};
+pub use jobs::{Job, JobState};
+pub use pipeline::Step;
+pub use service::{Service, Settings};
+pub use simulator::{CallError, Clock, Simulator, SimulatorBuilder, StartError};

@@ -1,7 +1,8 @@
 mod builder;
+mod clock;
 mod engine;
 mod error;
-mod front;
+mod http_service;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,18 +12,16 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 pub use builder::SimulatorBuilder;
+pub use clock::Clock;
 pub use error::{CallError, StartError};
 
 use crate::{Attempt, Job, Rule};
 use engine::Engine;
 
-/// The API key of whoever sets none.
-pub(crate) const API_KEY: &str = "sk-simulator";
-
 /// The article generation service, on a port of this machine.
 ///
-/// Ordered articles become jobs, jobs become deliveries, deliveries are repeated as the document says, and
-/// everything that is drawn at random comes from one seed. Dropping it shuts it down.
+/// Orders become jobs, jobs become deliveries, and deliveries are retried as the document says. Everything random comes
+/// from one seed. Dropping the simulator shuts it down.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -30,7 +29,7 @@ pub(crate) const API_KEY: &str = "sk-simulator";
 /// use article_simulator::{Clock, Simulator};
 /// use axum::{Router, http::StatusCode, routing::post};
 ///
-/// // A receiver that is out of order.
+/// // A receiver that always fails.
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
 /// let url = format!("http://{}/", listener.local_addr()?);
 /// let app = Router::new().route("/", post(|| async { StatusCode::SERVICE_UNAVAILABLE }));
@@ -56,93 +55,43 @@ pub struct Simulator {
     engine: Arc<Engine>,
     address: SocketAddr,
     api_key: String,
-    /// They end with it.
+    /// Dropping them ends the server and the engine.
     _tasks: JoinSet<()>,
 }
 
 impl Simulator {
     /// Settings for a simulator.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().seed(7).api_key("sk-1").credits(10);
-    /// # let _ = settings;
-    /// ```
     pub fn builder() -> SimulatorBuilder {
         SimulatorBuilder::default()
     }
 
-    /// What stands in front of `/v1`.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// let simulator = Simulator::builder().start().await?;
-    /// assert!(simulator.base_url().starts_with("http://127.0.0.1:"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The part of the URLs before `/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// The simulated time since the start.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use {article_simulator::{Clock, Simulator}, std::time::Duration};
-    /// let simulator = Simulator::builder().clock(Clock::stepped()).start().await?;
-    /// assert_eq!(simulator.now(), Duration::ZERO);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn now(&self) -> Duration {
         self.engine.now()
     }
 
-    /// Moves a stepped clock, and carries out everything that falls due on the way, in order of time. It is done
-    /// when the last attempt has been answered.
+    /// Moves a stepped clock, and carries out everything that becomes due, in order of time. Returns when the last attempt
+    /// has ended.
     ///
     /// # Panics
     ///
-    /// The clock runs by itself: give the builder `Clock::stepped()`.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use {article_simulator::{Clock, JobState, Simulator}, std::time::Duration};
-    /// let simulator = Simulator::builder().clock(Clock::stepped()).brand("brand_1").start().await?;
-    /// simulator.order("Shoes").await?;
-    /// simulator.advance(Duration::from_secs(180)).await;
-    /// assert_eq!(simulator.jobs()[0].state, JobState::Complete);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The clock is not `Clock::stepped()`.
     pub async fn advance(&self, by: Duration) {
         self.engine.advance(by).await;
     }
 
-    /// Orders an article in the name of the first API key, without a socket. It takes part in everything else,
-    /// faults and limits included.
+    /// Orders an article with the first API key, without a socket. Faults and limits apply.
     ///
     /// # Errors
     ///
-    /// What the API answers other than that there is a job.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// let simulator = Simulator::builder().brand("brand_1").credits(1).start().await?;
-    /// assert_eq!(simulator.order("Shoes").await?.topic, "Shoes");
-    /// assert_eq!(simulator.order("Hats").await.unwrap_err().status(), 402);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The API refused the order.
     pub async fn order(&self, topic: &str) -> Result<Job, CallError> {
         let request = Request::post("/v1/content/articles")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.api_key))
@@ -157,118 +106,81 @@ impl Simulator {
         job.ok_or_else(|| CallError::new(response.status().as_u16(), &body))
     }
 
-    /// Makes any call of the API, without a socket.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// let simulator = Simulator::builder().start().await?;
-    /// let request = http::Request::get("/v1/content/articles/job_1").body("".into())?;
-    /// assert_eq!(simulator.call(request).await.status(), 401);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[allow(clippy::needless_pass_by_value)] // requests are made to be given away
+    /// Makes any call of the API without a socket.
     pub async fn call(&self, request: Request<Bytes>) -> Response<Bytes> {
         self.engine.call(&request).await
     }
 
     /// The latest attempts at deliveries, oldest first.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// assert!(Simulator::builder().start().await?.attempts().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn attempts(&self) -> Vec<Attempt> {
         self.engine.with(|service, _| service.attempts())
     }
 
-    /// The same, and forgets them.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// assert!(Simulator::builder().start().await?.drain_attempts().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Returns the latest attempts, oldest first, and forgets them.
     #[must_use = "what is drained is gone"]
     pub fn drain_attempts(&self) -> Vec<Attempt> {
         self.engine.with(|service, _| service.drain_attempts())
     }
 
-    /// All jobs, in the order they were taken.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// assert!(Simulator::builder().start().await?.jobs().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// All jobs, in the order of their orders.
     #[must_use]
     pub fn jobs(&self) -> Vec<Job> {
         self.engine.with(|service, now| service.jobs(now))
     }
 
-    /// A job by its id.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// let simulator = Simulator::builder().brand("brand_1").start().await?;
-    /// let job = simulator.order("Shoes").await?;
-    /// assert_eq!(simulator.job(&job.job_id), Some(job));
-    /// assert_eq!(simulator.job("job_1"), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The job with this id.
     #[must_use]
     pub fn job(&self, job_id: &str) -> Option<Job> {
         self.engine.with(|service, now| service.job(now, job_id))
     }
 
-    /// The credits that a key has left.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// let simulator = Simulator::builder().api_key("sk-1").credits(10).start().await?;
-    /// assert_eq!((simulator.credits("sk-1"), simulator.credits("sk-2")), (Some(10), None));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The remaining credits of a key.
     #[must_use]
     pub fn credits(&self, api_key: &str) -> Option<u64> {
         self.engine.with(|service, _| service.credits(api_key))
     }
 
-    /// Replaces the rules of what goes wrong. What is on the agenda already keeps its faults.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::{Fault, Rule, Simulator};
-    /// let simulator = Simulator::builder().brand("brand_1").start().await?;
-    /// simulator.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);
-    /// assert_eq!(simulator.order("Shoes").await.unwrap_err().status(), 503);
-    ///
-    /// simulator.set_faults(Vec::new());
-    /// assert!(simulator.order("Shoes").await.is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Replaces the rules for faults. Deliveries that are scheduled keep their faults.
     pub fn set_faults(&self, faults: Vec<Rule>) {
         self.engine.with(|service, _| service.set_faults(faults));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Fault;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn orders_without_sockets_are_counted_charged_and_refused() {
+        let builder = Simulator::builder().clock(Clock::stepped()).api_key("sk-1").credits(1);
+        let simulator = builder.brand("brand_1").start().await.unwrap();
+        assert!(simulator.jobs().is_empty() && simulator.attempts().is_empty());
+        assert_eq!((simulator.credits("sk-1"), simulator.credits("sk-2")), (Some(1), None));
+
+        let job = simulator.order("Shoes").await.unwrap();
+        assert_eq!((simulator.job(&job.job_id), simulator.job("job_1")), (Some(job), None));
+        assert_eq!(simulator.order("Hats").await.unwrap_err().status(), 402);
+
+        let request = Request::get("/v1/content/articles/job_1").body(Bytes::new()).unwrap();
+        assert_eq!(simulator.call(request).await.status(), 401);
+    }
+
+    #[tokio::test]
+    async fn faults_can_be_replaced_and_attempts_drained() {
+        let builder = Simulator::builder().clock(Clock::stepped()).attempts_kept(1);
+        let builder = builder.publish_target("https://localhost/", "Bearer secret");
+        let simulator = builder.start().await.unwrap();
+        simulator.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);
+        assert_eq!(simulator.order("Shoes").await.unwrap_err().status(), 503);
+        simulator.set_faults(Vec::new());
+        assert!(simulator.order("Shoes").await.is_ok());
+
+        simulator.advance(Duration::from_secs(24 * 3600)).await;
+        assert_eq!(simulator.now(), Duration::from_secs(24 * 3600));
+        assert_eq!(simulator.drain_attempts().len(), 1);
+        assert!(simulator.attempts().is_empty());
     }
 }

@@ -1,10 +1,10 @@
-//! What the generated articles promise, checked from outside.
+//! The promises of generated articles.
 
-use article_simulator::articles::{Length, Order, generate, image};
+use article_simulator::articles::{ArticleSpec, Length, generate, image};
 use article_webhook::{ArticleResult, fixture};
 
-fn order(length: Length) -> Order<'static> {
-    Order {
+fn order(length: Length) -> ArticleSpec<'static> {
+    ArticleSpec {
         job_id: "job_1",
         topic: "",
         image_base: "http://127.0.0.1:4000/images",
@@ -13,11 +13,11 @@ fn order(length: Length) -> Order<'static> {
     }
 }
 
-fn result(seed: u64, order: &Order<'_>) -> ArticleResult {
+fn result(seed: u64, order: &ArticleSpec<'_>) -> ArticleResult {
     ArticleResult::from_json(&generate(seed, order)).expect("it is a result")
 }
 
-/// The words that a reader sees: scripts and tags are left out.
+/// The visible words, without scripts and tags.
 fn words(html: &str) -> Vec<String> {
     let mut text = String::new();
     let mut rest = html;
@@ -27,27 +27,27 @@ fn words(html: &str) -> Vec<String> {
         rest = tag.split_once(end).expect("each tag has an end").1;
     }
     text.push_str(rest);
-    // The sanitiser may write a character in another way.
+    // The sanitiser may escape characters differently.
     let text = text.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&");
     text.split_whitespace().map(str::to_owned).collect()
 }
 
 #[test]
-fn the_same_seed_and_order_give_the_same_bytes_and_others_do_not() {
+fn the_same_seed_and_specification_give_the_same_bytes() {
     for length in [Length::Drawn, Length::Words(700), Length::Bytes(16_384)] {
         let order = order(length);
         assert_eq!(generate(7, &order), generate(7, &order));
         assert_ne!(generate(7, &order), generate(8, &order));
-        assert_ne!(generate(7, &order), generate(7, &Order { topic: "Boots", ..order }));
+        assert_ne!(generate(7, &order), generate(7, &ArticleSpec { topic: "Boots", ..order }));
     }
     assert_eq!(image(7), image(7));
     assert_ne!(image(7), image(8));
 }
 
 #[test]
-fn a_receiver_lets_it_in_and_knows_every_field() {
+fn a_receiver_accepts_it_and_knows_every_field() {
     for seed in 0..50 {
-        let order = Order { job_id: "job_7c1e4a52", ..order(Length::Drawn) };
+        let order = ArticleSpec { job_id: "job_7c1e4a52", ..order(Length::Drawn) };
         let post = fixture::Post::new(generate(seed, &order));
         let envelope = fixture::receiver().open(post.headers()).unwrap();
         let delivery = envelope.read(post.body().clone()).unwrap();
@@ -100,7 +100,7 @@ fn the_fields_stand_in_the_order_of_the_document() {
 }
 
 #[test]
-fn a_drawn_article_has_500_to_3000_words_and_is_built_like_one() {
+fn a_drawn_article_has_500_to_3000_words_and_the_usual_elements() {
     let (mut shortest, mut longest) = (usize::MAX, 0);
     for seed in 0..300 {
         let html = result(seed, &order(Length::Drawn)).article.html.into_untrusted_string();
@@ -121,11 +121,11 @@ fn a_drawn_article_has_500_to_3000_words_and_is_built_like_one() {
 }
 
 #[test]
-fn the_word_count_is_true() {
+fn the_word_count_is_correct() {
     for seed in 0..100 {
         for length in [Length::Drawn, Length::Words(1234), Length::Bytes(30_000)] {
             let topic = "Shoes & <b>boots</b>\u{2003}for\n\"us\" </script> żółć";
-            let article = result(seed, &Order { topic, ..order(length) }).article;
+            let article = result(seed, &ArticleSpec { topic, ..order(length) }).article;
             let counted = words(article.html.as_untrusted_str()).len();
             let said = article.word_count.unwrap().as_u64().unwrap();
             assert_eq!(u64::try_from(counted), Ok(said));
@@ -137,14 +137,14 @@ fn the_word_count_is_true() {
 }
 
 #[test]
-fn a_size_is_met_within_one_percent_and_never_passed() {
+fn a_size_is_met_within_one_percent_and_never_exceeded() {
     for bytes in [4_096, 16_384, 65_536, 1 << 20, 8 << 20] {
         for seed in 0..if bytes > 1 << 18 { 3 } else { 100 } {
             let size = generate(seed, &order(Length::Bytes(bytes))).len();
             assert!((bytes * 99 / 100..=bytes).contains(&size), "{size} of {bytes}, seed {seed}");
         }
     }
-    // What is impossible is done as well as can be.
+    // Below the minimum, the article is as short as possible.
     assert!(generate(7, &order(Length::Bytes(0))).len() < 4_096);
     assert!(result(7, &order(Length::Words(0))).article.word_count.unwrap().as_u64() < Some(20));
 }
@@ -153,7 +153,7 @@ fn a_size_is_met_within_one_percent_and_never_passed() {
 fn the_sanitiser_keeps_the_text_and_drops_the_script() {
     for seed in 0..30 {
         let topic = "Shoes & <b>boots</b> </script> żółć";
-        let html = result(seed, &Order { topic, ..order(Length::Words(900)) }).article.html;
+        let html = result(seed, &ArticleSpec { topic, ..order(Length::Words(900)) }).article.html;
         let safe = html.sanitized();
         assert!(!safe.contains("<script") && !safe.contains("@context"));
         assert_eq!(words(&safe), words(html.as_untrusted_str()));
@@ -161,9 +161,9 @@ fn the_sanitiser_keeps_the_text_and_drops_the_script() {
 }
 
 #[test]
-fn what_comes_from_outside_stays_a_text() {
+fn a_topic_with_markup_stays_text() {
     let hostile = r#"a "quoted" \ topic <img src=x onerror=alert(1)>"#;
-    let order = Order { job_id: "a\"b", topic: hostile, ..order(Length::Words(500)) };
+    let order = ArticleSpec { job_id: "a\"b", topic: hostile, ..order(Length::Words(500)) };
     let result = result(7, &order);
     assert_eq!(result.job_id.as_str(), "a\"b");
     assert_eq!(result.article.title, hostile);
@@ -171,7 +171,7 @@ fn what_comes_from_outside_stays_a_text() {
 }
 
 #[test]
-fn an_image_is_one() {
+fn an_image_is_a_valid_png() {
     for seed in 0..20 {
         let bytes = image(seed);
         let decoder = png::Decoder::new(std::io::Cursor::new(bytes));

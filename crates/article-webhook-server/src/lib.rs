@@ -1,20 +1,18 @@
 #![doc = include_str!("../README.md")]
 
-mod answer;
-mod app;
+mod settings;
+
+mod slot;
+
 mod body;
-mod budget;
-mod connection;
-mod crowd;
-mod door;
+
 mod exchange;
-mod limits;
-mod linger;
-mod progress;
-mod response;
-mod seat;
+
+mod connection;
+
+mod listener;
+
 mod server;
-mod socket;
 
 pub use body::Body;
-pub use server::Server;
+pub use server::{Server, ServerBuilder};

@@ -1,25 +1,24 @@
-use std::{
-    error::Error,
-    io,
-    net::SocketAddr,
-    pin::pin,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{error::Error, io, net::SocketAddr, pin::pin, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use tokio::{
-    net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host},
+    net::{TcpListener, ToSocketAddrs},
     sync::watch,
     task::JoinSet,
     time::timeout,
 };
 use tower_service::Service;
 
-use crate::{Body, budget::Budget, crowd::Crowd, door::Door, limits::Limits};
+use crate::{
+    Body,
+    body::Budget,
+    listener::{Acceptor, bind},
+    settings::Settings,
+    slot::Connections,
+};
 
-/// An HTTP/1 server for one tower service, that slow, silent and many senders cannot stop.
+/// An HTTP/1 server for one tower service, which slow, silent and many senders cannot stop.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,194 +27,71 @@ use crate::{Body, budget::Budget, crowd::Crowd, door::Door, limits::Limits};
 /// use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let server = Server::bind("127.0.0.1:0").await?.head_deadline(Duration::from_millis(200));
-/// let address = server.local_addr()?;
 /// let app: Router = Router::new().route("/", get(|| async { "welcome" }));
-/// # let clients = async {
-/// let mut answer = String::new();
-/// let mut sender = TcpStream::connect(address).await?;
-/// sender.write_all(b"GET / HTTP/1.1\r\nHost: receiver.test\r\n\r\n").await?;
-/// sender.read_to_string(&mut answer).await?; // to the end: idle connections are closed
+/// let head_deadline = Duration::from_millis(200);
+/// let server = Server::builder().head_deadline(head_deadline).bind("127.0.0.1:0").await?;
+/// let address = server.local_addr()?;
+/// tokio::spawn(server.serve(app, std::future::pending()));
+///
+/// // A request is answered.
+/// let (mut sender, mut answer) = (TcpStream::connect(address).await?, String::new());
+/// sender.write_all(b"GET / HTTP/1.1\r\nHost: receiver.test\r\nConnection: close\r\n\r\n").await?;
+/// sender.read_to_string(&mut answer).await?;
 /// assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("welcome"));
 ///
+/// // A silent connection is closed.
 /// let mut silent = TcpStream::connect(address).await?;
-/// assert_eq!(silent.read(&mut [0]).await?, 0); // and so are silent ones
+/// assert_eq!(silent.read(&mut [0]).await?, 0);
 /// # Ok::<(), std::io::Error>(())
-/// # };
-/// # let done = async { clients.await.expect("the clients are served") };
-/// server.serve(app, done).await
 /// # })?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
-    limits: Limits,
+    settings: Settings,
 }
 
 impl Server {
-    /// A server on an address of this machine. Port 0 finds a free one.
+    /// Settings for a server.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder { settings: Settings::default() }
+    }
+
+    /// A server with default settings on an address of this machine. Port 0 is a free port.
     ///
     /// # Errors
     ///
-    /// The address is in use, is not this machine's, or needs more rights.
-    ///
-    /// ```
-    /// # use article_webhook_server::Server;
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// let server = Server::bind("127.0.0.1:0").await?;
-    /// assert!(Server::bind(server.local_addr()?).await.is_err()); // it is taken
-    /// # Ok::<(), std::io::Error>(())
-    /// # })?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// The address is in use, is not an address of this machine, or needs more rights.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        let mut failed =
-            io::Error::new(io::ErrorKind::InvalidInput, "expected an address, found none");
-        for address in lookup_host(address).await? {
-            match listen(address) {
-                Ok(listener) => return Ok(Self::new(listener)),
-                Err(error) => failed = error,
-            }
-        }
-        Err(failed)
+        Ok(Self::new(bind(address).await?))
     }
 
-    /// A server on a socket that listens already.
-    ///
-    /// ```
-    /// # use article_webhook_server::Server;
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    /// let address = listener.local_addr()?;
-    /// assert_eq!(Server::new(listener).local_addr()?, address);
-    /// # Ok::<(), std::io::Error>(())
-    /// # })?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// A server with default settings on a listening socket.
     #[must_use]
     pub fn new(listener: TcpListener) -> Self {
-        Self { listener, limits: Limits::default() }
+        Self { listener, settings: Settings::default() }
     }
 
-    /// The address that it listens on.
+    /// The address of the listening socket.
     ///
     /// # Errors
     ///
-    /// The socket is closed.
-    ///
-    /// ```
-    /// # use article_webhook_server::Server;
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// assert_ne!(Server::bind("127.0.0.1:0").await?.local_addr()?.port(), 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// # })?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// The system does not know the address of the socket.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// How long a head may take, from the connection's start or the end of the previous exchange:
-    /// 5 seconds unless set. Bytes that trickle in do not extend it. After it the connection is closed.
+    /// Serves until `shutdown` resolves. Then no connection is accepted any more, idle connections are closed, and
+    /// requests in progress are finished, or cut at the end of the grace period. Dropping the future cuts them at
+    /// once.
     ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use article_webhook_server::Server;
-    /// # async fn set() -> std::io::Result<Server> {
-    /// let server = Server::bind("127.0.0.1:3000").await?.head_deadline(Duration::from_secs(2));
-    /// # Ok(server) }
-    /// ```
-    #[must_use]
-    pub fn head_deadline(mut self, deadline: Duration) -> Self {
-        self.limits.head_deadline = deadline.min(Limits::LONGEST);
-        self
-    }
-
-    /// How long a body may take from the end of its head: 10 seconds unless set. After it the [`Body`]
-    /// ends with an error of kind [`TimedOut`](io::ErrorKind::TimedOut).
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use article_webhook_server::Server;
-    /// # async fn set() -> std::io::Result<Server> {
-    /// let server = Server::bind("127.0.0.1:3000").await?.body_deadline(Duration::from_secs(30));
-    /// # Ok(server) }
-    /// ```
-    #[must_use]
-    pub fn body_deadline(mut self, deadline: Duration) -> Self {
-        self.limits.body_deadline = deadline.min(Limits::LONGEST);
-        self
-    }
-
-    /// How many connections may be open at once: 4096 unless set, and at least one. For one more,
-    /// whoever has waited longest without a complete head gives way, then the longest unfinished body.
-    ///
-    /// ```
-    /// # use article_webhook_server::Server;
-    /// # async fn set() -> std::io::Result<Server> {
-    /// let server = Server::bind("127.0.0.1:3000").await?.max_connections(500);
-    /// # Ok(server) }
-    /// ```
-    #[must_use]
-    pub fn max_connections(mut self, connections: usize) -> Self {
-        self.limits.max_connections = connections;
-        self
-    }
-
-    /// How many bytes of bodies may be in the hands of the service, for all connections together:
-    /// 64 MiB unless set. A body for which there is no room ends with an error of kind
-    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory), so it should be several times the receiver's limit
-    /// for one body.
-    ///
-    /// ```
-    /// # use article_webhook_server::Server;
-    /// # async fn set() -> std::io::Result<Server> {
-    /// let server = Server::bind("127.0.0.1:3000").await?.body_budget(256 << 20);
-    /// # Ok(server) }
-    /// ```
-    #[must_use]
-    pub fn body_budget(mut self, bytes: usize) -> Self {
-        self.limits.body_budget = bytes;
-        self
-    }
-
-    /// How long requests in progress may take after the shutdown began: 25 seconds unless set.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use article_webhook_server::Server;
-    /// # async fn set() -> std::io::Result<Server> {
-    /// let server = Server::bind("127.0.0.1:3000").await?.shutdown_grace(Duration::from_secs(5));
-    /// # Ok(server) }
-    /// ```
-    #[must_use]
-    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
-        self.limits.shutdown_grace = grace;
-        self
-    }
-
-    /// Serves until `shutdown` resolves. Then nobody is let in any more, idle connections are closed,
-    /// and requests in progress are finished, or cut when the grace is over. Dropping the future cuts
-    /// them at once.
-    ///
-    /// A service that fails or panics is answered for with a constant 500, and the next request gets a
-    /// clone of its own.
+    /// When the service fails or panics, the server answers a constant 500, and the next request gets a new clone of
+    /// the service.
     ///
     /// # Errors
     ///
-    /// None yet: what `accept` complains of is waited for. Said so that a listener that cannot recover
-    /// can be told of.
-    ///
-    /// ```
-    /// use std::future::pending;
-    /// use article_webhook_server::Server;
-    ///
-    /// # async fn main_of_an_application() -> std::io::Result<()> {
-    /// let app: axum::Router = axum::Router::new();
-    /// Server::bind("127.0.0.1:3000").await?.serve(app, pending()).await // until the process ends
-    /// # }
-    /// ```
+    /// None at present: errors of `accept` are retried. A later version may report a listener that cannot recover.
     pub async fn serve<S, B>(self, service: S, shutdown: impl Future<Output = ()>) -> io::Result<()>
     where
         S: Service<Request<Body>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
@@ -223,37 +99,128 @@ impl Server {
             + Send
             + 'static,
     {
-        let Self { listener, limits } = self;
-        let (close, closing) = watch::channel(false);
-        let room = Arc::new(Mutex::new(Crowd::new()));
-        let budget = Budget::new(limits.body_budget);
-        let mut door = Door { listener, service, limits, room, budget, closing };
-        // Every connection ends with this set, at the latest.
-        let mut inside = JoinSet::new();
+        let Self { listener, settings } = self;
+        let (begin_shutdown, shutdown_begun) = watch::channel(false);
+        let connections = Connections::new();
+        let budget = Budget::new(settings.body_budget);
+        let mut acceptor =
+            Acceptor { listener, service, settings, connections, budget, shutdown: shutdown_begun };
+        // Dropping this set closes every connection.
+        let mut tasks = JoinSet::new();
         {
             let mut shutdown = pin!(shutdown);
             tokio::select! {
-                never = door.admit(&mut inside) => match never {},
+                never = acceptor.run(&mut tasks) => match never {},
                 () = &mut shutdown => {}
             }
         }
-        drop(door);
-        close.send_replace(true);
-        let emptied = async { while inside.join_next().await.is_some() {} };
-        _ = timeout(limits.shutdown_grace, emptied).await;
+        drop(acceptor);
+        begin_shutdown.send_replace(true);
+        let all_ended = async { while tasks.join_next().await.is_some() {} };
+        _ = timeout(settings.shutdown_grace, all_ended).await;
         Ok(())
     }
 }
 
-/// How many connections the system keeps until they are accepted, if it may keep so many. In a full
-/// backlog a good sender's attempt is lost, and repeated a second later.
-const BACKLOG: u32 = 4096;
+/// Settings of a [`Server`]. [`bind`](Self::bind) and [`build`](Self::build) refuse settings with which no server
+/// can work.
+///
+/// ```
+/// use std::{io::ErrorKind, time::Duration};
+/// use article_webhook_server::Server;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let server = Server::builder()
+///     .head_deadline(Duration::from_secs(2))
+///     .max_connections(500)
+///     .bind("127.0.0.1:0")
+///     .await?;
+/// assert_ne!(server.local_addr()?.port(), 0);
+///
+/// let error = Server::builder().max_connections(0).bind("127.0.0.1:0").await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::InvalidInput);
+/// assert_eq!(error.to_string(), "max_connections must be at least 1");
+/// # Ok::<(), std::io::Error>(())
+/// # })?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ServerBuilder {
+    settings: Settings,
+}
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // On Windows this would let another process take the port over.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+impl ServerBuilder {
+    /// How long a head may take, from the start of the connection or the end of the previous exchange: 5 seconds
+    /// unless set. Bytes that arrive do not extend it. Then the connection is closed.
+    pub fn head_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.head_deadline = deadline;
+        self
+    }
+
+    /// How long a body may take from the end of its head: 10 seconds unless set. Then the [`Body`] ends with an error
+    /// of kind [`TimedOut`](io::ErrorKind::TimedOut).
+    pub fn body_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.body_deadline = deadline;
+        self
+    }
+
+    /// The maximum number of open connections: 4096 unless set. For one more, the connection is closed that has waited
+    /// longest for a complete head, then the one with the oldest unfinished body.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.settings.max_connections = connections;
+        self
+    }
+
+    /// The maximum number of bytes of bodies that the service may hold, for all connections together: 64 MiB unless
+    /// set. A body over the budget ends with an error of kind [`OutOfMemory`](io::ErrorKind::OutOfMemory), so the
+    /// budget should be several times the receiver's limit for one body.
+    pub fn body_budget(mut self, bytes: usize) -> Self {
+        self.settings.body_budget = bytes;
+        self
+    }
+
+    /// How long requests in progress may take after the shutdown began: 25 seconds unless set.
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
+        self.settings.shutdown_grace = grace;
+        self
+    }
+
+    /// The server, on an address of this machine. Port 0 is a free port.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build) and [`Server::bind`].
+    pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
+        let settings = self.settings.validated()?;
+        Ok(Server { listener: bind(address).await?, settings })
+    }
+
+    /// The server, on a listening socket.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput): a deadline of zero or of more than 365 days, or a maximum of no
+    /// connections.
+    pub fn build(self, listener: TcpListener) -> io::Result<Server> {
+        let settings = self.settings.validated()?;
+        Ok(Server { listener, settings })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_takes_a_listening_socket() -> io::Result<()> {
+        let listener = || TcpListener::bind("127.0.0.1:0");
+        let (one, two) = (listener().await?, listener().await?);
+        let addresses = (one.local_addr()?, two.local_addr()?);
+        let servers = (Server::new(one), Server::builder().build(two)?);
+        assert_eq!((servers.0.local_addr()?, servers.1.local_addr()?), addresses);
+        let zero = Server::builder().head_deadline(Duration::ZERO);
+        assert!(zero.build(listener().await?).is_err());
+        Ok(())
+    }
 }

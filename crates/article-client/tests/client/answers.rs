@@ -1,4 +1,4 @@
-//! Answers that are not what was asked for.
+//! Responses that are not as expected.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ async fn asked(line: Line) -> Result<Job, Error> {
 }
 
 #[tokio::test]
-async fn another_jobs_answer_is_an_error() {
+async fn a_response_about_another_job_is_an_error() {
     for body in [
         COMPLETE.replace("job_1", "job_2"),
         COMPLETE.replace("job_1", "JOB_1"),
@@ -29,7 +29,7 @@ async fn another_jobs_answer_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_complete_is_unfinished_whatever_else_it_says() {
+async fn a_job_that_is_not_complete_is_unfinished() {
     for (body, status) in [
         (r#"{"job_id":"job_1","status":"queued","step":2}"#, Some("queued")),
         (r#"{"job_id":"job_1","status":"Complete"}"#, Some("Complete")),
@@ -42,7 +42,7 @@ async fn a_job_that_is_not_complete_is_unfinished_whatever_else_it_says() {
 }
 
 #[tokio::test]
-async fn what_is_no_result_is_an_error() {
+async fn a_response_that_is_not_a_result_is_an_error() {
     for body in [
         "",
         "null",
@@ -64,7 +64,7 @@ async fn what_is_no_result_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_answer_over_the_limit_is_an_error() {
+async fn a_response_over_the_limit_is_an_error() {
     let article = |bytes: usize| {
         let padding = " ".repeat(bytes - COMPLETE.len());
         json(200, &[COMPLETE, &padding].concat())
@@ -78,13 +78,13 @@ async fn an_answer_over_the_limit_is_an_error() {
     assert!(error.to_string().starts_with("the answer is over the limit of 4096 bytes"), "{error}");
     assert!(!error.is_transient());
 
-    // The limit that nobody set.
+    // The default limit.
     assert!(asked(article(16 << 20)).await.is_ok());
     assert!(asked(article((16 << 20) + 1)).await.is_err());
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_an_error() {
+async fn a_response_without_end_is_an_error() {
     for head in ["", "content-length: 1000000000000\r\n", "transfer-encoding: chunked\r\n"] {
         let start = format!("HTTP/1.1 200 OK\r\n{head}\r\n");
         let chunk = if head.contains("chunked") {
@@ -105,7 +105,7 @@ async fn a_head_without_end_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_end_in_time_is_an_error() {
+async fn a_response_that_does_not_end_in_time_is_an_error() {
     for bytes in
         [&b""[..], b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"]
     {

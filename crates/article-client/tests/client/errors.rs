@@ -1,4 +1,4 @@
-//! The errors of the document, section 7, and those that are in no document.
+//! The errors of the service document, section 7, and errors that are not documented.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use article_client::{Error, ErrorCode, NewArticle};
 
 use crate::service::{KEY, Line, Service, answer, cut, json, torn};
 
-/// What an order comes to that is answered so each time.
+/// The error of an order when every response is this one.
 async fn ordered(line: Line) -> Error {
     let service = Service::start([line]);
     service.client().create_article(&NewArticle::new("Shoes")).await.unwrap_err()
 }
 
-/// The same of a question.
+/// The error of a question when every response is this one.
 async fn asked(line: Line) -> Error {
     let service = Service::start([line]);
     service.client().article(&"job_1".parse().unwrap()).await.unwrap_err()
@@ -69,7 +69,7 @@ async fn a_failed_generation_says_where_and_what_was_refunded() {
 }
 
 #[tokio::test]
-async fn details_of_another_kind_are_not_made_up() {
+async fn details_of_another_type_are_ignored() {
     let body = r#"{"error":"generation_failed","message":7,"details":{"step":["draft"],"credits_refunded":2.5}}"#;
     let error = asked(json(500, body)).await;
     assert_eq!(error.message(), Some(""));
@@ -79,14 +79,14 @@ async fn details_of_another_kind_are_not_made_up() {
 }
 
 #[tokio::test]
-async fn a_code_that_is_new_is_kept_by_its_name() {
+async fn an_unknown_code_keeps_its_name() {
     let error = ordered(json(409, r#"{"error":"quota_frozen","message":"Later."}"#)).await;
     assert_eq!(error.code().map(ErrorCode::as_str), Some("quota_frozen"));
     assert!(!error.is_transient() && !error.is_outcome_unknown());
 }
 
 #[tokio::test]
-async fn errors_of_another_shape_keep_their_status_and_their_first_words() {
+async fn errors_of_another_shape_keep_their_status_and_their_beginning() {
     for (body, shown) in [
         (
             "<h1>Forbidden</h1>",
@@ -110,7 +110,7 @@ async fn errors_of_another_shape_keep_their_status_and_their_first_words() {
 }
 
 #[tokio::test]
-async fn what_the_service_writes_is_short_and_cannot_steer_a_terminal() {
+async fn texts_of_the_service_are_shortened_and_cannot_control_a_terminal() {
     let long = "x".repeat(100_000);
     let body = format!(r#"{{"error":"a\u001b[31m","message":"\u001b[2J{}"}}"#, &long[..60_000]);
     let text = asked(json(400, &body)).await.to_string();
@@ -120,18 +120,18 @@ async fn what_the_service_writes_is_short_and_cannot_steer_a_terminal() {
 }
 
 #[tokio::test]
-async fn an_error_without_end_is_read_no_further_than_it_is_shown() {
+async fn an_error_response_without_end_is_read_up_to_a_limit() {
     let start = b"HTTP/1.1 403 Forbidden\r\n\r\n".to_vec();
     let service = Service::start([Line::Flood(start, vec![b'x'; 65536])]);
     let (limit, start) = (Duration::from_secs(2), Instant::now());
     let client = service.builder("").timeout(limit).build().unwrap();
     let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
     assert_eq!(error.status(), Some(403));
-    assert!(start.elapsed() < limit, "it was read until its time was over");
+    assert!(start.elapsed() < limit, "it was read until the timeout");
 }
 
 #[tokio::test]
-async fn a_key_that_is_echoed_is_not_shown() {
+async fn a_key_in_an_error_response_is_not_shown() {
     let body = format!(
         r#"{{"error":"invalid_api_key","message":"{KEY} is wrong","details":{{"step":"{KEY}"}},"upgrade_url":"/?{KEY}"}}"#
     );
@@ -144,7 +144,7 @@ async fn a_key_that_is_echoed_is_not_shown() {
 }
 
 #[tokio::test]
-async fn what_did_not_come_from_the_service_has_no_status() {
+async fn an_error_that_did_not_come_from_the_service_has_no_status() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let key = article_client::ApiKey::new(KEY).unwrap();
     let pause = Duration::from_millis(1);

@@ -1,5 +1,5 @@
-//! The client against a service that says, byte for byte, what a test makes it say.
-#![allow(clippy::unwrap_used)] // an unwrap is an assertion, here as in any test
+//! The client against a service that sends exactly the bytes of a test.
+#![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
 mod answers;
 mod errors;

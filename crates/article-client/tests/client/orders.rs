@@ -1,4 +1,4 @@
-//! Orders are paid for: none is sent twice unless it is certain that the first was not carried out.
+//! Orders are paid for: an order is sent twice only if the first was certainly not carried out.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn an_order_is_sent_as_the_document_says() {
 }
 
 #[tokio::test]
-async fn an_order_is_repeated_after_429_alone() {
+async fn an_order_is_repeated_only_after_429() {
     let busy = json(429, r#"{"error":"rate_limit_exceeded","message":"Slower."}"#);
     let service = Service::start([busy.clone(), answer(429, "", ""), json(200, CREATED)]);
     assert!(order(&service).await.is_ok());
@@ -46,7 +46,7 @@ async fn an_order_is_repeated_after_429_alone() {
     assert_eq!(service.count(), 4);
 }
 
-/// None of these says that the order was not carried out.
+/// After each of these the order may have been carried out.
 #[tokio::test]
 async fn an_order_of_unknown_outcome_is_sent_once() {
     let slow = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_vec();
@@ -81,7 +81,7 @@ async fn an_order_of_unknown_outcome_is_sent_once() {
     }
 }
 
-/// These say that it was not carried out, and that it would not be the next time either.
+/// After each of these the order was not carried out, and a second one would not be either.
 #[tokio::test]
 async fn an_order_that_was_refused_is_sent_once() {
     for line in [
@@ -98,9 +98,9 @@ async fn an_order_that_was_refused_is_sent_once() {
     }
 }
 
-/// Its answer becomes JSON values, which take many times its length.
+/// The response becomes JSON values, which take many times its length.
 #[tokio::test]
-async fn an_orders_answer_has_a_mebibyte_at_most() {
+async fn the_response_to_an_order_has_at_most_one_mebibyte() {
     let padded =
         |bytes: usize| answer(200, "", [CREATED, &" ".repeat(bytes - CREATED.len())].concat());
     let order = async |bytes| order(&Service::start([padded(bytes)])).await;
@@ -130,13 +130,13 @@ async fn publish_targets_are_sent_as_the_document_says() {
 }
 
 #[tokio::test]
-async fn a_brand_is_sent_as_it_is() {
+async fn a_brand_is_sent_unchanged() {
     let service = Service::start([answer(200, "", ""), answer(200, "", "done")]);
     let client = service.client();
     let brand = value!({"brand_id": "brand_1", "voice": {"tone": "dry"}});
     let brand = brand.as_object().unwrap();
     assert_eq!(client.configure_brand(brand).await.unwrap(), None);
-    // A success that cannot be read is no refusal.
+    // The status was a success, so an unreadable body is not a refusal.
     assert!(client.configure_brand(brand).await.unwrap_err().is_outcome_unknown());
     let request = &service.requests()[0];
     assert_eq!(request.first_line, "POST /v1/config/brand HTTP/1.1");

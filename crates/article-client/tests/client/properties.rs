@@ -1,4 +1,4 @@
-//! Whatever a job id, a base URL and an answer hold: one request, to the one path, with the key in the one header.
+//! For any job id, base URL and response: each request goes to one path, with the key in one header.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::service::{KEY, Line, Service, json};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be had"));
 
-/// Where a redirect would lead. Nobody may come here.
+/// The target of every redirect. It must not get a request.
 static TRAP: LazyLock<Service> = LazyLock::new(|| Service::start([json(200, "{}")]));
 
 fn job_ids() -> impl Strategy<Value = JobId> {
@@ -51,7 +51,7 @@ fn answers() -> impl Strategy<Value = Line> {
     ];
     let written = vec(pieces, 0..8).prop_map(|pieces| pieces.concat().into_bytes());
     prop_oneof![written, vec(any::<u8>(), 0..200)].prop_map(|start| {
-        // A head most of the time, or little of the client would be seen.
+        // A valid head most of the time, to reach the code after it.
         if start.first().is_some_and(|first| first % 3 == 0) {
             return Line::Say(start);
         }
@@ -81,7 +81,7 @@ proptest! {
             let path = words.next().unwrap_or_default();
             prop_assert_eq!((words.next(), words.next()), (Some("HTTP/1.1"), None));
 
-            // As a server would read it: segments first, escapes then.
+            // As a server reads it: segments first, escapes second.
             let (prefix, segment) = path.rsplit_once('/').unwrap_or_default();
             let decoded = percent_decode_str(segment).decode_utf8().expect("it is UTF-8");
             prop_assert_eq!(decoded, id.as_str());
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_base_url_is_right_or_refused(text in "\\PC{0,60}", scheme in "(https?|ftp|file|data)?:?/{0,3}") {
+    fn a_base_url_is_valid_or_refused(text in "\\PC{0,60}", scheme in "(https?|ftp|file|data)?:?/{0,3}") {
         let key = ApiKey::new(KEY).expect("it is a key");
         for url in [text.clone(), [&*scheme, &text].concat()] {
             match Client::new(key.clone(), &url) {

@@ -1,4 +1,4 @@
-//! Questions may be repeated, and are.
+//! Questions change nothing, so they are repeated after transient errors.
 
 use std::time::{Duration, SystemTime};
 
@@ -48,7 +48,7 @@ async fn a_question_is_repeated_until_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_question_whose_answer_will_not_change_is_asked_once() {
+async fn a_question_is_not_repeated_after_a_permanent_error() {
     for line in [
         json(404, r#"{"error":"job_not_found","message":"?"}"#),
         json(500, r#"{"error":"generation_failed","message":"?"}"#),
@@ -62,7 +62,7 @@ async fn a_question_whose_answer_will_not_change_is_asked_once() {
     }
 }
 
-/// How long after the first question the second one came.
+/// The time between the first question and the second.
 async fn pause_after(retry_after: &str) -> Duration {
     let busy = answer(503, &format!("retry-after: {retry_after}\r\n"), "");
     let service = Service::start([busy, json(200, COMPLETE)]);
@@ -72,21 +72,21 @@ async fn pause_after(retry_after: &str) -> Duration {
 }
 
 #[tokio::test]
-async fn seconds_that_are_asked_for_are_waited() {
+async fn a_retry_after_in_seconds_is_respected() {
     let pause = pause_after("1").await;
     assert!(pause >= Duration::from_secs(1) && pause < Duration::from_secs(5), "{pause:?}");
 }
 
 #[tokio::test]
-async fn a_date_that_is_asked_for_is_waited_for() {
-    // A date has no parts of a second: this one is one to two seconds away.
+async fn a_retry_after_with_a_date_is_respected() {
+    // A date has no fractions of a second: this one is one to two seconds ahead.
     let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(2));
     let pause = pause_after(&date).await;
     assert!(pause >= Duration::from_millis(900) && pause < Duration::from_secs(5), "{pause:?}");
 }
 
 #[tokio::test]
-async fn what_is_no_time_to_come_is_not_waited_for() {
+async fn a_retry_after_that_is_not_in_the_future_is_ignored() {
     for retry_after in
         ["0", "-5", "soon", "", "1e9", "99999999999999999999999", "Sun, 06 Nov 1994 08:49:37 GMT"]
     {
@@ -96,7 +96,7 @@ async fn what_is_no_time_to_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn an_error_says_what_it_was_asked_to_wait() {
+async fn an_error_reports_its_retry_after() {
     let service = Service::start([answer(403, "retry-after: 120\r\n", "")]);
     assert_eq!(ask(&service).await.unwrap_err().retry_after(), Some(Duration::from_secs(120)));
     let service = Service::start([answer(403, "", "")]);

@@ -10,14 +10,13 @@ use article_client::{ApiKey, Client, ClientBuilder};
 
 pub(crate) const KEY: &str = "sk-5f2b9c0e7a1d4e38";
 
-/// The other side of the client: answers each request by the next line of its script, and the last line again and
-/// again.
+/// A service that answers each request with the next line of its script, and repeats the last line.
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) first_line: String,
@@ -26,14 +25,14 @@ pub(crate) struct Request {
     pub(crate) at: SystemTime,
 }
 
-/// What is done with a request.
+/// How a request is answered.
 #[derive(Debug, Clone)]
 pub(crate) enum Line {
-    /// These bytes, and the connection is closed.
+    /// Sends these bytes and closes the connection.
     Say(Vec<u8>),
-    /// These bytes, and then nothing.
+    /// Sends these bytes and keeps the connection open.
     Hang(Vec<u8>),
-    /// These bytes again and again, after the first.
+    /// Sends the first bytes once, and the second bytes without end.
     Flood(Vec<u8>, Vec<u8>),
 }
 
@@ -49,7 +48,7 @@ impl Service {
                 let requests = Arc::clone(&requests);
                 thread::spawn(move || {
                     let request = read(&stream);
-                    requests.lock().expect("nobody panics").push(request);
+                    requests.lock().expect("no thread panics").push(request);
                     line.perform(&stream);
                 });
             }
@@ -58,10 +57,10 @@ impl Service {
     }
 
     pub(crate) fn client(&self) -> Client {
-        self.builder("").build().expect("the settings are right")
+        self.builder("").build().expect("the settings are valid")
     }
 
-    /// A client that does not wait for long, with `path` behind the host.
+    /// A builder with short pauses, and with `path` after the host.
     pub(crate) fn builder(&self, path: &str) -> ClientBuilder {
         let key = ApiKey::new(KEY).expect("it is a key");
         let pauses = [1, 2].map(Duration::from_millis);
@@ -69,7 +68,7 @@ impl Service {
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
-        self.requests.lock().expect("nobody panics").clone()
+        self.requests.lock().expect("no thread panics").clone()
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -95,7 +94,7 @@ pub(crate) fn cut() -> Line {
     Line::Say(Vec::new())
 }
 
-/// An answer with half of the body that it declares.
+/// A response with a part of the body that it declares.
 pub(crate) fn torn(status: u16) -> Line {
     let head = format!("HTTP/1.1 {status} Status\r\ncontent-length: 100\r\n\r\n{{\"job_id\":");
     Line::Say(head.into())
@@ -109,7 +108,7 @@ impl Line {
             }
             Self::Hang(bytes) => {
                 let _ = stream.write_all(bytes);
-                // Until the client has gone.
+                // Until the client closes the connection.
                 let _ = stream.read(&mut [0]);
             }
             Self::Flood(start, more) => {

@@ -40,7 +40,7 @@ async fn it_ends_when_the_job_is_complete() {
 }
 
 #[tokio::test]
-async fn it_outlives_errors_that_pass() {
+async fn it_continues_after_transient_errors() {
     let mut script: Vec<Line> = (0..9).map(|_| answer(503, "", "")).collect();
     script.extend([cut(), json(200, QUEUED), answer(429, "", ""), json(200, COMPLETE)]);
     let service = Service::start(script);
@@ -49,7 +49,7 @@ async fn it_outlives_errors_that_pass() {
 }
 
 #[tokio::test]
-async fn it_ends_with_an_error_that_does_not_pass() {
+async fn it_ends_with_a_permanent_error() {
     for (status, code) in [(500, "generation_failed"), (404, "job_not_found")] {
         let failed = json(status, &format!(r#"{{"error":"{code}","message":"?"}}"#));
         let service = Service::start([json(200, QUEUED), failed, json(200, COMPLETE)]);
@@ -61,7 +61,7 @@ async fn it_ends_with_an_error_that_does_not_pass() {
 }
 
 #[tokio::test]
-async fn it_ends_at_the_deadline_and_says_what_it_saw_last() {
+async fn it_ends_at_the_deadline_and_reports_the_last_status() {
     for (line, text) in [
         (json(200, QUEUED), r#"the job was not complete in time, its status was "queued""#),
         (json(200, "{}"), "the job was not complete in time"),
@@ -81,7 +81,18 @@ async fn it_ends_at_the_deadline_and_says_what_it_saw_last() {
 }
 
 #[tokio::test]
-async fn a_deadline_of_nothing_is_one() {
+async fn a_deadline_of_zero_has_passed() {
     let service = Service::start([json(200, QUEUED)]);
     assert!(waited(&service, 0).await.unwrap_err().is_deadline());
+}
+
+#[tokio::test]
+async fn a_first_pause_that_is_longer_than_the_longest_is_refused_before_the_first_call() {
+    let service = Service::start([json(200, QUEUED)]);
+    let client = service.client();
+    let job_id = "job_1".parse().unwrap();
+    let wait = client.wait(&job_id).pauses(Duration::from_secs(2), Duration::from_secs(1));
+    let error = wait.await.unwrap_err();
+    assert_eq!(error.to_string(), "the first pause must not be longer than the longest");
+    assert_eq!(service.count(), 0);
 }

@@ -10,7 +10,7 @@ use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use http::Request;
 use tokio::net::TcpListener;
 
-/// What turns this program into the receiver.
+/// The argument that makes this program the receiver.
 pub(crate) const RECEIVER: &str = "--receiver";
 
 const JOBS: usize = 50_000;
@@ -49,7 +49,7 @@ pub(crate) async fn run() {
 
     let attempts = simulator.attempts();
     let stored = attempts.iter().filter(|attempt| attempt.outcome.is_success()).count();
-    drop(receiver.stdin.take()); // ends it
+    drop(receiver.stdin.take()); // ends the receiver
     receiver.wait().unwrap();
     let rate = f64::from(u32::try_from(stored).unwrap()) / took;
     println!("{stored} deliveries of 16 KB over loopback: {took:.1} s, {rate:.0} a second");
@@ -57,7 +57,7 @@ pub(crate) async fn run() {
     assert!(rate >= LEAST, "it was to be {LEAST} a second");
 }
 
-/// Takes whole articles, until its standard input ends.
+/// Accepts whole articles until its standard input ends.
 pub(crate) async fn receive() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("http://{}/", listener.local_addr().unwrap());

@@ -1,7 +1,7 @@
-//! What the simulator can do: a million jobs with their retries in one process, and deliveries over sockets to a
-//! receiver in another. Both fail below what they are to show.
+//! The speed of the simulator: a million jobs with their retries in one process, and deliveries over sockets to a
+//! receiver in another process. Both fail below their required figures.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used)] // the figures are what it is for
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // a benchmark prints figures
 
 mod deliveries;
 mod million;
@@ -19,12 +19,12 @@ async fn main() {
     deliveries::run().await;
 }
 
-/// What this process has worked so far. On a busy machine, much less than it took.
+/// The processor time of this process, which on a busy machine is much less than the elapsed time.
 fn processor_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }
 
-/// The most memory that this process ever held, in MiB, where the system tells.
+/// The peak memory of this process in MiB, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -12,10 +12,10 @@ use crate::{peak_memory, processor_time};
 
 const JOBS: u64 = 1_000_000;
 const LONGEST: Duration = Duration::from_secs(60);
-/// In MiB. A million bodies alone would be a dozen times as much.
+/// In MiB. A million bodies alone would take a dozen times as much.
 const MOST_MEMORY: u64 = 512;
 
-/// A receiver without sockets. It takes the delivery as it would be sent, and refuses one first attempt in ten.
+/// A receiver without sockets. It generates each request, and refuses one first attempt in ten.
 #[derive(Debug, Default)]
 struct Receiver {
     attempts: AtomicU64,

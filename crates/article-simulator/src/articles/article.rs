@@ -2,40 +2,40 @@ use bytes::Bytes;
 use fastrand::Rng;
 
 use super::{
-    Length, Order,
+    ArticleSpec, Length,
     page::{Page, inside_json},
     phrases::{ENDINGS, LONGEST_SENTENCE, PREDICATES, Phrase, SUBJECTS, WORDS},
 };
 
-/// No element has more words or bytes than this.
+/// The most words and bytes of an element.
 const LARGEST_BLOCK: [usize; 2] = [250, 1500];
 
-/// A title is no longer than this, in characters, however long the topic.
+/// The most characters of a title.
 const LONGEST_TITLE: usize = 120;
 
-/// The result of a job (document, section 2.1) as JSON, its fields in the document's order: what polling answers
-/// and a delivery carries. Social posts, whose shape the document does not show, are strings.
+/// The result of a job as JSON, with the fields in the order of the service document, section 2.1: the response to a
+/// call for the job, and the body of a delivery. Social posts are strings, because their shape is not documented.
 ///
 /// ```
-/// use article_simulator::articles::{Length, Order, generate};
+/// use article_simulator::articles::{Length, ArticleSpec, generate};
 ///
-/// let order = Order { job_id: "job_1", topic: "", image_base: "", credits_used: 1, length: Length::Drawn };
-/// let body = generate(7, &order);
+/// let spec = ArticleSpec { job_id: "job_1", topic: "", image_base: "", credits_used: 1, length: Length::Drawn };
+/// let body = generate(7, &spec);
 /// assert!(body.starts_with(br#"{"job_id":"job_1","status":"complete","article":{"title":""#));
 /// ```
 #[must_use]
-pub fn generate(seed: u64, order: &Order<'_>) -> Bytes {
+pub fn generate(seed: u64, spec: &ArticleSpec<'_>) -> Bytes {
     let mut dice = Rng::with_seed(seed);
-    let title = title(order.topic, &mut dice);
-    let rest = rest(seed, order, &title, &mut dice);
-    let goal = match order.length {
+    let title = title(spec.topic, &mut dice);
+    let rest = rest(seed, spec, &title, &mut dice);
+    let goal = match spec.length {
         Length::Drawn => Goal::Words(dice.usize(500..=3000)),
         Length::Words(words) => Goal::Words(words),
         Length::Bytes(bytes) => Goal::Bytes(bytes.saturating_sub(rest.around())),
     };
     let estimate = if let Goal::Bytes(bytes) = goal { bytes } else { 20_000 };
     let mut page = Page::new(Vec::with_capacity(estimate + rest.around()), dice);
-    let (job_id, json_title) = (inside_json(order.job_id), inside_json(&title));
+    let (job_id, json_title) = (inside_json(spec.job_id), inside_json(&title));
     page.markup(r#"{"job_id":""#);
     page.markup(&job_id);
     page.markup(r#"","status":"complete","article":{"title":""#);
@@ -48,7 +48,7 @@ pub fn generate(seed: u64, order: &Order<'_>) -> Bytes {
     page.json.into()
 }
 
-/// What stands behind the HTML. It is made first, so that its length is known.
+/// The text after the HTML. It is generated first, so that its length is known.
 struct Rest {
     before_words: String,
     after_words: String,
@@ -61,14 +61,14 @@ impl Rest {
     }
 }
 
-fn rest(seed: u64, order: &Order<'_>, title: &str, dice: &mut Rng) -> Rest {
+fn rest(seed: u64, spec: &ArticleSpec<'_>, title: &str, dice: &mut Rng) -> Rest {
     let meta_title = inside_json(&title.chars().take(60).collect::<String>());
     let meta_description = sentence(dice);
     let score = dice.u8(60..100);
-    let (base, alt) = (inside_json(order.image_base), sentence(dice));
+    let (base, alt) = (inside_json(spec.image_base), sentence(dice));
     let mut posts = || format!(r#""{}","{}""#, sentence(dice), sentence(dice));
     let (linkedin, x) = (posts(), posts());
-    let credits = order.credits_used;
+    let credits = spec.credits_used;
     Rest {
         before_words: format!(
             r#"","meta_title":"{meta_title}","meta_description":"{meta_description}","eeat_score":{score},"word_count":"#
@@ -79,7 +79,7 @@ fn rest(seed: u64, order: &Order<'_>, title: &str, dice: &mut Rng) -> Rest {
     }
 }
 
-/// How much there is to be written: words, or bytes in front of what stands behind the HTML.
+/// The goal: words of HTML, or bytes up to the end of the HTML.
 #[derive(Clone, Copy)]
 enum Goal {
     Words(usize),
@@ -87,7 +87,7 @@ enum Goal {
 }
 
 impl Goal {
-    /// Whether there is room for something as large as this.
+    /// Whether this number of words and bytes can still be added.
     fn has_room_for(self, page: &Page, [words, bytes]: [usize; 2]) -> bool {
         match self {
             Self::Words(goal) => page.words + words <= goal,
@@ -120,7 +120,7 @@ fn write(page: &mut Page, title: &str, goal: Goal) {
     page.markup(r"</p>\n</article>");
 }
 
-/// A script, as articles carry it for search engines; its words are not the article's.
+/// A script with metadata for search engines. Its words do not count.
 fn metadata(page: &mut Page, title: &str) {
     let headline = inside_json(title).replace('<', r"\u003c");
     page.markup(&inside_json(&format!(

@@ -2,9 +2,9 @@ use fastrand::Rng;
 
 use super::phrases::{ENDINGS, HEADINGS, PREDICATES, Phrase, SUBJECTS, TERMS};
 
-/// HTML that is written as the inside of a JSON string, so that nothing is escaped twice or copied again.
+/// HTML that is written directly as the inside of a JSON string, without a second escaping or copying.
 ///
-/// Elements are parted by line breaks: whoever strips the tags still finds the words.
+/// Elements are separated by line breaks, so that words stay separate when tags are removed.
 pub(super) struct Page {
     pub(super) json: Vec<u8>,
     pub(super) words: usize,
@@ -16,7 +16,7 @@ impl Page {
         Self { json, words: 0, dice }
     }
 
-    /// Markup of our own, escaped for JSON already.
+    /// Markup that is already escaped for JSON.
     pub(super) fn markup(&mut self, markup: &str) {
         self.json.extend_from_slice(markup.as_bytes());
     }
@@ -55,7 +55,7 @@ impl Page {
         self.drawn(&ENDINGS);
     }
 
-    /// An element of at most a thousand words and some thousand bytes.
+    /// An element within the limits of `LARGEST_BLOCK`.
     pub(super) fn block(&mut self) {
         match self.dice.u8(..12) {
             0 | 1 => self.heading(),
@@ -138,7 +138,7 @@ impl Page {
     }
 }
 
-/// A text as it stands between the quotes of a JSON string.
+/// A text as it is written between the quotes of a JSON string.
 pub(super) fn inside_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()

@@ -1,4 +1,4 @@
-/// A text of our own: it needs no escape in HTML or JSON, and its words are counted once.
+/// A constant text. It needs no escape in HTML or JSON, and its words are counted at compile time.
 #[derive(Clone, Copy)]
 pub(super) struct Phrase {
     pub(super) text: &'static str,
@@ -29,7 +29,7 @@ const fn phrases<const N: usize>(texts: [&'static str; N]) -> [Phrase; N] {
     phrases
 }
 
-/// A sentence is one of each: who, what, when.
+/// A sentence consists of a subject, a predicate and an ending.
 pub(super) const SUBJECTS: [Phrase; 24] = phrases([
     "A good coach",
     "The right pair of shoes",
@@ -141,9 +141,9 @@ pub(super) const TERMS: [Phrase; 16] = phrases([
     "139 €",
 ]);
 
-/// To fill what is left, word by word.
+/// Single words to fill the remaining length.
 pub(super) const WORDS: [Phrase; 8] =
     phrases(["run", "slow", "and", "rest", "often", "then", "again", "far"]);
 
-/// A sentence has no more than this many words or bytes, its spaces included.
+/// The most words and bytes of a sentence, with its spaces.
 pub(super) const LONGEST_SENTENCE: [usize; 2] = [32, 160];

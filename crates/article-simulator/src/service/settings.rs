@@ -1,11 +1,8 @@
-use std::{fmt, num::NonZeroU32, ops::RangeInclusive, time::Duration};
+use std::{num::NonZeroU32, ops::RangeInclusive, time::Duration};
 
-use crate::{InvalidTarget, Rule, Target};
+use crate::{Rule, Tenant};
 
-/// The brand of a tenant that names none.
-const BRAND: &str = "brand_1";
-
-/// What a [`Service`](crate::Service) is like.
+/// The settings of a [`Service`](crate::Service).
 ///
 /// ```
 /// use article_simulator::{Service, Settings, Tenant};
@@ -15,22 +12,27 @@ const BRAND: &str = "brand_1";
 /// assert_eq!(service.credits("sk-2"), None);
 /// ```
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a literal with `..Settings::default()`"
+)]
 pub struct Settings {
-    /// Everything that is drawn at random is drawn from it.
+    /// The seed of everything random.
     pub seed: u64,
-    /// What stands in front of `/v1`, and of the images that results name.
+    /// The part of the URLs before `/v1`, and before the images of results.
     pub base_url: String,
-    /// Who may call.
+    /// The customers of the service.
     pub tenants: Vec<Tenant>,
     /// How long jobs take, from the order to the end.
     pub generation: RangeInclusive<Duration>,
-    /// What an article costs.
+    /// The price of an article, in credits.
     pub price: u64,
-    /// How many calls a key may make in how much time, if that is limited.
+    /// The number of calls that each key may make in a period, if there is a limit. A period of less than a nanosecond
+    /// per call is no limit.
     pub rate_limit: Option<(NonZeroU32, Duration)>,
-    /// What goes wrong.
+    /// The rules for what goes wrong.
     pub faults: Vec<Rule>,
-    /// How many attempts are remembered; the oldest are forgotten first.
+    /// How many attempts are remembered. The oldest are forgotten first.
     pub attempts_kept: usize,
 }
 
@@ -46,78 +48,5 @@ impl Default for Settings {
             faults: Vec::new(),
             attempts_kept: 10_000,
         }
-    }
-}
-
-/// An API key and what it is good for.
-///
-/// ```
-/// use article_simulator::Tenant;
-///
-/// let tenant = Tenant { credits: 10, ..Tenant::new("sk-1") };
-/// assert!(!tenant.has_paid_plan);
-/// assert!(!format!("{tenant:?}").contains("sk-1"));
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Tenant {
-    /// Without the scheme word.
-    pub api_key: String,
-    /// Those that it starts with.
-    pub credits: u64,
-    /// Whether it may order what asks for a plan.
-    pub has_paid_plan: bool,
-    /// A brand that is configured from the start, so that articles can be ordered at once.
-    pub brand_id: Option<String>,
-    /// Where that brand's articles are delivered.
-    pub targets: Vec<Target>,
-}
-
-impl Tenant {
-    /// A thousand credits, no plan, no brand.
-    ///
-    /// ```
-    /// assert_eq!(article_simulator::Tenant::new("sk-1").credits, 1000);
-    /// ```
-    #[must_use]
-    pub fn new(api_key: &str) -> Self {
-        Self {
-            api_key: api_key.to_owned(),
-            credits: 1000,
-            has_paid_plan: false,
-            brand_id: None,
-            targets: Vec::new(),
-        }
-    }
-
-    /// Delivers the brand's articles there. Where no brand is named, it is `brand_1`.
-    ///
-    /// # Errors
-    ///
-    /// Nothing can be delivered to that URL, or with that token.
-    ///
-    /// ```
-    /// use article_simulator::Tenant;
-    ///
-    /// let tenant = Tenant::new("sk-1").deliver_to("http://127.0.0.1:3000/webhooks/articles", "Bearer secret")?;
-    /// assert_eq!(tenant.brand_id.as_deref(), Some("brand_1"));
-    /// assert!(tenant.deliver_to("127.0.0.1:3000", "Bearer secret").is_err()); // no scheme
-    /// # Ok::<(), article_simulator::InvalidTarget>(())
-    /// ```
-    pub fn deliver_to(mut self, url: &str, auth_token: &str) -> Result<Self, InvalidTarget> {
-        self.targets.push(Target::publish(url, auth_token)?);
-        self.brand_id.get_or_insert_with(|| BRAND.to_owned());
-        Ok(self)
-    }
-}
-
-/// Without the key.
-impl fmt::Debug for Tenant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tenant")
-            .field("credits", &self.credits)
-            .field("has_paid_plan", &self.has_paid_plan)
-            .field("brand_id", &self.brand_id)
-            .field("targets", &self.targets)
-            .finish_non_exhaustive()
     }
 }

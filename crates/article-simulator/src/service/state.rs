@@ -1,27 +1,23 @@
 use std::{collections::HashMap, fmt, ops::RangeInclusive, sync::Arc, time::Duration};
 
+use super::{event_queue::EventQueue, settings::Settings};
 use crate::{
-    Attempt, Job, Rule, Settings,
+    Attempt, Job, Rule,
+    accounts::Account,
+    deliveries::{AttemptLog, Delivery},
     draw::draw,
-    fault::Plan,
-    service::{
-        AttemptLog,
-        account::Account,
-        agenda::Agenda,
-        content::Recipe,
-        delivery::Delivery,
-        job::{Ids, Record},
-        pipeline::Timetable,
-    },
+    faults::Plan,
+    jobs::{JobIds, JobRecord, Recipe},
+    pipeline::Timetable,
 };
 
-/// Tells the draw of an article's seed from those of others about the same job.
+/// Separates the draw of an article's seed from others about the same job.
 const ARTICLE: u64 = 3;
 
-/// The whole service, without I/O and without a clock: whoever owns it tells it the time, counted from its start,
-/// and carries out what it wants sent. [`Simulator`](crate::Simulator) does both.
+/// The whole service as a state machine, without I/O and without a clock. Its owner passes the time, counted from the
+/// start, and sends what is due. [`Simulator`](crate::Simulator) does both.
 ///
-/// The time never runs backwards.
+/// The time must not decrease.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,10 +50,10 @@ pub struct Service {
     pub(crate) price: u64,
     pub(crate) accounts: Vec<Account>,
     pub(crate) keys: HashMap<String, usize>,
-    pub(crate) ids: Ids,
-    pub(crate) jobs: Vec<Record>,
-    pub(crate) endings: Agenda<usize>,
-    pub(crate) deliveries: Agenda<Delivery>,
+    pub(crate) ids: JobIds,
+    pub(crate) jobs: Vec<JobRecord>,
+    pub(crate) endings: EventQueue<usize>,
+    pub(crate) deliveries: EventQueue<Delivery>,
     pub(crate) attempts: AttemptLog,
     pub(crate) plan: Plan,
     pub(crate) calls: u64,
@@ -66,11 +62,6 @@ pub struct Service {
 
 impl Service {
     /// A service without jobs.
-    ///
-    /// ```
-    /// use article_simulator::{Service, Settings};
-    /// assert_eq!(Service::new(Settings::default()).next_due(), None);
-    /// ```
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let limit = settings.rate_limit;
@@ -85,10 +76,10 @@ impl Service {
             price: settings.price,
             accounts,
             keys,
-            ids: Ids::new(settings.seed),
+            ids: JobIds::new(settings.seed),
             jobs: Vec::new(),
-            endings: Agenda::new(),
-            deliveries: Agenda::new(),
+            endings: EventQueue::new(),
+            deliveries: EventQueue::new(),
             attempts: AttemptLog::new(settings.attempts_kept),
             plan: Plan::new(settings.seed, settings.faults),
             calls: 0,
@@ -97,86 +88,43 @@ impl Service {
         }
     }
 
-    /// When there is something to do again: a job ends, or a delivery is due.
-    ///
-    /// ```
-    /// use article_simulator::{Service, Settings};
-    /// assert_eq!(Service::new(Settings::default()).next_due(), None);
-    /// ```
+    /// The time of the next event: a job ends, or a delivery is due.
     #[must_use]
     pub fn next_due(&self) -> Option<Duration> {
         self.endings.next_at().into_iter().chain(self.deliveries.next_at()).min()
     }
 
-    /// A job by its id.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use article_simulator::{Service, Settings};
-    /// assert_eq!(Service::new(Settings::default()).job(Duration::ZERO, "job_1"), None);
-    /// ```
+    /// The job with this id.
     #[must_use]
     pub fn job(&self, now: Duration, job_id: &str) -> Option<Job> {
         let job = self.ids.job(job_id).filter(|&job| job < self.jobs.len());
         job.map(|job| self.report(now, job))
     }
 
-    /// All jobs, in the order they were taken.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use article_simulator::{Service, Settings};
-    /// assert!(Service::new(Settings::default()).jobs(Duration::ZERO).is_empty());
-    /// ```
+    /// All jobs, in the order of their orders.
     #[must_use]
     pub fn jobs(&self, now: Duration) -> Vec<Job> {
         (0..self.jobs.len()).map(|job| self.report(now, job)).collect()
     }
 
     /// The latest attempts, oldest first.
-    ///
-    /// ```
-    /// use article_simulator::{Service, Settings};
-    /// assert!(Service::new(Settings::default()).attempts().is_empty());
-    /// ```
     #[must_use]
     pub fn attempts(&self) -> Vec<Attempt> {
         self.attempts.all()
     }
 
-    /// The same, and forgets them.
-    ///
-    /// ```
-    /// use article_simulator::{Service, Settings};
-    /// assert!(Service::new(Settings::default()).drain_attempts().is_empty());
-    /// ```
+    /// Returns the latest attempts, oldest first, and forgets them.
     pub fn drain_attempts(&mut self) -> Vec<Attempt> {
         self.attempts.drain()
     }
 
-    /// The credits that a key has left.
-    ///
-    /// ```
-    /// use article_simulator::{Service, Settings, Tenant};
-    ///
-    /// let service = Service::new(Settings { tenants: vec![Tenant::new("sk-1")], ..Settings::default() });
-    /// assert_eq!(service.credits("sk-1"), Some(1000));
-    /// assert_eq!(service.credits("sk-2"), None);
-    /// ```
+    /// The remaining credits of a key.
     #[must_use]
     pub fn credits(&self, api_key: &str) -> Option<u64> {
         self.keys.get(api_key).map(|&account| self.accounts[account].credits)
     }
 
-    /// Replaces the rules of what goes wrong. What is on the agenda already keeps its faults.
-    ///
-    /// ```
-    /// use article_simulator::{Fault, Rule, Service, Settings};
-    ///
-    /// let mut service = Service::new(Settings::default());
-    /// service.set_faults(vec![Rule::new(Fault::ApiStatus(503)).nth(1)]);
-    /// service.set_faults(Vec::new());
-    /// ```
+    /// Replaces the rules for faults. Deliveries that are scheduled keep their faults.
     pub fn set_faults(&mut self, faults: Vec<Rule>) {
         self.plan.replace(faults);
     }

@@ -3,13 +3,18 @@ use std::{fmt, net::Ipv4Addr, num::NonZeroU32, ops::RangeInclusive, sync::Arc, t
 use article_webhook_server::Server;
 use tokio::task::JoinSet;
 
+use super::{
+    Simulator, clock::Clock, engine::Engine, error::StartError, http_service::HttpService,
+};
 use crate::{
-    Clock, InvalidTarget, Rule, Sender, Service, Settings, Simulator, StartError, Tenant,
-    sender::SocketSender,
-    simulator::{API_KEY, engine::Engine, front::Front},
+    InvalidTarget, Rule, Sender, Service, Settings, Tenant,
+    deliveries::{Network, SocketSender},
 };
 
-/// Settings of a [`Simulator`].
+/// The API key if none is set.
+const API_KEY: &str = "sk-simulator";
+
+/// Settings of a [`Simulator`]. [`start`](Self::start) refuses settings with which it could not work.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -20,6 +25,9 @@ use crate::{
 ///     .api_key("sk-2").paid_plan()
 ///     .start().await?;
 /// assert_eq!((simulator.credits("sk-1"), simulator.credits("sk-2")), (Some(10), Some(1000)));
+///
+/// let error = Simulator::builder().concurrency(0).start().await.unwrap_err();
+/// assert_eq!(error.to_string(), "the concurrency must be at least 1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -32,7 +40,7 @@ pub struct SimulatorBuilder {
     concurrency: Option<usize>,
     port: u16,
     timeout: Duration,
-    reaches_everywhere: bool,
+    network: Network,
     invalid: Option<InvalidTarget>,
 }
 
@@ -45,92 +53,50 @@ impl Default for SimulatorBuilder {
             concurrency: None,
             port: 0,
             timeout: Duration::from_secs(30),
-            reaches_everywhere: false,
+            network: Network::Loopback,
             invalid: None,
         }
     }
 }
 
 impl SimulatorBuilder {
-    /// What everything that is drawn at random is drawn from: 0 unless set.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().seed(7);
-    /// # let _ = settings;
-    /// ```
+    /// The seed of everything random: 0 unless set.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
         self
     }
 
-    /// Whose time it keeps: real time unless set.
-    ///
-    /// ```
-    /// # use article_simulator::{Clock, Simulator};
-    /// let settings = Simulator::builder().clock(Clock::accelerated(60));
-    /// # let _ = settings;
-    /// ```
+    /// The clock: real time unless set.
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// One more API key; the settings behind it are its own. Those before the first are of the key `sk-simulator`,
-    /// which is the only one where none is given.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().api_key("sk-5f2b9c0e7a1d4e38");
-    /// # let _ = settings;
-    /// ```
+    /// Adds an API key. The following settings of a key apply to this one. Without any key, there is the key
+    /// `sk-simulator`.
     pub fn api_key(mut self, api_key: &str) -> Self {
         self.settings.tenants.push(Tenant::new(api_key));
         self
     }
 
-    /// The credits that the key starts with: 1,000 unless set.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().api_key("sk-1").credits(0);
-    /// # let _ = settings;
-    /// ```
+    /// The credits of the key at the start: 1,000 unless set.
     pub fn credits(mut self, credits: u64) -> Self {
         self.tenant().credits = credits;
         self
     }
 
     /// Gives the key a paid plan.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().api_key("sk-1").paid_plan();
-    /// # let _ = settings;
-    /// ```
     pub fn paid_plan(mut self) -> Self {
         self.tenant().has_paid_plan = true;
         self
     }
 
-    /// Configures a brand of the key, so that it can order at once.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().brand("brand_1");
-    /// # let _ = settings;
-    /// ```
+    /// Configures a brand for the key, so that articles can be ordered at once.
     pub fn brand(mut self, brand_id: &str) -> Self {
         self.tenant().brand_id = Some(brand_id.to_owned());
         self
     }
 
-    /// Delivers the articles of the key's brand there, and configures the brand `brand_1` if it has none.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().publish_target("http://127.0.0.1:3000/webhooks/articles", "Bearer secret");
-    /// # let _ = settings;
-    /// ```
+    /// Adds a publish target to the brand of the key, which is `brand_1` unless it is set.
     pub fn publish_target(mut self, url: &str, auth_token: &str) -> Self {
         let tenant = self.tenant();
         match tenant.clone().deliver_to(url, auth_token) {
@@ -140,185 +106,170 @@ impl SimulatorBuilder {
         self
     }
 
-    /// How many calls each key may make in how much time: any number unless set.
-    ///
-    /// ```
-    /// # use {article_simulator::Simulator, std::{num::NonZeroU32, time::Duration}};
-    /// let settings = Simulator::builder().rate_limit(NonZeroU32::MIN, Duration::from_secs(1));
-    /// # let _ = settings;
-    /// ```
-    pub fn rate_limit(mut self, calls: NonZeroU32, per: Duration) -> Self {
-        self.settings.rate_limit = Some((calls, per));
+    /// How many calls each key may make in a period: unlimited unless set.
+    pub fn rate_limit(mut self, calls: NonZeroU32, period: Duration) -> Self {
+        self.settings.rate_limit = Some((calls, period));
         self
     }
 
     /// How long jobs take, from the order to the end: 30 to 180 seconds unless set.
-    ///
-    /// ```
-    /// # use {article_simulator::Simulator, std::time::Duration};
-    /// let at_once = Simulator::builder().generation(Duration::ZERO..=Duration::ZERO);
-    /// # let _ = at_once;
-    /// ```
     pub fn generation(mut self, generation: RangeInclusive<Duration>) -> Self {
         self.settings.generation = generation;
         self
     }
 
-    /// What an article costs: one credit unless set.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().price(5);
-    /// # let _ = settings;
-    /// ```
+    /// The price of an article: one credit unless set.
     pub fn price(mut self, credits: u64) -> Self {
         self.settings.price = credits;
         self
     }
 
-    /// One more rule of what goes wrong.
-    ///
-    /// ```
-    /// # use article_simulator::{Fault, Rule, Simulator};
-    /// let settings = Simulator::builder().fault(Rule::new(Fault::Duplicate).probability(0.01));
-    /// # let _ = settings;
-    /// ```
+    /// Adds a rule for a fault.
     pub fn fault(mut self, rule: Rule) -> Self {
         self.settings.faults.push(rule);
         self
     }
 
     /// How many attempts are remembered: 10,000 unless set.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().attempts_kept(100);
-    /// # let _ = settings;
-    /// ```
     pub fn attempts_kept(mut self, attempts: usize) -> Self {
         self.settings.attempts_kept = attempts;
         self
     }
 
-    /// How long an attempt may take in all, in real time: 30 seconds unless set. The document shows no figure.
-    ///
-    /// ```
-    /// # use {article_simulator::Simulator, std::time::Duration};
-    /// let settings = Simulator::builder().attempt_timeout(Duration::from_secs(1));
-    /// # let _ = settings;
-    /// ```
+    /// How long an attempt may take, in real time: 30 seconds unless set. The document shows no figure.
     pub fn attempt_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// How many attempts may be on their way at once: unless set, one on a stepped clock, so that they arrive in
-    /// their order, and 64 on any other.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().concurrency(64);
-    /// # let _ = settings;
-    /// ```
+    /// How many attempts are made at the same time. Unless set, one with a stepped clock, so that deliveries arrive in
+    /// order, and 64 with any other clock.
     pub fn concurrency(self, attempts: usize) -> Self {
         Self { concurrency: Some(attempts), ..self }
     }
 
-    /// What carries attempts out, in the place of sockets.
-    ///
-    /// ```
-    /// use article_simulator::{Outcome, Push, Sender, Sending, Simulator};
-    ///
-    /// struct Nowhere;
-    ///
-    /// impl Sender for Nowhere {
-    ///     fn send<'a>(&'a self, _: &'a Push) -> Sending<'a> {
-    ///         Box::pin(async { Outcome::failed("there is no network") })
-    ///     }
-    /// }
-    /// let settings = Simulator::builder().sender(Nowhere);
-    /// # let _ = settings;
-    /// ```
+    /// What sends attempts: sockets unless set.
     pub fn sender(self, sender: impl Sender) -> Self {
         Self { sender: Some(Box::new(sender)), ..self }
     }
 
-    /// Where it listens on 127.0.0.1: a free port unless set.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().port(4000);
-    /// # let _ = settings;
-    /// ```
+    /// The port on 127.0.0.1: a free port unless set.
     pub fn port(self, port: u16) -> Self {
         Self { port, ..self }
     }
 
-    /// Lets it deliver to other machines. It listens on this one alone in any case.
-    ///
-    /// ```
-    /// # use article_simulator::Simulator;
-    /// let settings = Simulator::builder().allow_network();
-    /// # let _ = settings;
-    /// ```
+    /// Allows deliveries to other machines. The API is on this machine in any case.
     pub fn allow_network(self) -> Self {
-        Self { reaches_everywhere: true, ..self }
+        Self { network: Network::Everywhere, ..self }
     }
 
-    /// Starts it, on the runtime that it is awaited on.
+    /// Starts the simulator on the current runtime.
     ///
     /// # Errors
     ///
-    /// A publish target to which nothing can be delivered; a port that is in use.
-    ///
-    /// ```
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// # use article_simulator::Simulator;
-    /// let simulator = Simulator::builder().start().await?;
-    /// let port = simulator.base_url().rsplit(':').next().unwrap().parse()?;
-    /// assert!(Simulator::builder().port(port).start().await.is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// A publish target is not valid, the port is in use, a clock is 0 times as fast as real time, the concurrency is 0,
+    /// jobs end before they start, or the period of the rate limit is too short.
     pub async fn start(mut self) -> Result<Simulator, StartError> {
         if let Some(invalid) = self.invalid {
             return Err(invalid.into());
         }
+        self.validate().map_err(StartError::setting)?;
+        let clock = self.clock.started();
+        let clock =
+            clock.ok_or(StartError::setting("a clock must be accelerated at least 1 time"))?;
         let bound = |error| StartError::bind(self.port, error);
         let server = Server::bind((Ipv4Addr::LOCALHOST, self.port)).await.map_err(bound)?;
         let address = server.local_addr().map_err(bound)?;
-        let last = self.tenant().api_key.clone();
-        let first = self.settings.tenants.first().map(|tenant| tenant.api_key.clone());
-        let api_key = first.unwrap_or(last);
+        if self.settings.tenants.is_empty() {
+            self.settings.tenants.push(Tenant::new(API_KEY));
+        }
+        let api_key = self.settings.tenants[0].api_key.clone();
         self.settings.base_url = format!("http://{address}");
-        let is_stepped = self.clock.is_stepped();
+        let is_stepped = clock.is_stepped();
         let concurrency = self.concurrency.unwrap_or(if is_stepped { 1 } else { 64 });
-        let sender = self
-            .sender
-            .unwrap_or_else(|| Box::new(SocketSender::new(self.timeout, self.reaches_everywhere)));
+        let sender =
+            self.sender.unwrap_or_else(|| Box::new(SocketSender::new(self.timeout, self.network)));
         let service = Service::new(self.settings);
-        let engine = Arc::new(Engine::new(service, self.clock.restarted(), sender, concurrency));
+        let engine = Arc::new(Engine::new(service, clock, sender, concurrency));
         let mut tasks = JoinSet::new();
-        let front = Front(engine.clone());
-        tasks.spawn(async move { _ = server.serve(front, std::future::pending()).await });
+        let api = HttpService(engine.clone());
+        tasks.spawn(async move { _ = server.serve(api, std::future::pending()).await });
         if !is_stepped {
             tasks.spawn(engine.clone().run());
         }
         Ok(Simulator { engine, address, api_key, _tasks: tasks })
     }
 
-    /// The tenant whose settings are being given.
+    fn validate(&self) -> Result<(), &'static str> {
+        if self.concurrency == Some(0) {
+            return Err("the concurrency must be at least 1");
+        }
+        if self.settings.generation.is_empty() {
+            return Err("the longest generation must not be shorter than the shortest");
+        }
+        match self.settings.rate_limit {
+            Some((calls, period)) if (period / calls.get()).is_zero() => {
+                Err("the period of the rate limit must be at least 1 ns per call")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The tenant to which the settings of a key apply.
     fn tenant(&mut self) -> &mut Tenant {
         let tenants = &mut self.settings.tenants;
         if tenants.is_empty() {
             tenants.push(Tenant::new(API_KEY));
         }
-        tenants.last_mut().expect("there is one")
+        tenants.last_mut().expect("there is one now")
     }
 }
 
 impl fmt::Debug for SimulatorBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SimulatorBuilder").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn error(builder: SimulatorBuilder) -> String {
+        builder.start().await.expect_err("it is refused").to_string()
+    }
+
+    #[tokio::test]
+    async fn settings_with_which_it_could_not_work_are_refused() {
+        let second = Duration::from_secs(1);
+        for (builder, message) in [
+            (
+                Simulator::builder().clock(Clock::accelerated(0)),
+                "a clock must be accelerated at least 1 time",
+            ),
+            (Simulator::builder().concurrency(0), "the concurrency must be at least 1"),
+            (
+                Simulator::builder().generation(2 * second..=second),
+                "the longest generation must not be shorter than the shortest",
+            ),
+            (
+                Simulator::builder().rate_limit(NonZeroU32::MIN, Duration::ZERO),
+                "the period of the rate limit must be at least 1 ns per call",
+            ),
+            (
+                Simulator::builder().publish_target("receiver.test", "Bearer secret"),
+                "the target's url is not an http or https URL: give the whole URL, with scheme and host",
+            ),
+        ] {
+            assert_eq!(error(builder).await, message);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_port_in_use_is_refused_by_its_number() {
+        let simulator = Simulator::builder().start().await.unwrap();
+        let port = simulator.base_url().rsplit(':').next().unwrap().parse().unwrap();
+        let message =
+            format!("the simulator cannot listen on port {port} of 127.0.0.1: is it in use?");
+        assert_eq!(error(Simulator::builder().port(port)).await, message);
     }
 }

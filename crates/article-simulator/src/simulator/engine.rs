@@ -14,17 +14,18 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{Clock, Push, Sender, Service, clock::END, service::latency};
+use super::clock::{Clock, END};
+use crate::{Push, Sender, Service, response::delay_of};
 
-/// Tells the service the time, and carries out what it wants sent.
+/// Passes the time to the service, and sends what is due.
 pub(crate) struct Engine {
     service: Mutex<Service>,
     clock: Clock,
     sender: Box<dyn Sender>,
     concurrency: usize,
-    /// A call may have entered something into the agenda.
-    news: Notify,
-    /// One step at a time.
+    /// Notified after each call, which may have scheduled something.
+    changed: Notify,
+    /// Held during `advance`, so that there is one step at a time.
     stepping: tokio::sync::Mutex<()>,
 }
 
@@ -35,25 +36,25 @@ impl Engine {
         sender: Box<dyn Sender>,
         concurrency: usize,
     ) -> Self {
-        let (news, stepping) = (Notify::new(), tokio::sync::Mutex::default());
-        Self { service: Mutex::new(service), clock, sender, concurrency, news, stepping }
+        let (changed, stepping) = (Notify::new(), tokio::sync::Mutex::default());
+        Self { service: Mutex::new(service), clock, sender, concurrency, changed, stepping }
     }
 
     pub(crate) fn now(&self) -> Duration {
         self.clock.now()
     }
 
-    /// The time is read under the lock: for the service it never runs backwards.
-    pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Service, Duration) -> T) -> T {
+    /// The time is read under the lock, so that it does not decrease for the service.
+    pub(crate) fn with<T>(&self, action: impl FnOnce(&mut Service, Duration) -> T) -> T {
         let mut service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
-        look(&mut service, self.clock.now())
+        action(&mut service, self.clock.now())
     }
 
     pub(crate) async fn call(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let response = self.with(|service, now| service.call(now, request));
-        self.news.notify_one();
-        if let Some(latency) = latency(&response) {
-            sleep(latency).await;
+        self.changed.notify_one();
+        if let Some(delay) = delay_of(&response) {
+            sleep(delay).await;
         }
         response
     }
@@ -71,13 +72,13 @@ impl Engine {
                 self.start(&mut sending, push).await;
             }
             while let Some(ended) = sending.join_next().await {
-                passed_on(ended);
+                propagate_panic(ended);
             }
         }
         self.clock.step_to(until);
     }
 
-    /// Steps to the next thing that is due. It may be the end of a job, with nothing to send.
+    /// Steps to the next event. It may be the end of a job, with nothing to send.
     fn due_until(&self, until: Duration) -> Option<Vec<Push>> {
         self.with(|service, _| {
             let at = service.next_due().filter(|&at| at <= until)?;
@@ -86,7 +87,7 @@ impl Engine {
         })
     }
 
-    /// Lives as long as the simulator, on a clock that runs by itself.
+    /// Runs until the simulator is dropped, with a clock that runs by itself.
     pub(crate) async fn run(self: Arc<Self>) {
         let mut sending = JoinSet::new();
         loop {
@@ -103,20 +104,20 @@ impl Engine {
             };
             tokio::select! {
                 () = next_is_due => {}
-                () = self.news.notified() => {}
-                Some(ended) = sending.join_next() => passed_on(ended),
+                () = self.changed.notified() => {}
+                Some(ended) = sending.join_next() => propagate_panic(ended),
             }
         }
     }
 
-    /// Sends one after the other where only one may be on its way, so that they arrive in their order.
+    /// With a concurrency of one, sends the push before it returns, so that deliveries arrive in order.
     async fn start(self: &Arc<Self>, sending: &mut JoinSet<()>, push: Push) {
         if self.concurrency <= 1 {
             return self.push(&push).await;
         }
         while sending.len() >= self.concurrency {
             if let Some(ended) = sending.join_next().await {
-                passed_on(ended);
+                propagate_panic(ended);
             }
         }
         let engine = self.clone();
@@ -129,8 +130,8 @@ impl Engine {
     }
 }
 
-/// A sender of the test's own may fail it by a panic.
-fn passed_on(ended: Result<(), JoinError>) {
+/// A panic of a custom sender fails the test that uses it.
+fn propagate_panic(ended: Result<(), JoinError>) {
     if let Some(panic) = ended.err().and_then(|error| error.try_into_panic().ok()) {
         resume_unwind(panic);
     }

@@ -2,14 +2,14 @@ use std::io;
 
 use crate::InvalidTarget;
 
-/// Why a simulator does not start.
+/// Why a simulator cannot start.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// use article_simulator::Simulator;
 ///
 /// let error = Simulator::builder().publish_target("receiver.test", "Bearer secret").start().await.unwrap_err();
-/// assert_eq!(error.to_string(), "the target's url is no http or https URL: give it whole, scheme and host included");
+/// assert_eq!(error.to_string(), "the target's url is not an http or https URL: give the whole URL, with scheme and host");
 /// # });
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -20,11 +20,17 @@ pub struct StartError(Kind);
 enum Kind {
     #[error(transparent)]
     Target(InvalidTarget),
+    #[error("{0}")]
+    Setting(&'static str),
     #[error("the simulator cannot listen on port {port} of 127.0.0.1: is it in use?")]
     Bind { port: u16, source: io::Error },
 }
 
 impl StartError {
+    pub(crate) fn setting(message: &'static str) -> Self {
+        Self(Kind::Setting(message))
+    }
+
     pub(crate) fn bind(port: u16, source: io::Error) -> Self {
         Self(Kind::Bind { port, source })
     }
@@ -36,7 +42,7 @@ impl From<InvalidTarget> for StartError {
     }
 }
 
-/// What the API answered, where it was not the job that was asked for.
+/// The error response to an order.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -61,13 +67,7 @@ impl CallError {
         Self { status, body: body.to_owned() }
     }
 
-    /// The status of the answer.
-    ///
-    /// ```
-    /// fn is_out_of_credits(error: &article_simulator::CallError) -> bool {
-    ///     error.status() == 402
-    /// }
-    /// ```
+    /// The status of the response.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.status

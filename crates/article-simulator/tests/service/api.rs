@@ -1,4 +1,4 @@
-//! The calls and the errors of the document, row by row, at the service without sockets.
+//! The calls and errors of the document, with the service without sockets.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -74,7 +74,7 @@ fn a_brand_needs_no_field_at_all() {
 }
 
 #[test]
-fn without_credits_it_is_credits_exhausted_with_the_way_out() {
+fn an_order_without_credits_is_credits_exhausted_with_the_upgrade_url() {
     let tenant = Tenant { credits: 2, brand_id: Some("b".into()), ..Tenant::new(KEY) };
     let mut api = Api::new(Settings { tenants: vec![tenant], ..Settings::default() });
     api.ordered(&shoes());
@@ -87,7 +87,7 @@ fn without_credits_it_is_credits_exhausted_with_the_way_out() {
 }
 
 #[test]
-fn too_many_calls_are_rate_limit_exceeded_until_the_time_they_are_told() {
+fn too_many_calls_are_rate_limit_exceeded_until_the_retry_after() {
     let calls = NonZeroU32::new(3).unwrap();
     let mut api = Api::new(Settings { rate_limit: Some((calls, seconds(60))), ..settings() });
     (0..3).for_each(|_| assert_eq!(api.poll("job_1").status, 404));
@@ -213,7 +213,7 @@ fn a_rule_fails_the_pipeline_of_a_topic_at_the_first_step_that_is_named() {
 }
 
 #[test]
-fn an_order_that_fails_at_once_does_not_doom_the_next() {
+fn an_order_that_fails_at_once_does_not_make_the_next_fail() {
     let faults = vec![Rule::new(Fault::StepFails(Step::Outline)).probability(0.5)];
     let mut api = Api::new(Settings { faults, ..settings() });
     let failed = (0..200).filter(|_| api.order(&shoes()).status == 500).count();
@@ -289,7 +289,7 @@ fn a_body_that_is_not_said_to_be_json_is_invalid_request() {
 }
 
 #[test]
-fn calls_that_the_document_does_not_know_are_answered_in_its_shape() {
+fn undocumented_calls_get_errors_in_the_documented_shape() {
     let mut api = Api::delivering();
     for path in ["/", "/v1", "/v2/content/articles", "/v1/content", "/v1/content/articles_"] {
         assert_error(&api.call(&request(Method::POST, path, "{}")), 404, "not_found");
@@ -306,7 +306,7 @@ fn calls_that_the_document_does_not_know_are_answered_in_its_shape() {
 }
 
 #[test]
-fn the_image_of_a_result_is_served_to_whoever_asks() {
+fn the_image_of_a_result_is_served_without_a_key() {
     let mut api = Api::delivering();
     let job_id = api.ordered(&shoes());
     api.now = seconds(180);
@@ -322,7 +322,7 @@ fn the_image_of_a_result_is_served_to_whoever_asks() {
 }
 
 #[test]
-fn api_faults_happen_at_their_calls_alone() {
+fn api_faults_happen_only_at_their_calls() {
     let mut api = Api::delivering();
     api.service.set_faults(vec![Rule::new(Fault::ApiStatus(503)).topic("Hats").nth(1)]);
     api.ordered(&shoes());

@@ -1,4 +1,4 @@
-//! A service without sockets, at a time of the test's choosing.
+//! A service without sockets, at a time that the test sets.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Api {
         self.post("/v1/content/articles", body)
     }
 
-    /// Orders an article that must be taken, and tells its job's id.
+    /// Orders an article successfully, and returns the job id.
     pub(crate) fn ordered(&mut self, body: &Value) -> String {
         let answered = self.order(body);
         assert_eq!(answered.status, 202, "{}", answered.body);
@@ -64,7 +64,7 @@ impl Api {
         self.service.credits(KEY).unwrap()
     }
 
-    /// Lets time pass, and tells what was sent when. `answer` is what the receiver says to each.
+    /// Lets time pass, and returns the deliveries with their times. `answer` is the receiver.
     pub(crate) fn run(
         &mut self,
         by: Duration,

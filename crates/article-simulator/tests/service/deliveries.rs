@@ -1,4 +1,4 @@
-//! Deliveries and their retries (document, section 6), at the service without sockets.
+//! Deliveries and their retries (service document, section 6), with the service without sockets.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::common::{Api, KEY, Sent, TOKEN, URL, request, seconds, settings, shoes};
 
-/// When each attempt came, in seconds after the first.
+/// The time of each attempt, in seconds after the first.
 fn pauses(sent: &[Sent]) -> Vec<u64> {
     sent.iter().map(|attempt| (attempt.at - sent[0].at).as_secs()).collect()
 }
@@ -91,7 +91,7 @@ fn a_retry_that_succeeds_is_the_last() {
 }
 
 #[test]
-fn a_publish_target_and_a_webhook_url_both_fire_and_are_retried_apart() {
+fn a_publish_target_and_a_webhook_url_are_both_delivered_to_and_retried_separately() {
     let mut api = Api::delivering();
     let own = "http://other.test/orders/1";
     api.ordered(&json!({ "topic": "Shoes", "webhook_url": own }));
@@ -180,7 +180,7 @@ fn the_same_seed_and_the_same_calls_give_the_same_run() {
 }
 
 #[test]
-fn a_clap_of_deliveries_is_handed_out_in_batches_and_none_is_lost() {
+fn many_deliveries_at_once_are_due_in_batches_and_none_is_lost() {
     let generation = seconds(60)..=seconds(60);
     let mut settings = Settings { generation, ..settings() };
     settings.tenants[0].credits = 5000;

@@ -1,13 +1,13 @@
-//! What faults do to deliveries, at the service without sockets, judged by the receiver of the core.
+//! Faults of deliveries, with the service without sockets and the receiver of the core.
 
 use std::time::Duration;
 
-use article_simulator::{Fault, Manner, Outcome, Rule, Settings};
+use article_simulator::{Fault, Outcome, Rule, SendMode, Settings};
 use article_webhook::{AuthToken, Receiver};
 
 use crate::common::{Api, Sent, TOKEN, seconds, settings, shoes};
 
-/// The deliveries of one job to a receiver that answers as the core does.
+/// The deliveries of one job to the receiver of the core.
 fn deliveries(rule: Rule) -> (Api, Vec<Sent>) {
     let mut api = Api::new(Settings { faults: vec![rule], ..settings() });
     api.ordered(&shoes());
@@ -29,7 +29,7 @@ fn statuses(rule: Rule) -> Vec<u16> {
 }
 
 #[test]
-fn a_fault_of_the_first_attempt_is_made_good_by_the_second() {
+fn after_a_fault_of_the_first_attempt_the_second_succeeds() {
     for (fault, statuses_seen) in [
         (Fault::Duplicate, vec![200, 200]),
         (Fault::Late(seconds(3600)), vec![200]),
@@ -84,21 +84,21 @@ fn an_unknown_event_changes_the_header_and_nothing_else() {
 }
 
 #[test]
-fn the_manner_of_sending_is_told() {
-    for (fault, manner) in [
-        (Fault::Chunked, Manner::Chunked),
-        (Fault::Slow(Duration::from_millis(5)), Manner::Slow(Duration::from_millis(5))),
-        (Fault::Cut, Manner::Cut),
-        (Fault::Duplicate, Manner::Whole),
+fn a_push_has_the_send_mode_of_its_fault() {
+    for (fault, mode) in [
+        (Fault::Chunked, SendMode::Chunked),
+        (Fault::Slow(Duration::from_millis(5)), SendMode::Slow(Duration::from_millis(5))),
+        (Fault::Cut, SendMode::Cut),
+        (Fault::Duplicate, SendMode::Whole),
     ] {
         let (_, sent) = deliveries(Rule::new(fault));
-        assert_eq!(sent[0].push.manner(), manner);
+        assert_eq!(sent[0].push.send_mode(), mode);
         assert_eq!(sent[0].push.faults(), [fault]);
     }
 }
 
 #[test]
-fn faults_do_not_move_when_other_jobs_come_between() {
+fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
     let struck = |extra: usize| {
         let faults = vec![Rule::new(Fault::WrongToken).probability(0.5)];
         let mut api = Api::new(Settings { faults, ..settings() });
@@ -114,7 +114,7 @@ fn faults_do_not_move_when_other_jobs_come_between() {
 }
 
 #[test]
-fn who_asks_late_does_not_make_a_late_delivery_later() {
+fn a_late_call_of_due_does_not_delay_a_late_delivery_further() {
     let faults = vec![Rule::new(Fault::Late(seconds(7200)))];
     let mut api = Api::new(Settings { faults, ..settings() });
     api.ordered(&shoes());

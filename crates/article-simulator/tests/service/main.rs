@@ -1,4 +1,4 @@
-//! The service without sockets: the document's calls, errors, deliveries and retries, row by row.
+//! The service without sockets: the calls, errors, deliveries and retries of the document.
 
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 

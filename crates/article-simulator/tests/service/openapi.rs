@@ -1,4 +1,4 @@
-//! What the service answers is what its OpenAPI description says, call by call and error by error.
+//! The responses of the service match its OpenAPI description, for each call and each error.
 
 use std::{collections::BTreeSet, num::NonZeroU32};
 
@@ -25,7 +25,7 @@ fn description() -> Value {
     serde_json::from_str(&article_simulator::openapi()).unwrap()
 }
 
-/// A schema of the description, whose references lead into it.
+/// A validator for a schema. Its references point into the description.
 fn validator(schema: &Value) -> Validator {
     let schema = json!({ "allOf": [schema], "components": description()["components"] });
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
@@ -39,11 +39,11 @@ fn content(place: &Value) -> &Value {
     &place["content"]["application/json"]["schema"]
 }
 
-/// Calls, and holds what is sent and answered against the description.
+/// Makes calls, and validates requests and responses with the description.
 struct Caller {
     api: Api,
     description: Value,
-    /// Which call was answered what.
+    /// The statuses of each call.
     seen: BTreeSet<(String, u16)>,
     codes: BTreeSet<String>,
 }
@@ -94,7 +94,7 @@ impl Caller {
         self.api = Api::new(settings);
     }
 
-    /// Each call as it succeeds, and each way in which it can fail.
+    /// Makes each call successfully, and in each way in which it can fail.
     fn walk(&mut self) {
         self.job();
         self.failures();
@@ -163,17 +163,17 @@ fn every_call_and_every_error_is_answered_as_described() {
             described.insert((name, status.parse().unwrap()));
         }
     }
-    assert_eq!(caller.seen, described, "what is described can be seen");
+    assert_eq!(caller.seen, described, "every described response occurs");
 }
 
 #[test]
-fn the_description_is_served_to_whoever_asks() {
+fn the_description_is_served_without_a_key() {
     let mut api = Api::new(Settings::default());
     let answered = api.call(&Request::get("/openapi.json").body("".into()).unwrap());
     assert_eq!((answered.status, &answered.body), (200, &description()));
     assert_eq!(answered.headers["content-type"], "application/json");
     let posted = Request::post("/openapi.json").body("".into()).unwrap();
-    assert_eq!(api.call(&posted).status, 401, "it is no call of the API");
+    assert_eq!(api.call(&posted).status, 401, "only GET is served without a key");
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn a_complete_result_has_every_field_that_is_described_and_no_other() {
     }
 }
 
-/// What is described is worth something only if another answer would be found.
+/// A control: the description refuses other responses.
 #[test]
-fn an_answer_that_is_not_as_described_is_found() {
+fn a_response_that_is_not_as_described_is_refused() {
     let mut api = Api::delivering();
     let job_id = api.ordered(&shoes());
     api.now = seconds(180);
@@ -227,9 +227,9 @@ fn an_answer_that_is_not_as_described_is_found() {
     }
 }
 
-/// What the document does not show is said to be a choice, and may have more in it.
+/// Schemas that the document does not show are marked as choices, and allow further fields.
 #[test]
-fn what_the_document_does_not_show_is_open_and_says_so() {
+fn undocumented_schemas_are_marked_and_allow_further_fields() {
     let description = description();
     let schemas = &description["components"]["schemas"];
     for name in ["unfinished_job", "created_job", "brand", "configured_brand", "configured_targets"]

@@ -84,7 +84,7 @@ async fn rate_limit_exceeded() {
     let client = client(&simulator);
     let id: JobId = "job_1".parse().unwrap();
     assert_eq!(client.article(&id).await.unwrap_err().code(), Some(&ErrorCode::JobNotFound));
-    // The clock stands still, so the client's own repetitions do not help it.
+    // The clock stands still, so the retries of the client fail as well.
     let error = client.article(&id).await.unwrap_err();
     assert_eq!((error.code(), error.status()), (Some(&ErrorCode::RateLimitExceeded), Some(429)));
     assert_eq!(error.retry_after(), Some(Duration::from_secs(1)));
@@ -147,7 +147,7 @@ async fn plan_required() {
 }
 
 #[tokio::test]
-async fn an_order_whose_answer_is_broken_was_taken_all_the_same() {
+async fn an_order_with_a_malformed_response_was_accepted() {
     let rule = Rule::new(Fault::ApiMalformed).nth(1);
     let simulator = stepped().brand("brand_1").fault(rule).start().await.unwrap();
     let error = refused(&simulator, shoes()).await;
@@ -156,7 +156,7 @@ async fn an_order_whose_answer_is_broken_was_taken_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_passing_failure_of_the_api_is_waited_out_by_who_asks_and_not_by_who_orders() {
+async fn a_transient_failure_of_the_api_is_retried_for_questions_and_not_for_orders() {
     let rule = Rule::new(Fault::ApiStatus(503)).nth(1);
     let simulator = stepped().brand("brand_1").fault(rule.clone()).start().await.unwrap();
     let error = refused(&simulator, shoes()).await;
@@ -169,7 +169,7 @@ async fn a_passing_failure_of_the_api_is_waited_out_by_who_asks_and_not_by_who_o
 }
 
 #[tokio::test]
-async fn a_slow_api_runs_into_the_clients_time_out() {
+async fn a_slow_api_exceeds_the_timeout_of_the_client() {
     let rule = Rule::new(Fault::ApiLatency(Duration::from_secs(20)));
     let simulator = stepped().brand("brand_1").fault(rule).start().await.unwrap();
     let impatient = Client::builder(ApiKey::new(KEY).unwrap(), &simulator.base_url());

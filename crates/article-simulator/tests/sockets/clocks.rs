@@ -15,7 +15,7 @@ use crate::receiver::Receiver;
 const TOKEN: &str = "Bearer secret";
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A receiver without sockets, which refuses the first two attempts at everything.
+/// A sender without sockets, for a receiver that refuses the first two attempts of each delivery.
 #[derive(Debug, Default)]
 struct Reluctant(AtomicU64);
 
@@ -54,7 +54,7 @@ async fn a_day_of_service_takes_less_than_a_second() {
 }
 
 #[tokio::test]
-async fn a_clock_can_be_advanced_until_there_is_nothing_more_to_do() {
+async fn a_clock_can_be_advanced_to_its_end() {
     let simulator = Simulator::builder()
         .clock(Clock::stepped())
         .rate_limit(NonZeroU32::MIN, HOUR)
@@ -70,7 +70,7 @@ async fn a_clock_can_be_advanced_until_there_is_nothing_more_to_do() {
 }
 
 #[tokio::test]
-async fn on_a_stepped_clock_nothing_happens_by_itself() {
+async fn with_a_stepped_clock_nothing_happens_by_itself() {
     let receiver = Receiver::start(&[]).await;
     let simulator = Simulator::builder()
         .clock(Clock::stepped())
@@ -118,7 +118,7 @@ async fn an_accelerated_clock_delivers_and_retries_by_itself() {
             .start()
             .await
             .unwrap();
-        sleep(Duration::from_millis(20)).await; // it has nothing to do, and waits for news
+        sleep(Duration::from_millis(20)).await; // the engine is idle, and waits for a call
         let job = simulator.order("Shoes").await.unwrap();
         let start = Instant::now();
         while simulator.attempts().len() < 3 {

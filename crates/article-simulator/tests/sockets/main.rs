@@ -1,4 +1,4 @@
-//! The simulator over sockets: with the client of this workspace, and with receivers of several kinds.
+//! The simulator over sockets, with the client of this workspace and with several receivers.
 
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 

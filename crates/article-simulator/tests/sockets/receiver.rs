@@ -13,7 +13,7 @@ use tokio::{
     net::TcpListener,
 };
 
-/// A receiver that notes what comes, and answers each delivery by a script. After its end it says 200.
+/// A receiver that records requests, and answers them with the statuses of a script. After its end it answers 200.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) url: String,
@@ -23,7 +23,7 @@ pub(crate) struct Receiver {
 #[derive(Debug, Clone)]
 pub(crate) struct Came {
     pub(crate) headers: HeaderMap,
-    /// `None` if it broke off.
+    /// `None` if it ended early.
     pub(crate) body: Option<Bytes>,
 }
 
@@ -54,7 +54,7 @@ async fn note(request: Request<Body>, script: &[u16], notes: &Mutex<Vec<Came>>) 
     (StatusCode::from_u16(status).unwrap(), redirect, format!("answer {status}")).into_response()
 }
 
-/// A receiver that takes one connection, reads what comes first, answers with `answer`, and gives back what came.
+/// A receiver that accepts one connection, reads one request, answers with `answer`, and returns the request.
 pub(crate) async fn raw(answer: &'static [u8]) -> (String, tokio::task::JoinHandle<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook?shop=1", listener.local_addr().unwrap());

@@ -16,7 +16,7 @@ fn stepped(url: &str) -> SimulatorBuilder {
     Simulator::builder().seed(7).clock(Clock::stepped()).publish_target(url, TOKEN)
 }
 
-/// One job and its whole day.
+/// One job, and the attempts of a whole day.
 async fn day_of(builder: SimulatorBuilder) -> (Simulator, Vec<Attempt>) {
     let simulator = builder.start().await.unwrap();
     simulator.order("Shoes").await.unwrap();
@@ -48,7 +48,7 @@ async fn retries_come_at_0_10_70_and_370_seconds_with_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn a_request_is_written_as_the_document_writes_it() {
+async fn a_request_is_written_as_the_document_shows_it() {
     let (url, came) = raw(b"HTTP/1.1 204 No Content\r\n\r\n").await;
     let (simulator, attempts) = day_of(stepped(&url)).await;
     assert_eq!(attempts.iter().map(status).collect::<Vec<_>>(), [204]);
@@ -99,7 +99,7 @@ async fn a_cut_delivery_ends_in_the_middle_of_its_body() {
 }
 
 #[tokio::test]
-async fn a_slow_delivery_takes_its_time_and_arrives_whole() {
+async fn a_slow_delivery_takes_its_time_and_arrives_complete() {
     let receiver = Receiver::start(&[]).await;
     let rule = Rule::new(Fault::Slow(Duration::from_millis(200)));
     let (_, attempts) = day_of(stepped(&receiver.url).fault(rule)).await;
@@ -109,7 +109,7 @@ async fn a_slow_delivery_takes_its_time_and_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_and_a_duplicate_bring_the_same_article_again() {
+async fn a_lost_answer_and_a_duplicate_send_the_same_article_again() {
     for fault in [Fault::AnswerLost, Fault::Duplicate] {
         let receiver = Receiver::start(&[]).await;
         let (_, attempts) = day_of(stepped(&receiver.url).fault(Rule::new(fault).attempt(1))).await;
@@ -120,7 +120,7 @@ async fn a_lost_answer_and_a_duplicate_bring_the_same_article_again() {
 }
 
 #[tokio::test]
-async fn who_does_not_answer_is_given_up_and_tried_again() {
+async fn a_receiver_that_does_not_answer_times_out_and_is_retried() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let timeout = Duration::from_millis(50);
@@ -133,10 +133,10 @@ async fn who_does_not_answer_is_given_up_and_tried_again() {
 }
 
 #[tokio::test]
-async fn who_is_not_there_or_speaks_no_http_is_tried_again() {
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", nobody.local_addr().unwrap());
-    drop(nobody);
+async fn a_receiver_that_is_down_or_does_not_speak_http_is_retried() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", closed.local_addr().unwrap());
+    drop(closed);
     let (_, attempts) = day_of(stepped(&url)).await;
     assert_eq!(attempts.len(), 4);
     assert!(why(&attempts[0]).contains("refused"), "{}", why(&attempts[0]));
@@ -148,23 +148,26 @@ async fn who_is_not_there_or_speaks_no_http_is_tried_again() {
 }
 
 #[tokio::test]
-async fn nothing_leaves_this_machine() {
+async fn deliveries_go_to_this_machine_only() {
     let (_, attempts) = day_of(stepped("http://receiver.invalid/")).await;
-    assert_eq!(why(&attempts[0]), "the simulator stays on this machine: allow_network lets it out");
+    assert_eq!(
+        why(&attempts[0]),
+        "the simulator delivers to this machine only: allow_network lifts this"
+    );
 }
 
 #[tokio::test]
-async fn an_endless_answer_does_not_hold_the_sender() {
+async fn an_endless_answer_does_not_block_the_sender() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let answering = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        stream.read_exact(&mut [0; 100]).await.unwrap(); // an answer needs a question
+        stream.read_exact(&mut [0; 100]).await.unwrap(); // the answer comes after the request
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n").await.unwrap();
         while stream.write_all(&[b'x'; 1000]).await.is_ok() {}
     });
     let (_, attempts) = day_of(stepped(&url)).await;
     assert_eq!(status(&attempts[0]), 200);
     assert_eq!(attempts[0].outcome.answer.as_ref().unwrap().start, "x".repeat(256));
-    answering.await.unwrap(); // the sender has hung up
+    answering.await.unwrap(); // the sender has closed the connection
 }

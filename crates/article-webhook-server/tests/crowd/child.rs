@@ -1,4 +1,4 @@
-//! A server as a process of its own.
+//! A server in a child process.
 
 use std::{
     env, fs,
@@ -47,7 +47,7 @@ impl Server {
         folder.expect("the server runs, on Linux").count() as u64
     }
 
-    /// The processor time that the threads of the server have used, in the kernel too.
+    /// The processor time of all threads of the server, in user mode and in the kernel.
     pub(crate) fn processor_time(&self) -> Duration {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id()));
         let time = |task: fs::DirEntry| {

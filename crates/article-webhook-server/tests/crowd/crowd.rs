@@ -1,4 +1,5 @@
-//! A third silent, a third with half a head, a third with a valid token and a body that trickles.
+//! A crowd of slow senders: a third is silent, a third sends half a head, a third sends a valid head and then a body
+//! byte by byte.
 
 use std::{
     net::SocketAddr,
@@ -21,13 +22,13 @@ use crate::{
 
 const SIZE: usize = 2_500;
 const CLOSED_WITHIN: Duration = Duration::from_secs(11);
-/// What is promised, and held against a machine that does nothing else (`-- --long`). A busy one shows
-/// no more than that nobody is held up.
+/// The promise, which is tested on a machine that does nothing else (`-- --long`). On a busy machine the test shows
+/// only that no delivery is blocked.
 const P99: Duration = Duration::from_millis(250);
-const HELD_UP: Duration = Duration::from_secs(2);
+const BLOCKED: Duration = Duration::from_secs(2);
 const MEMORY: u64 = 64 << 10; // KiB
 
-pub(crate) fn is_held_off() {
+pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
     let server = Server::start(Role::Ours);
     let runtime = Runtime::new().expect("there are threads");
     let _guard = runtime.enter();
@@ -48,7 +49,7 @@ pub(crate) fn is_held_off() {
         let times = good.await.expect("every delivery is stored");
         let mut ends = Vec::new();
         while let Some(end) = crowd.join_next().await {
-            ends.push(end.expect("nobody panics"));
+            ends.push(end.expect("no task panics"));
         }
         (times, ends, before, most)
     });
@@ -63,14 +64,14 @@ pub(crate) fn is_held_off() {
     );
     assert!(times.len() > 1900, "only {} good deliveries", times.len());
     let is_long = std::env::args().any(|argument| argument == "--long");
-    let bound = if is_long { P99 } else { HELD_UP };
+    let bound = if is_long { P99 } else { BLOCKED };
     assert!(p99 < bound, "{p99:?}");
     assert!(growth < MEMORY, "{growth} KiB");
     assert!(last < CLOSED_WITHIN, "{last:?}");
 }
 
-/// Most of a crowd costs nothing but to be held.
-pub(crate) fn costs_little_while_it_is_silent() {
+/// A silent connection has no buffers.
+pub(crate) fn silent_connections_cost_little_memory() {
     const LITTLE: u64 = 16 << 10; // KiB
     let server = Server::start(Role::Ours);
     let runtime = Runtime::new().expect("there are threads");
@@ -89,8 +90,8 @@ pub(crate) fn costs_little_while_it_is_silent() {
     assert!(growth < LITTLE, "{growth} KiB");
 }
 
-/// The measure can fail.
-pub(crate) fn planted_axum_serve_keeps_it() {
+/// A control: the measurement can fail.
+pub(crate) fn planted_axum_serve_keeps_every_connection() {
     let server = Server::start(Role::Axum);
     let runtime = Runtime::new().expect("there are threads");
     let size = 30;
@@ -103,7 +104,7 @@ pub(crate) fn planted_axum_serve_keeps_it() {
     assert_eq!(open, size);
 }
 
-/// All come within about a second.
+/// All connect within about a second.
 fn gather(address: SocketAddr, size: usize, patience: Duration) -> JoinSet<Option<Duration>> {
     let start = tokio::time::Instant::now();
     let delivery: &'static [u8] = delivery().leak();

@@ -1,4 +1,4 @@
-//! How many files a process may open: many for the crowd, and almost none.
+//! Limits of file descriptors: high for the crowd, and low for a server that uses them up.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ use crate::{
     role::Role,
 };
 
-/// Raises the limit of this process, and of those it starts, as far as the system allows.
-pub(crate) fn are_enough_for_a_crowd() {
+/// Raises the limit of this process and its children as far as the system allows.
+pub(crate) fn raise_the_limit() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let enough = maximum.is_none_or(|maximum| maximum >= 4_096);
     assert!(enough, "the crowd needs 4096 open files: raise the limit, `ulimit -Hn`");
@@ -20,7 +20,7 @@ pub(crate) fn are_enough_for_a_crowd() {
         .expect("a limit may be raised to its maximum");
 }
 
-pub(crate) fn are_used_up_and_deliveries_go_on() {
+pub(crate) fn deliveries_go_on_without_free_descriptors() {
     let server = Server::start(Role::Starved);
     let runtime = Runtime::new().expect("there are threads");
     runtime.block_on(async {

@@ -24,7 +24,7 @@ pub(crate) fn delivery() -> Vec<u8> {
     [&request, &b"\r\n"[..], post.body()].concat()
 }
 
-/// Delivers, and says how long it took from before the connection to the last byte of the answer.
+/// Delivers, and returns the time from the start of the connection to the last byte of the response.
 pub(crate) async fn deliver(address: SocketAddr, delivery: &[u8]) -> Duration {
     let start = Instant::now();
     let mut answer = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) async fn deliver(address: SocketAddr, delivery: &[u8]) -> Duration {
     start.elapsed()
 }
 
-/// Delivers at a steady rate, whether or not the answers keep up. Returns the times, shortest first.
+/// Delivers at a steady rate, even if the responses are slower. Returns the times, shortest first.
 pub(crate) async fn deliver_steadily(
     address: SocketAddr,
     per_second: u32,

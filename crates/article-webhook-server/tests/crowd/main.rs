@@ -1,9 +1,9 @@
-//! What the server stands: a crowd of slow and silent senders around good deliveries, a process
-//! without file descriptors, and what it costs beside `axum::serve`.
+//! The server under load: a crowd of slow and silent senders beside good deliveries, a process without file
+//! descriptors, and the costs compared with `axum::serve`.
 //!
-//! Each server is this program once more, as a child process, so that its memory is its own.
+//! Each server is a child process of this program, so that its memory can be measured.
 
-#![allow(clippy::print_stdout)] // a program may
+#![allow(clippy::print_stdout)] // a program writes to its terminal
 
 mod child;
 mod crowd;
@@ -20,11 +20,11 @@ fn main() {
         role.serve();
         return;
     }
-    descriptors::are_enough_for_a_crowd();
-    // What `cargo test` passes on is for a harness that this is not.
-    descriptors::are_used_up_and_deliveries_go_on();
-    crowd::costs_little_while_it_is_silent();
-    crowd::planted_axum_serve_keeps_it();
-    crowd::is_held_off();
-    throughput::is_near_that_of_axum_serve();
+    descriptors::raise_the_limit();
+    // Arguments of `cargo test` are for its own harness, and are ignored, except `--long`.
+    descriptors::deliveries_go_on_without_free_descriptors();
+    crowd::silent_connections_cost_little_memory();
+    crowd::planted_axum_serve_keeps_every_connection();
+    crowd::good_deliveries_go_on_and_the_crowd_is_closed();
+    throughput::is_close_to_axum_serve();
 }

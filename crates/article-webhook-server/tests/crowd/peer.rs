@@ -1,4 +1,4 @@
-//! One of the crowd.
+//! One sender of the crowd.
 
 use std::{
     net::SocketAddr,
@@ -14,16 +14,16 @@ use tokio::{
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Silent,
-    /// Half a head, and then a byte of it now and then.
+    /// Half a head, and then one more byte per second.
     HalfHead,
-    /// A good head, token included, and then a byte of the body now and then.
+    /// A good head with the token, and then one byte of the body per second.
     SlowBody,
 }
 
 impl Kind {
     pub(crate) const ALL: [Self; 3] = [Self::Silent, Self::HalfHead, Self::SlowBody];
 
-    fn is_to_be_sent(self, delivery: &[u8]) -> usize {
+    fn bytes_to_send_at_once(self, delivery: &[u8]) -> usize {
         match self {
             Self::Silent => 0,
             Self::HalfHead => 60,
@@ -32,8 +32,8 @@ impl Kind {
     }
 }
 
-/// Stays until the server closes the connection, and says when that was, counted from its start;
-/// `None` if it is still open after `patience`.
+/// Stays until the server closes the connection, and returns the time since its start, or `None` if it is still open
+/// after `patience`.
 pub(crate) async fn stay(
     kind: Kind,
     address: SocketAddr,
@@ -43,7 +43,7 @@ pub(crate) async fn stay(
     let mut stream = TcpStream::connect(address).await.expect("the server listens");
     let start = Instant::now();
     let (mut reads, mut writes) = stream.split();
-    let mut sent = kind.is_to_be_sent(delivery);
+    let mut sent = kind.bytes_to_send_at_once(delivery);
     writes.write_all(&delivery[..sent]).await.ok()?;
     let trickle = async {
         if let Kind::Silent = kind {
@@ -53,13 +53,13 @@ pub(crate) async fn stay(
             sleep(Duration::from_secs(1)).await;
             sent += 1;
             if writes.write_all(&delivery[sent - 1..sent]).await.is_err() {
-                // The reading side tells of the end.
+                // The reading side reports the end.
                 std::future::pending::<()>().await;
             }
         }
     };
     let to_the_end = async {
-        // An answer may come first: 408. A reset is an end too.
+        // A response may come first: 408. A reset is an end too.
         while reads.read(&mut [0; 512]).await.is_ok_and(|read| read > 0) {}
     };
     let ended = async {

@@ -10,9 +10,9 @@ use tokio::net::TcpListener;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Role {
-    /// This project's server, with its own settings.
+    /// This server with default settings.
     Ours,
-    /// The same with almost no file descriptors.
+    /// This server with almost no file descriptors.
     Starved,
     /// `axum::serve`.
     Axum,
@@ -37,8 +37,8 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.arg() == arg)
     }
 
-    /// Serves on a free port of the loopback, which it prints, until standard input ends: so no server
-    /// outlives the test.
+    /// Serves on a free port of the loopback, which it prints, until standard input ends. So no server outlives the
+    /// test.
     pub(crate) fn serve(self) {
         if let Self::Starved = self {
             let limit = Some(Self::DESCRIPTORS);

@@ -1,4 +1,4 @@
-//! Good deliveries a second, this server and `axum::serve` by turns.
+//! Good deliveries per second: this server and `axum::serve` in turns.
 
 use std::{
     net::SocketAddr,
@@ -17,7 +17,7 @@ const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(300);
 const SENDERS: usize = 8;
 
-pub(crate) fn is_near_that_of_axum_serve() {
+pub(crate) fn is_close_to_axum_serve() {
     let servers = [Role::Ours, Role::Axum].map(Server::start);
     let runtime = Runtime::new().expect("there are threads");
     // Deliveries, and processor time for one of them.

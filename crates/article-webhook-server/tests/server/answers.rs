@@ -16,7 +16,7 @@ use crate::common::*;
 
 const INTERNAL: &str = r#"{"error":"internal","message":"the receiver failed"}"#;
 
-/// Fails as its path says.
+/// Fails in the way that its path names.
 #[derive(Clone)]
 struct Failing {
     is_ready: bool,
@@ -34,7 +34,7 @@ impl Service<Request<Body>> for Failing {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         match request.uri().path() {
-            // As a panic, but without its message in the output of the tests.
+            // A panic without a message in the output of the tests.
             "/panic" => std::panic::resume_unwind(Box::new("a secret of the panic")),
             "/error" => ready(Err("a secret of the error")),
             _ => ready(Ok(Response::new("well".to_owned()))),
@@ -50,8 +50,8 @@ fn assert_internal(answer: &str) {
 }
 
 #[tokio::test]
-async fn a_service_that_panics_or_fails_is_answered_for_and_the_next_request_is_served() {
-    let running = Running::start(server().await, Failing { is_ready: true });
+async fn a_service_that_panics_or_fails_gets_a_500_and_the_next_request_is_served() {
+    let running = Running::start(server(), Failing { is_ready: true });
     for path in ["/panic", "/error"] {
         let mut peer = running.connect().await;
         peer.send(GET.replace("GET /", &format!("GET {path}"))).await;
@@ -63,27 +63,27 @@ async fn a_service_that_panics_or_fails_is_answered_for_and_the_next_request_is_
 }
 
 #[tokio::test]
-async fn a_panic_later_than_the_call_is_answered_for_too() {
+async fn a_panic_after_the_call_gets_a_500_too() {
     async fn later() {
         tokio::task::yield_now().await;
         std::panic::resume_unwind(Box::new("late"));
     }
-    let running = Running::start(server().await, Router::new().route("/", get(later)));
+    let running = Running::start(server(), Router::new().route("/", get(later)));
     let mut peer = running.connect().await;
     peer.send(GET).await;
     assert_internal(&peer.rest().await);
 }
 
 #[tokio::test]
-async fn a_service_that_is_never_ready_again_is_answered_for() {
-    let running = Running::start(server().await, Failing { is_ready: false });
+async fn a_service_that_is_never_ready_gets_a_500() {
+    let running = Running::start(server(), Failing { is_ready: false });
     let mut peer = running.connect().await;
     peer.send(GET).await;
     assert_internal(&peer.rest().await);
 }
 
 #[tokio::test]
-async fn the_server_says_internal_in_the_words_of_the_core() {
+async fn the_500_of_the_server_is_the_500_of_the_core() {
     let job_id: JobId = "job_1".parse().expect("it is a job id");
     let panicked = ready(Err::<Reply, ()>(()));
     let never = |_| std::future::pending::<()>();
@@ -92,13 +92,13 @@ async fn the_server_says_internal_in_the_words_of_the_core() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_ends_its_connection_alone() {
+async fn a_response_that_fails_in_its_middle_ends_only_its_own_connection() {
     let broken = get(async || {
         let frames = [Ok("half"), Err("a secret of the answer")];
         axum::body::Body::new(Frames(frames.into_iter()))
     });
     let app = Router::new().route("/broken", broken).route("/", get(async || "well"));
-    let running = Running::start(server().await, app);
+    let running = Running::start(server(), app);
     let mut peer = running.connect().await;
     peer.send(GET.replace("GET /", "GET /broken")).await;
     let rest = peer.rest().await;

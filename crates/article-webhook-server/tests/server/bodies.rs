@@ -12,8 +12,8 @@ use tokio::{
 
 use crate::common::*;
 
-/// An application that says of what kind the error was that ended the body.
-fn telling() -> Router {
+/// An application that answers the kind of the error that ended the body.
+fn answering_error_kind() -> Router {
     Router::new().fallback(async |request: Request<axum::body::Body>| {
         match request.into_body().collect().await {
             Ok(body) => body.to_bytes().len().to_string(),
@@ -30,8 +30,8 @@ fn kind(error: &dyn std::error::Error) -> Option<ErrorKind> {
 }
 
 #[tokio::test]
-async fn a_body_that_stalls_or_trickles_has_timed_out_at_its_deadline() {
-    let running = Running::start(server().await, telling());
+async fn a_body_that_stalls_or_arrives_slowly_times_out_at_its_deadline() {
+    let running = Running::start(server(), answering_error_kind());
     for trickles in [false, true] {
         let mut peer = running.connect().await;
         let start = std::time::Instant::now();
@@ -48,35 +48,35 @@ async fn a_body_that_stalls_or_trickles_has_timed_out_at_its_deadline() {
 
 #[tokio::test]
 async fn planted_without_a_deadline_the_same_body_is_waited_for() {
-    let mut peer = Peer::connect(axum_serve(telling()).await).await;
+    let mut peer = Peer::connect(axum_serve(answering_error_kind()).await).await;
     peer.send(post(1000) + "abc").await;
     sleep(BODY * 2).await;
     assert!(peer.is_open().await);
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_an_unexpected_end() {
+async fn a_body_that_ends_early_is_an_unexpected_eof() {
     let (ended, mut ends) = mpsc::unbounded_channel();
     let service = Router::new().fallback(async move |request: Request<axum::body::Body>| {
         let error = request.into_body().collect().await.expect_err("it breaks off");
         ended.send(kind(&error)).expect("the test listens");
     });
-    let running = Running::start(server().await, service);
+    let running = Running::start(server(), service);
     let mut peer = running.connect().await;
     peer.send(post(1000) + "abc").await;
     drop(peer);
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }
 
-/// What of each body is not charged.
+/// The bytes of each body that are free.
 const FREE: usize = 64 << 10;
 
 #[tokio::test]
 async fn a_body_over_the_budget_of_all_bodies_is_out_of_memory_until_another_exchange_ends() {
-    let running = Running::start(server().await.body_budget(100_000), telling());
+    let running = Running::start(server().body_budget(100_000), answering_error_kind());
     let mut first = running.connect().await;
     first.send(post(FREE + 80_001) + &"a".repeat(FREE + 80_000)).await;
-    sleep(BODY / 8).await; // until the service has them
+    sleep(BODY / 8).await; // until the service has read them
     let mut second = running.connect().await;
     second.send(post(FREE + 40_000) + &"a".repeat(FREE + 40_000)).await;
     let answer = second.rest().await;
@@ -95,8 +95,8 @@ async fn a_body_over_the_budget_of_all_bodies_is_out_of_memory_until_another_exc
 }
 
 #[tokio::test]
-async fn an_exchange_that_is_cut_gives_its_share_of_the_budget_back() {
-    let running = Running::start(server().await.body_budget(100_000), telling());
+async fn an_exchange_that_is_cut_gives_its_bytes_back() {
+    let running = Running::start(server().body_budget(100_000), answering_error_kind());
     let mut first = running.connect().await;
     first.send(post(FREE + 90_001) + &"a".repeat(FREE + 90_000)).await;
     sleep(BODY / 8).await;
@@ -108,14 +108,14 @@ async fn an_exchange_that_is_cut_gives_its_share_of_the_budget_back() {
 }
 
 #[tokio::test]
-async fn a_body_whose_length_is_read_is_over_and_the_connection_goes_on() {
+async fn a_body_is_complete_after_its_declared_length_and_the_connection_stays_open() {
     let service = Router::new().fallback(async |request: Request<axum::body::Body>| {
         let mut body = request.into_body();
         while !body.is_end_stream() {
             body.frame().await.expect("there is more").expect("it is whole");
         }
     });
-    let running = Running::start(server().await, service);
+    let running = Running::start(server(), service);
     let mut peer = running.connect().await;
     for _ in 0..2 {
         peer.send(post(3)).await;
@@ -127,10 +127,10 @@ async fn a_body_whose_length_is_read_is_over_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn an_answer_before_the_end_of_the_body_is_seen_says_so_and_ends_the_connection() {
-    let running = Running::start(server().await, Router::new()); // answers 404
+async fn a_response_before_the_end_of_the_body_arrives_and_closes_the_connection() {
+    let running = Running::start(server(), Router::new()); // answers 404
     for _ in 0..20 {
-        // A sender that cannot put the whole body into the system's buffers, and so notices a reset.
+        // The whole body does not fit the system's buffers, so this sender notices a reset.
         let socket = TcpSocket::new_v4().expect("there are sockets");
         socket.set_send_buffer_size(16 << 10).expect("it may be small");
         let mut peer = Peer(socket.connect(running.address).await.expect("the server listens"));
@@ -145,11 +145,11 @@ async fn an_answer_before_the_end_of_the_body_is_seen_says_so_and_ends_the_conne
     silent.send(post(400_000)).await;
     let start = std::time::Instant::now();
     assert!(silent.rest().await.starts_with("HTTP/1.1 404"));
-    assert!(start.elapsed() < BODY, "nobody waits for the body");
+    assert!(start.elapsed() < BODY, "the server does not wait for the body");
 }
 
 #[tokio::test]
-async fn a_body_that_the_service_keeps_behind_its_answer_ends_with_its_deadline() {
+async fn a_body_that_the_service_keeps_after_its_response_ends_at_its_deadline() {
     let forever = Arc::new(Notify::new());
     let service = Router::new().fallback(async move |request: Request<axum::body::Body>| {
         let _kept = tokio::spawn(async move {
@@ -157,7 +157,7 @@ async fn a_body_that_the_service_keeps_behind_its_answer_ends_with_its_deadline(
             drop(request);
         });
     });
-    let running = Running::start(server().await, service);
+    let running = Running::start(server(), service);
     let mut peer = running.connect().await;
     let start = std::time::Instant::now();
     peer.send(post(1000)).await;
@@ -167,8 +167,8 @@ async fn a_body_that_the_service_keeps_behind_its_answer_ends_with_its_deadline(
 }
 
 #[tokio::test]
-async fn a_sender_that_asks_first_is_told_to_continue_or_answered_at_once() {
-    let running = Running::start(server().await, counting());
+async fn expect_100_continue_gets_a_100_or_the_final_response() {
+    let running = Running::start(server(), counting());
     let expecting = post(3).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
     let mut peer = running.connect().await;
     peer.send(&expecting).await;

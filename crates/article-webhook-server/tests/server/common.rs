@@ -1,4 +1,4 @@
-//! A server in the background, and a sender as plain as can be.
+//! A server in the background, and a peer that sends any bytes.
 
 use std::{
     io,
@@ -6,13 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_server::{Body, Server};
+use article_webhook_server::{Body, Server, ServerBuilder};
 use axum::{Router, extract::Request, routing::any};
 use http::Response;
 use http_body_util::BodyExt;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::oneshot,
     task::JoinHandle,
     time::timeout,
@@ -22,12 +22,11 @@ use tower_service::Service;
 /// The deadlines of these tests: long enough for a busy machine, short enough to wait for.
 pub(crate) const HEAD: Duration = Duration::from_millis(400);
 pub(crate) const BODY: Duration = Duration::from_millis(800);
-/// Within this, what should happen has happened.
+/// How long a test waits for something that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(crate) async fn server() -> Server {
-    let server = Server::bind("127.0.0.1:0").await.expect("a port is free");
-    server.head_deadline(HEAD).body_deadline(BODY).shutdown_grace(PATIENCE)
+pub(crate) fn server() -> ServerBuilder {
+    Server::builder().head_deadline(HEAD).body_deadline(BODY).shutdown_grace(PATIENCE)
 }
 
 pub(crate) struct Running {
@@ -37,7 +36,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn start<S, B>(server: Server, service: S) -> Self
+    pub(crate) fn start<S, B>(server: ServerBuilder, service: S) -> Self
     where
         S: Service<Request<Body>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
         B: http_body::Body<
@@ -46,6 +45,10 @@ impl Running {
             > + Send
             + 'static,
     {
+        let socket = TcpSocket::new_v4().expect("a socket can be made");
+        socket.bind(([127, 0, 0, 1], 0).into()).expect("a port is free");
+        let listener = socket.listen(1024).expect("the socket is bound");
+        let server = server.build(listener).expect("the settings are valid");
         let address = server.local_addr().expect("it listens");
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.serve(service, async { _ = stopped.await }));
@@ -63,7 +66,7 @@ impl Running {
     }
 }
 
-/// An application that reads whatever comes and says how long it was.
+/// An application that reads the body and answers its length.
 pub(crate) fn counting() -> Router {
     let count = |request: Request| async {
         let body = request.into_body().collect().await;
@@ -72,7 +75,7 @@ pub(crate) fn counting() -> Router {
     Router::new().route("/", any(count))
 }
 
-/// What most servers of this framework are: no deadline, no cap.
+/// The usual server of the framework: no deadlines, no maximum of connections.
 pub(crate) async fn axum_serve(app: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let address = listener.local_addr().expect("it listens");
@@ -98,7 +101,7 @@ impl Peer {
         self.0.write_all(bytes.as_ref()).await.expect("the connection is open");
     }
 
-    /// The next answer, whose body has a declared length.
+    /// The next response, whose body has a declared length.
     pub(crate) async fn answer(&mut self) -> String {
         let mut answer = Vec::new();
         let whole = async {
@@ -111,7 +114,7 @@ impl Peer {
         String::from_utf8(answer).expect("it is text")
     }
 
-    /// Everything to the end of the connection, which must come.
+    /// Everything up to the end of the connection, which must come in time.
     pub(crate) async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         let read = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("it is closed");
@@ -119,7 +122,7 @@ impl Peer {
         String::from_utf8(rest).expect("it is text")
     }
 
-    /// How long it takes until the connection is closed without an answer, in whatever way.
+    /// The time until the connection is closed without a response. A reset counts.
     pub(crate) async fn closed_after(&mut self) -> Duration {
         let start = Instant::now();
         let read = timeout(PATIENCE, self.0.read(&mut [0])).await.expect("it is closed");
@@ -131,7 +134,7 @@ impl Peer {
         timeout(Duration::from_millis(50), self.0.read(&mut [0])).await.is_err()
     }
 
-    /// Sends the same byte again and again, until the connection is closed or the time is up.
+    /// Sends the same byte repeatedly until the connection is closed or the time is up.
     pub(crate) async fn trickle(&mut self, byte: u8, within: Duration) -> Option<Duration> {
         let start = Instant::now();
         while start.elapsed() < within {
@@ -152,7 +155,7 @@ fn is_whole(answer: &[u8]) -> bool {
     body.len() >= length.map_or(0, |length| length.parse().expect("a length is a number"))
 }
 
-/// What must happen, and soon.
+/// The output of a future that must resolve in time.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(PATIENCE, future).await.expect("it happens soon")
 }

@@ -8,25 +8,25 @@ use crate::common::*;
 
 #[tokio::test]
 async fn a_silent_connection_is_closed_at_the_deadline() {
-    let running = Running::start(server().await, counting());
+    let running = Running::start(server(), counting());
     assert_near(running.connect().await.closed_after().await, HEAD);
 }
 
 #[tokio::test]
-async fn bytes_that_trickle_in_do_not_extend_the_deadline() {
-    let running = Running::start(server().await, counting());
+async fn bytes_that_arrive_slowly_do_not_extend_the_deadline() {
+    let running = Running::start(server(), counting());
     let mut peer = running.connect().await;
     peer.send("GET / HTTP/1.1\r\nX-Slow: ").await;
     assert_near(peer.trickle(b'a', PATIENCE).await.expect("it is closed"), HEAD);
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_closed_when_the_deadline_has_passed_since_its_last_answer() {
+async fn an_idle_connection_is_closed_at_the_deadline_after_its_last_response() {
     let service = axum::Router::new().fallback(async || sleep(HEAD.mul_f64(1.5)).await);
-    let running = Running::start(server().await, service);
+    let running = Running::start(server(), service);
     let mut peer = running.connect().await;
     for _ in 0..2 {
-        peer.send(GET).await; // works for longer than a head may take
+        peer.send(GET).await; // the service takes longer than a head may
         assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
     }
     assert_near(peer.closed_after().await, HEAD);
@@ -34,7 +34,7 @@ async fn an_idle_connection_is_closed_when_the_deadline_has_passed_since_its_las
 
 #[tokio::test]
 async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
-    let running = Running::start(server().await, counting());
+    let running = Running::start(server(), counting());
     let mut peer = running.connect().await;
     peer.send([GET, "GET / HTTP/1.1\r\nX-Slow: "].concat()).await;
     assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
@@ -42,8 +42,8 @@ async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
 }
 
 #[tokio::test]
-async fn requests_that_come_in_one_piece_are_answered_in_turn() {
-    let running = Running::start(server().await, counting());
+async fn pipelined_requests_are_answered_in_order() {
+    let running = Running::start(server(), counting());
     let mut peer = running.connect().await;
     peer.send([&post(3), "abc", GET, &post(2), "de"].concat()).await;
     let answers = peer.rest().await;
@@ -53,7 +53,7 @@ async fn requests_that_come_in_one_piece_are_answered_in_turn() {
 
 #[tokio::test]
 async fn an_endless_head_and_too_many_headers_are_refused() {
-    let running = Running::start(server().await, counting());
+    let running = Running::start(server(), counting());
     let heads = ["X: ".to_owned() + &"a".repeat(70_000), "X: a\r\n".repeat(101) + "\r\n"];
     for head in heads {
         let mut peer = running.connect().await;
@@ -63,8 +63,8 @@ async fn an_endless_head_and_too_many_headers_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_1_is_refused() {
-    let running = Running::start(server().await, counting());
+async fn anything_but_http_1_is_refused() {
+    let running = Running::start(server(), counting());
     for greeting in ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x16\x03\x01\x02\0\x01\r\n\r\n"] {
         let mut peer = running.connect().await;
         peer.send(greeting).await;
@@ -73,7 +73,7 @@ async fn what_is_no_http_1_is_refused() {
 }
 
 #[tokio::test]
-async fn planted_the_same_trickle_stays_open_without_a_deadline() {
+async fn planted_without_a_deadline_the_same_connection_stays_open() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let hyper = listener.local_addr().expect("it listens");
     tokio::spawn(async move {

@@ -7,7 +7,7 @@ const REFUSED: [&str; 2] = [
 
 #[tokio::test]
 async fn a_request_without_exactly_one_host_is_refused_and_the_connection_closed() {
-    let running = Running::start(server().await, counting());
+    let running = Running::start(server(), counting());
     for request in REFUSED {
         let mut peer = running.connect().await;
         peer.send([request, GET].concat()).await;
@@ -21,7 +21,7 @@ async fn a_request_without_exactly_one_host_is_refused_and_the_connection_closed
 
 #[tokio::test]
 async fn http_1_0_needs_no_host_but_must_not_have_two() {
-    let running = Running::start(server().await, counting());
+    let running = Running::start(server(), counting());
     let mut peer = running.connect().await;
     peer.send("GET / HTTP/1.0\r\n\r\n").await;
     assert!(peer.rest().await.starts_with("HTTP/1.0 200"));
@@ -31,7 +31,7 @@ async fn http_1_0_needs_no_host_but_must_not_have_two() {
 }
 
 #[tokio::test]
-async fn planted_axum_serve_lets_them_in() {
+async fn planted_axum_serve_accepts_them() {
     let address = axum_serve(counting()).await;
     for request in REFUSED {
         let mut peer = Peer::connect(address).await;

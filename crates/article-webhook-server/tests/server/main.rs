@@ -1,12 +1,12 @@
-//! What the server promises, over real sockets of the loopback. Deadlines are set short; a planted
-//! control shows for each kind of test that it can fail.
+//! The promises of the server, over real sockets of the loopback. Deadlines are short. For each kind of test a
+//! control with a planted fault shows that it can fail.
 
 mod answers;
 mod bodies;
 mod common;
-mod deaf;
+mod eviction;
 mod heads;
 mod hosts;
 mod mount;
-mod room;
 mod shutdown;
+mod write_stall;

@@ -1,4 +1,4 @@
-//! The receivers of this project behind this server: what it cannot say itself, they say.
+//! The receivers of this project behind this server: they answer for bodies that the server ends.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,13 +18,13 @@ struct Ledger {
 
 impl Sink for Ledger {
     async fn accept(&self, delivery: Delivery) -> Reply {
-        self.stored.lock().expect("nobody panics").push(delivery.job_id().to_string());
+        self.stored.lock().expect("no thread panics").push(delivery.job_id().to_string());
         Reply::Stored
     }
 
     fn refused(&self, refused: &Refused) {
         let job_id = refused.job_id().map(ToString::to_string);
-        self.refused.lock().expect("nobody panics").push((*refused.rejection(), job_id));
+        self.refused.lock().expect("no thread panics").push((*refused.rejection(), job_id));
     }
 }
 
@@ -36,7 +36,7 @@ fn request(post: &Post) -> Vec<u8> {
     [&request, &b"\r\n"[..], post.body()].concat()
 }
 
-async fn judge(running: Running, ledger: Arc<Ledger>) {
+async fn check(running: Running, ledger: Arc<Ledger>) {
     let whole = request(&Post::complete());
     let mut peer = running.connect().await;
     for _ in 0..2 {
@@ -55,23 +55,23 @@ async fn judge(running: Running, ledger: Arc<Ledger>) {
     let answer = large.rest().await;
     assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("connection: close"), "{answer}");
 
-    assert_eq!(*ledger.stored.lock().expect("nobody panics"), ["job_7c1e4a52"; 2]);
+    assert_eq!(*ledger.stored.lock().expect("no thread panics"), ["job_7c1e4a52"; 2]);
     let job_id = Some("job_7c1e4a52".to_owned());
-    let refused = ledger.refused.lock().expect("nobody panics");
+    let refused = ledger.refused.lock().expect("no thread panics");
     assert_eq!(*refused, [(Rejection::Timeout, job_id.clone()), (Rejection::Overloaded, job_id)]);
 }
 
 #[tokio::test]
-async fn a_receiver_in_an_axum_router_answers_408_and_503_and_tells_its_sink() {
+async fn a_receiver_in_an_axum_router_answers_408_and_503_and_notifies_its_sink() {
     let ledger = Arc::new(Ledger::default());
     let receive = article_webhook_axum::receive(fixture::receiver(), ledger.clone());
     let app = Router::new().route("/", any(receive));
-    judge(Running::start(server().await.body_budget(100_000), app), ledger).await;
+    check(Running::start(server().body_budget(100_000), app), ledger).await;
 }
 
 #[tokio::test]
-async fn a_receiver_as_a_tower_service_does_too() {
+async fn a_receiver_as_a_tower_service_answers_408_and_503_and_notifies_its_sink() {
     let ledger = Arc::new(Ledger::default());
     let receive = article_webhook_tower::receive(fixture::receiver(), ledger.clone());
-    judge(Running::start(server().await.body_budget(100_000), receive), ledger).await;
+    check(Running::start(server().body_budget(100_000), receive), ledger).await;
 }

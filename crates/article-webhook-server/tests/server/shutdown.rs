@@ -21,7 +21,7 @@ async fn idle_connections_are_closed_and_requests_in_progress_finished() {
         body.len().to_string()
     });
     let app = Router::new().route("/", work).route("/quick", any(async || ()));
-    let running = Running::start(server().await.head_deadline(PATIENCE * 4), app);
+    let running = Running::start(server().head_deadline(PATIENCE * 4), app);
     let address = running.address;
     let (mut silent, mut idle) = (running.connect().await, running.connect().await);
     idle.send(GET.replace("GET /", "GET /quick")).await;
@@ -36,7 +36,7 @@ async fn idle_connections_are_closed_and_requests_in_progress_finished() {
     for peer in [&mut silent, &mut idle] {
         peer.closed_after().await;
     }
-    assert!(TcpStream::connect(address).await.is_err(), "nobody is let in");
+    assert!(TcpStream::connect(address).await.is_err(), "no connection is accepted");
     assert!(!served.is_finished());
     sending.send("def").await;
     for (peer, body) in [(&mut at_work, "0"), (&mut sending, "6")] {
@@ -47,10 +47,10 @@ async fn idle_connections_are_closed_and_requests_in_progress_finished() {
 }
 
 #[tokio::test]
-async fn what_is_not_finished_within_the_grace_is_cut() {
+async fn requests_that_outlast_the_grace_period_are_cut() {
     let grace = Duration::from_millis(300);
     let running = Running::start(
-        server().await.shutdown_grace(grace),
+        server().shutdown_grace(grace),
         Router::new().fallback(async || pending::<()>().await),
     );
     let mut endless = running.connect().await;
@@ -65,8 +65,8 @@ async fn what_is_not_finished_within_the_grace_is_cut() {
 
 #[tokio::test]
 async fn a_server_without_connections_stops_at_once() {
-    let running = Running::start(server().await, counting());
+    let running = Running::start(server(), counting());
     let start = Instant::now();
     assert!(soon(running.stop()).await.expect("no panic").is_ok());
-    assert!(start.elapsed() < PATIENCE / 2, "there is no need for the grace");
+    assert!(start.elapsed() < PATIENCE / 2, "it does not wait for the grace period");
 }

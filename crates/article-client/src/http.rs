@@ -1,0 +1,9 @@
+//! HTTP: the client, its settings, and one attempt at a call.
+
+mod builder;
+mod client;
+mod response;
+mod transport;
+
+pub use builder::ClientBuilder;
+pub use client::Client;

@@ -1,0 +1,87 @@
+use std::fmt;
+
+use article_webhook::{ArticleResult, JobId};
+use bytes::Bytes;
+use serde_json::Value;
+
+/// A job that the service has accepted.
+///
+/// ```
+/// /// What an application stores after an order.
+/// fn remember(created: &article_client::Created) -> String {
+///     created.job_id.to_string()
+/// }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive] // the document shows no more of the response
+pub struct Created {
+    /// The id under which the article is delivered and can be asked for.
+    pub job_id: JobId,
+    /// The whole response, a JSON object.
+    pub body: Value,
+}
+
+/// The state of a job.
+///
+/// ```
+/// use article_client::Job;
+///
+/// fn title(job: &Job) -> Option<&str> {
+///     match job {
+///         Job::Complete(complete) => Some(&complete.result.article.title),
+///         Job::Unfinished(_) => None,
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_enums, reason = "a job is complete or it is not")]
+pub enum Job {
+    /// The article is complete.
+    Complete(Box<Complete>),
+    /// The article is not complete. The document names no other state (service document, section 3).
+    Unfinished(Unfinished),
+}
+
+/// A job with its article.
+///
+/// ```
+/// fn words(complete: &article_client::Complete) -> usize {
+///     complete.result.article.html.as_untrusted_str().split_whitespace().count()
+/// }
+/// ```
+#[derive(Clone)]
+#[non_exhaustive] // the service may say more of a job
+pub struct Complete {
+    /// The article.
+    pub result: ArticleResult,
+    /// The bytes of the result, the same as those of a delivery by webhook.
+    pub body: Bytes,
+}
+
+/// A job without an article.
+///
+/// ```
+/// fn progress(job: &article_client::Unfinished) -> String {
+///     format!("{:?}, {} bytes of JSON", job.status, job.body.len())
+/// }
+/// ```
+#[derive(Clone)]
+#[non_exhaustive] // the service may say more of a job
+pub struct Unfinished {
+    /// The `status`, if it is a string.
+    pub status: Option<String>,
+    /// The whole response, a JSON object.
+    pub body: Bytes,
+}
+
+impl fmt::Debug for Complete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Complete").field("result", &self.result).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unfinished").field("status", &self.status).finish_non_exhaustive()
+    }
+}

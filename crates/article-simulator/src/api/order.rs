@@ -1,0 +1,93 @@
+use serde_json::{Map, Value};
+
+use super::fields::{invalid, present, required, text};
+use crate::{Step, Target, articles::Length, response::ApiError};
+
+/// The order of a client. The document shows `topic` and `webhook_url`; the other fields are the simulator's.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Order {
+    pub(crate) topic: String,
+    pub(crate) webhook: Option<Target>,
+    pub(crate) brand_id: Option<String>,
+    pub(crate) length: Length,
+    pub(crate) wants_analytics: bool,
+    pub(crate) plan_feature: Option<String>,
+    /// The step at which the pipeline is to fail.
+    pub(crate) fail_at: Option<Step>,
+}
+
+impl Order {
+    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
+        let topic = required(body, "topic", "a string that is not blank")?;
+        let expected = "an http or https URL";
+        let webhook = text(body, "webhook_url", expected)?.map(|url| Target::per_request(&url));
+        let webhook = webhook.transpose().map_err(|_| invalid("webhook_url", expected))?;
+        let number = |field, range: std::ops::RangeInclusive<u64>, expected| {
+            let Some(value) = present(body, field) else { return Ok(None) };
+            let number = value.as_u64().filter(|number| range.contains(number));
+            let number = number.and_then(|number| usize::try_from(number).ok());
+            number.map(Some).ok_or(invalid(field, expected))
+        };
+        let words = number("words", 500..=3000, "an integer from 500 to 3000")?;
+        let bytes = number("bytes", 1..=64 << 20, "an integer from 1 to 67108864")?;
+        let fail_at = present(body, "fail_at").map(|step| {
+            let step = serde_json::from_value(step.clone());
+            step.map_err(|_| invalid("fail_at", "outline, research, draft, edit, image or social"))
+        });
+        let analytics = present(body, "analytics")
+            .map(|value| value.as_bool().ok_or(invalid("analytics", "true or false")));
+        Ok(Self {
+            topic,
+            webhook,
+            brand_id: text(body, "brand_id", "a string")?,
+            length: match (bytes, words) {
+                (Some(bytes), _) => Length::Bytes(bytes),
+                (None, Some(words)) => Length::Words(words),
+                (None, None) => Length::Drawn,
+            },
+            wants_analytics: analytics.transpose()?.unwrap_or_default(),
+            plan_feature: text(body, "plan_feature", "a string")?,
+            fail_at: fail_at.transpose()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(body: &Value) -> Result<Order, ApiError> {
+        Order::read(body.as_object().unwrap())
+    }
+
+    #[test]
+    fn an_order_needs_a_topic_and_nothing_else() {
+        let order = read(&json!({"topic": "Shoes", "tone": "friendly"})).unwrap();
+        assert_eq!((order.topic.as_str(), order.length), ("Shoes", Length::Drawn));
+        assert_eq!((order.webhook, order.fail_at, order.wants_analytics), (None, None, false));
+    }
+
+    #[test]
+    fn an_invalid_field_is_refused_by_name() {
+        for (body, field) in [
+            (json!({}), "topic"),
+            (json!({"topic": 7}), "topic"),
+            (json!({"topic": " "}), "topic"),
+            (json!({"topic": "a", "webhook_url": "/hook"}), "webhook_url"),
+            (json!({"topic": "a", "webhook_url": "ftp://a.test"}), "webhook_url"),
+            (json!({"topic": "a", "webhook_url": 7}), "webhook_url"),
+            (json!({"topic": "a", "words": 499}), "words"),
+            (json!({"topic": "a", "bytes": 0}), "bytes"),
+            (json!({"topic": "a", "bytes": -1}), "bytes"),
+            (json!({"topic": "a", "analytics": "yes"}), "analytics"),
+            (json!({"topic": "a", "fail_at": "typing"}), "fail_at"),
+        ] {
+            match read(&body) {
+                Err(ApiError::InvalidRequest { field: named, .. }) => assert_eq!(named, field),
+                other => panic!("{body}: {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Deliveries: what is sent, how, by what, and what the receiver answers.
+
+mod attempt;
+mod delivery;
+mod outcome;
+mod push;
+mod push_body;
+mod send_half;
+mod send_mode;
+mod sender;
+mod socket_sender;
+
+pub use attempt::Attempt;
+pub(crate) use attempt::AttemptLog;
+pub(crate) use delivery::{Delivery, pause_after};
+pub use outcome::{Answer, Outcome};
+pub use push::Push;
+pub use send_mode::SendMode;
+pub use sender::{Sender, Sending};
+pub(crate) use socket_sender::{Network, SocketSender};

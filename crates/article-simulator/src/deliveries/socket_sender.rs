@@ -1,0 +1,148 @@
+use std::{error::Error, net::IpAddr, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, Uri};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use tokio::time::{Instant, timeout};
+
+use super::{
+    outcome::{Answer, Outcome},
+    push::Push,
+    push_body::PushBody,
+    send_half::send_half,
+    send_mode::SendMode,
+    sender::{Sender, Sending},
+};
+
+/// A connection that was idle for longer may be closed by the receiver at the moment of its reuse.
+const MAX_IDLE: Duration = Duration::from_secs(2);
+
+/// How many bytes of the body of an answer are kept.
+const MAX_KEPT: usize = 256;
+
+/// How many bytes of it are read, so that the connection can be reused.
+const MAX_READ: usize = 64 << 10;
+
+/// Where deliveries may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Network {
+    Loopback,
+    Everywhere,
+}
+
+/// Sends over HTTP/1. Redirects are not followed: the document mentions none.
+#[derive(Debug)]
+pub(crate) struct SocketSender {
+    client: Client<HttpConnector, PushBody>,
+    timeout: Duration,
+    network: Network,
+}
+
+impl SocketSender {
+    pub(crate) fn new(timeout: Duration, network: Network) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new())
+            .http1_title_case_headers(true) // as the document writes them
+            .pool_idle_timeout(MAX_IDLE)
+            .build(connector);
+        Self { client, timeout, network }
+    }
+
+    async fn attempt(&self, request: Request<Bytes>, mode: SendMode) -> Result<Answer, String> {
+        self.permit(request.uri())?;
+        if mode == SendMode::Cut {
+            let sent = send_half(&request).await;
+            return Err(
+                sent.map_or_else(|error| describe(&error), |()| "the connection was cut".into())
+            );
+        }
+        let request = request.map(|body| PushBody::new(body, mode));
+        let response = self.client.request(request).await.map_err(|error| describe(&error))?;
+        Ok(answer(response).await)
+    }
+
+    fn permit(&self, uri: &Uri) -> Result<(), String> {
+        if uri.scheme_str() != Some("http") {
+            return Err("the simulator speaks no TLS: give the target an http URL".into());
+        }
+        if self.network == Network::Everywhere || uri.host().is_some_and(is_loopback) {
+            return Ok(());
+        }
+        Err("the simulator delivers to this machine only: allow_network lifts this".into())
+    }
+}
+
+impl Sender for SocketSender {
+    fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
+        Box::pin(async move {
+            let (request, mode) = (push.request(), push.send_mode());
+            let start = Instant::now();
+            let answer = timeout(self.timeout, self.attempt(request, mode)).await;
+            let answer =
+                answer.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.timeout)));
+            Outcome { answer, took: start.elapsed() }
+        })
+    }
+}
+
+async fn answer(response: Response<Incoming>) -> Answer {
+    let status = response.status().as_u16();
+    let (mut body, mut start, mut read) = (response.into_body(), Vec::new(), 0);
+    // The status counts, even if the body is incomplete.
+    while let Some(Ok(frame)) = body.frame().await {
+        let data = frame.into_data().unwrap_or_default();
+        start.extend_from_slice(&data[..data.len().min(MAX_KEPT - start.len())]);
+        read += data.len();
+        if read > MAX_READ {
+            break;
+        }
+    }
+    Answer { status, start: String::from_utf8_lossy(&start).into_owned() }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// The error and its sources.
+fn describe(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_has_three_names() {
+        for host in ["localhost", "127.0.0.1", "127.9.9.9", "[::1]"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["", "localhost.test", "10.0.0.1", "[::2]", "127.0.0.1.test"] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn it_sends_to_this_machine_only_and_without_tls() {
+        let permit = |uri, network| {
+            SocketSender::new(Duration::ZERO, network).permit(&Uri::from_static(uri))
+        };
+        assert_eq!(permit("http://127.0.0.1:1/a", Network::Loopback), Ok(()));
+        assert_eq!(permit("http://receiver.test/", Network::Everywhere), Ok(()));
+        assert!(
+            permit("http://receiver.test/", Network::Loopback)
+                .unwrap_err()
+                .contains("allow_network")
+        );
+        assert!(permit("https://localhost/", Network::Everywhere).unwrap_err().contains("no TLS"));
+    }
+}

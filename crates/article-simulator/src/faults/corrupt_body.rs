@@ -1,0 +1,85 @@
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::fault::Fault;
+
+/// The body of a delivery with a fault. Most faults do not change it.
+pub(crate) fn corrupt_body(body: Bytes, fault: Fault) -> Bytes {
+    match fault {
+        Fault::Truncated => body.slice(..body.len() / 2),
+        Fault::Oversized(bytes) => padded(body, bytes),
+        Fault::UnknownFields => with_fields(
+            &body,
+            br#","revision":2,"region":{"code":"eu","tags":["a","b"]},"reviewed_by":null"#,
+        ),
+        Fault::MissingOptionalFields => without_optional_fields(body),
+        _ => body,
+    }
+}
+
+fn padded(body: Bytes, bytes: usize) -> Bytes {
+    const START: &[u8] = br#","padding":""#;
+    let missing = bytes.saturating_sub(body.len());
+    if missing == 0 {
+        return body;
+    }
+    let mut field = START.to_vec();
+    field.resize(START.len() + missing.saturating_sub(START.len() + 1), b'x');
+    field.push(b'"');
+    with_fields(&body, &field)
+}
+
+/// Adds fields at the end of the object. `fields` begin with a comma, and the object is not empty.
+fn with_fields(body: &[u8], fields: &[u8]) -> Bytes {
+    let end = body.len().saturating_sub(1);
+    [&body[..end], fields, &body[end..]].concat().into()
+}
+
+/// Only the fields that a result must have.
+fn without_optional_fields(body: Bytes) -> Bytes {
+    let Ok(Value::Object(mut result)) = serde_json::from_slice(&body) else {
+        return body;
+    };
+    result.retain(|name, _| matches!(&**name, "job_id" | "status" | "article"));
+    if let Some(Value::Object(article)) = result.get_mut("article") {
+        article.retain(|name, _| matches!(&**name, "title" | "html"));
+    }
+    Value::Object(result).to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{ArticleResult, fixture::Post};
+
+    use super::*;
+
+    fn after(fault: Fault) -> Bytes {
+        corrupt_body(Post::complete().body().clone().trim_ascii_end().to_vec().into(), fault)
+    }
+
+    #[test]
+    fn a_truncated_body_is_not_json() {
+        assert!(ArticleResult::from_json(&after(Fault::Truncated)).is_err());
+    }
+
+    #[test]
+    fn an_oversized_body_is_the_article_with_padding() {
+        let body = after(Fault::Oversized(100_000));
+        assert_eq!(body.len(), 100_000);
+        assert!(ArticleResult::from_json(&body).is_ok());
+        assert_eq!(after(Fault::Oversized(1)), after(Fault::Chunked));
+    }
+
+    #[test]
+    fn unknown_fields_are_added_to_the_known_ones() {
+        let body: Value = serde_json::from_slice(&after(Fault::UnknownFields)).unwrap();
+        assert_eq!(body["revision"], 2);
+        assert_eq!(body["status"], "complete");
+    }
+
+    #[test]
+    fn a_result_without_its_optional_fields_can_be_decoded() {
+        let result = ArticleResult::from_json(&after(Fault::MissingOptionalFields)).unwrap();
+        assert!(result.featured_image.is_none() && result.article.word_count.is_none());
+    }
+}

@@ -1,0 +1,11 @@
+//! Jobs, from the order to the result.
+
+mod ids;
+mod job;
+mod recipe;
+mod record;
+
+pub(crate) use ids::JobIds;
+pub use job::{Job, JobState};
+pub(crate) use recipe::Recipe;
+pub(crate) use record::JobRecord;

@@ -1,0 +1,60 @@
+use std::pin::Pin;
+
+use super::{expectation::Expectation, sample::Sample};
+use crate::{
+    Finding, Verdict,
+    http::{Observed, Request, exchange},
+};
+
+/// One thing that a receiver must do right.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) sent: &'static str,
+    pub(crate) expect: Expectation,
+    /// The verdict when a delivery is accepted that must not be, or refused that must be accepted.
+    pub(crate) severity: Verdict,
+    pub(crate) why: &'static str,
+    pub(crate) fix: &'static str,
+    pub(crate) action: Action,
+}
+
+pub(crate) enum Action {
+    /// Sends one request on a connection of its own.
+    Send(fn(&Sample) -> Request),
+    /// Anything else. Each response is judged.
+    Run(fn(Sample) -> Run),
+}
+
+pub(crate) type Run = Pin<Box<dyn Future<Output = Vec<Observed>> + Send>>;
+
+impl Case {
+    /// The same case; a receiver that does not pass gets advice, and does not fail.
+    pub(crate) fn advisory(self) -> Self {
+        Self { severity: Verdict::Advice, ..self }
+    }
+
+    pub(crate) async fn run(&self, sample: Sample) -> Vec<Observed> {
+        match self.action {
+            Action::Send(request) => vec![exchange(&sample.endpoint, &request(&sample)).await],
+            Action::Run(run) => run(sample).await,
+        }
+    }
+
+    /// The finding for the worst response.
+    pub(crate) fn finding(&self, observed: &[Observed]) -> Finding {
+        let judged = observed
+            .iter()
+            .map(|observed| (self.expect.verdict(observed, self.severity), observed));
+        let worst = judged.max_by_key(|&(verdict, _)| verdict);
+        let (verdict, received) = worst.unwrap_or((Verdict::Fail, &Observed::NotTried));
+        Finding {
+            name: self.name,
+            verdict,
+            sent: self.sent,
+            expected: self.expect.describe(),
+            why: self.why,
+            received: received.describe(),
+            fix: self.fix,
+        }
+    }
+}

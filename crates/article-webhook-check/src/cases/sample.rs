@@ -1,0 +1,50 @@
+use std::sync::Arc;
+
+use super::article::{Length, result};
+use crate::{endpoint::Endpoint, http::Request};
+
+/// What one case delivers: an article about a job of its own.
+#[derive(Clone)]
+pub(crate) struct Sample {
+    pub(crate) endpoint: Arc<Endpoint>,
+    pub(crate) job_id: String,
+}
+
+impl Sample {
+    /// The delivery as the service sends it.
+    pub(super) fn delivery(&self) -> Request {
+        self.delivery_of(result(&self.job_id, Length::Words(500)))
+    }
+
+    /// The headers of a delivery with another body.
+    pub(super) fn delivery_of(&self, body: impl Into<Vec<u8>>) -> Request {
+        let endpoint = &self.endpoint;
+        Request::post(&endpoint.path, body.into())
+            .with("Host", &endpoint.authority())
+            .with("User-Agent", "article-webhook-check")
+            .with("Authorization", &endpoint.token)
+            .with("Content-Type", "application/json")
+            .with(&endpoint.event_header, "article.complete")
+            .with(&endpoint.job_id_header, &self.job_id)
+    }
+
+    /// The delivery with further fields at the start of its body. Each field ends with a comma.
+    pub(super) fn with_fields(&self, fields: &str) -> Request {
+        let article = result(&self.job_id, Length::Words(500));
+        self.delivery_of([b"{", fields.as_bytes(), &article[1..]].concat())
+    }
+
+    /// The delivery with a body of this number of bytes.
+    pub(super) fn sized(&self, bytes: usize) -> Request {
+        self.delivery_of(result(&self.job_id, Length::Bytes(bytes)))
+    }
+
+    /// A delivery with the required fields and these: `article` inside the article, `result` beside it. Each
+    /// field begins with a comma.
+    pub(super) fn minimal_with(&self, article: &str, result: &str) -> Request {
+        let id = &self.job_id;
+        self.delivery_of(format!(
+            r#"{{"job_id":"{id}","status":"complete","article":{{"title":"A check","html":"<article><p>A check</p></article>"{article}}}{result}}}"#
+        ))
+    }
+}

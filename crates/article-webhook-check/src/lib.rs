@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod finding;
+
+mod endpoint;
+mod report;
+
+mod http;
+
+mod cases;
+
+mod overall;
+
+mod runner;
+
+mod check;
+
+pub use check::{Check, CheckBuilder, check_receiver};
+pub use error::CheckError;
+pub use finding::{Finding, Verdict};
+pub use report::Report;

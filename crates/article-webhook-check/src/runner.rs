@@ -1,0 +1,53 @@
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures_util::{StreamExt, stream};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    Finding,
+    cases::{self, Phase, Sample},
+    endpoint::Endpoint,
+    http::Observed,
+    overall::overall_findings,
+};
+
+/// The response timeout once a whole phase got no response: the remaining cases will hardly get one.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// No case takes longer.
+const CASE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Runs every case, phase by phase, until `end`.
+pub(crate) async fn run(mut endpoint: Endpoint, end: Instant) -> Vec<Finding> {
+    // The job ids differ from those of any other run, or the receiver would take them for duplicates.
+    let run = RandomState::new().hash_one("run");
+    let (mut findings, mut all) = (Vec::new(), Vec::new());
+    for Phase { cases, concurrency } in cases::phases(&endpoint) {
+        let shared = Arc::new(endpoint.clone());
+        let runs = stream::iter(cases).enumerate().map(|(index, case)| {
+            let number = findings.len() + index;
+            let (endpoint, job_id) = (Arc::clone(&shared), format!("check-{run:016x}-{number}"));
+            let sample = Sample { endpoint, job_id };
+            async move {
+                let limit = end.min(Instant::now() + CASE_TIMEOUT);
+                let observed = timeout_at(limit, case.run(sample)).await;
+                let late = if limit == end { Observed::NotTried } else { Observed::TimedOut };
+                (case, observed.unwrap_or_else(|_| vec![late]))
+            }
+        });
+        let runs: Vec<_> = runs.buffered(concurrency).collect().await;
+        for (case, observed) in runs {
+            findings.push(case.finding(&observed));
+            all.extend(observed.into_iter().map(|observed| (case.expect, observed)));
+        }
+        if all.iter().all(|(_, observed)| observed.response().is_none()) {
+            endpoint.response_timeout = SHORT_TIMEOUT;
+        }
+    }
+    findings.extend(overall_findings(&endpoint, &all));
+    findings
+}

@@ -1,0 +1,138 @@
+//! Peers that are not receivers: the check ends in time, in bounded memory, and reports what it received.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use article_webhook_check::{Finding, Report, Verdict};
+
+use crate::check;
+
+/// Serves each connection in the same way.
+fn serve(connection: fn(TcpStream)) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback has a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || connection(stream));
+        }
+    });
+    port
+}
+
+fn head(mut stream: &TcpStream) {
+    let mut some = [0; 8192];
+    let _ = stream.read(&mut some);
+}
+
+/// Writes the same bytes until the peer closes, or for longer than any check takes.
+fn flood(mut stream: &TcpStream, bytes: &[u8]) {
+    let end = Instant::now() + Duration::from_secs(90);
+    while Instant::now() < end && stream.write_all(bytes).is_ok() {}
+}
+
+async fn report(connection: fn(TcpStream)) -> Report {
+    let start = Instant::now();
+    let report = check(serve(connection)).await;
+    assert!(start.elapsed() < Duration::from_secs(60), "{report}");
+    assert!(!report.is_conformant());
+    report
+}
+
+fn delivery(report: &Report) -> &Finding {
+    let delivery = &report.findings[0];
+    assert_eq!((delivery.name, delivery.verdict), ("a delivery", Verdict::Fail));
+    delivery
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_fails_within_a_minute() {
+    let report = report(|stream| {
+        head(&stream);
+        thread::sleep(Duration::from_secs(90));
+    })
+    .await;
+    assert_eq!(delivery(&report).received, "no response in time");
+    let prompt = report.findings.iter().find(|finding| finding.name == "answers within 5 s");
+    assert_eq!(prompt.unwrap().verdict, Verdict::Fail);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn garbage_fails() {
+    let report = report(|mut stream| {
+        head(&stream);
+        let _ = stream.write_all(b"\0\xff not \r\n\r\n HTTP \x1b[31m\r\n\r\n");
+    })
+    .await;
+    assert_eq!(
+        delivery(&report).received,
+        "no HTTP response: the status line or a header is not valid"
+    );
+    assert!(report.to_string().chars().all(|letter| letter == '\n' || !letter.is_control()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_without_end_fails() {
+    let report = report(|mut stream| {
+        head(&stream);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx: ");
+        flood(&stream, &[b'x'; 65536]);
+    })
+    .await;
+    assert_eq!(delivery(&report).received, "no HTTP response: a head without end");
+}
+
+async fn a_body_fails(connection: fn(TcpStream)) {
+    let report = report(connection).await;
+    let received = &delivery(&report).received;
+    assert_eq!(received, "no HTTP response: a body over the limit of 256 KiB");
+}
+
+fn endless(mut stream: &TcpStream, start: &[u8]) {
+    head(stream);
+    let _ = stream.write_all(start);
+    flood(stream, &[b'x'; 65536]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_without_end_fails() {
+    a_body_fails(|stream| endless(&stream, b"HTTP/1.1 200 OK\r\n\r\n")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declared_length_beyond_all_bounds_fails() {
+    a_body_fails(|stream| {
+        endless(&stream, b"HTTP/1.1 200 OK\r\ncontent-length: 18446744073709551615\r\n\r\n");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_beyond_all_bounds_fails() {
+    a_body_fails(|stream| {
+        endless(
+            &stream,
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interim_responses_without_end_fail() {
+    let report = report(|stream| {
+        head(&stream);
+        flood(&stream, b"HTTP/1.1 102 Processing\r\n\r\n");
+    })
+    .await;
+    assert_eq!(delivery(&report).received, "no HTTP response: interim responses without end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_without_a_response_fails() {
+    let report = report(|stream| head(&stream)).await;
+    assert_eq!(delivery(&report).received, "connection closed without a response");
+}

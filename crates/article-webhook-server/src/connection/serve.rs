@@ -1,0 +1,111 @@
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::TcpStream,
+    sync::{oneshot, watch},
+    time::{Instant, Sleep, sleep_until},
+};
+
+use super::{
+    lingering_close::lingering_close, socket::Socket, wait_for_first_byte::wait_for_first_byte,
+};
+use crate::{
+    exchange::{Dispatcher, HttpService},
+    slot::ConnectionSlot,
+};
+
+/// The limit for a head, in bytes.
+const MAX_HEAD: usize = 64 << 10;
+
+/// Serves one connection until it ends or is `evicted`.
+pub(crate) async fn serve<S: HttpService>(
+    stream: TcpStream,
+    dispatcher: Dispatcher<S>,
+    evicted: oneshot::Receiver<()>,
+    shutdown: watch::Receiver<bool>,
+) {
+    let slot = dispatcher.slot.clone();
+    let _release = ReleaseOnDrop(slot.clone());
+    let served = async {
+        if let Some(stream) = serve_http1(stream, dispatcher, &slot, shutdown).await {
+            lingering_close(stream).await;
+        }
+    };
+    // Dropping `served` closes the connection.
+    tokio::select! {
+        biased;
+        _ = evicted => {}
+        () = served => {}
+    }
+}
+
+/// Lets hyper serve requests until the connection ends or the peer misses a deadline. Returns the socket if the peer
+/// may still be sending bytes that will not be read.
+async fn serve_http1<S: HttpService>(
+    stream: TcpStream,
+    dispatcher: Dispatcher<S>,
+    slot: &Arc<ConnectionSlot>,
+    mut shutdown: watch::Receiver<bool>,
+) -> Option<TcpStream> {
+    if !wait_for_first_byte(&stream, slot, &mut shutdown).await {
+        return None;
+    }
+    let socket = TokioIo::new(Socket::new(stream, slot.clone()));
+    let mut connection = http1::Builder::new()
+        .max_buf_size(MAX_HEAD)
+        // A sender that has closed its sending direction still waits for the response.
+        .half_close(true)
+        // The slot has all deadlines: hyper's know nothing of evictions and of peers that read nothing.
+        .header_read_timeout(None)
+        .serve_connection(socket, dispatcher);
+    let mut shutdown = pin!(shutdown.wait_for(|begun| *begun));
+    let mut is_shutting_down = false;
+    let mut timer = pin!(sleep_until(Instant::now()));
+    let ended = poll_fn(|context| {
+        if !is_shutting_down && shutdown.as_mut().poll(context).is_ready() {
+            is_shutting_down = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
+        match connection.poll_without_shutdown(context) {
+            Poll::Ready(ended) => Poll::Ready(Some(ended)),
+            Poll::Pending => poll_deadline(slot, timer.as_mut(), context).map(|()| None),
+        }
+    });
+    let is_malformed = ended.await?.is_err_and(|error| error.is_parse());
+    let may_be_sending = is_malformed || slot.is_body_unread();
+    may_be_sending.then(|| connection.into_parts().io.into_inner().into_stream())
+}
+
+/// Resolves at the deadline of the current state, which may move.
+fn poll_deadline(
+    slot: &ConnectionSlot,
+    mut timer: Pin<&mut Sleep>,
+    context: &mut Context<'_>,
+) -> Poll<()> {
+    while let Some(deadline) = slot.deadline() {
+        if deadline <= Instant::now() {
+            return Poll::Ready(());
+        }
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
+        }
+        ready!(timer.as_mut().poll(context));
+    }
+    Poll::Pending
+}
+
+/// Releases the slot when the connection ends, in whatever way.
+struct ReleaseOnDrop(Arc<ConnectionSlot>);
+
+impl Drop for ReleaseOnDrop {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}

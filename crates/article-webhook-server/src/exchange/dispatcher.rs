@@ -1,0 +1,105 @@
+use std::{
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
+
+use http::{Request, Response, Version, header};
+use http_body_util::{Either, Full};
+use hyper::body::{Body as _, Incoming};
+use tokio::time::Instant;
+use tower_service::Service;
+
+use super::{
+    error_response::{ErrorResponse, close_after},
+    http_service::{BoxError, HttpService},
+    response_body::ResponseBody,
+};
+use crate::{
+    body::{Body, Budget, BudgetReservation},
+    settings::Settings,
+    slot::{BodyState, ConnectionSlot, Evicted},
+};
+
+/// Passes the requests of one connection to the service, and its responses to hyper.
+pub(crate) struct Dispatcher<S> {
+    pub(crate) service: S,
+    pub(crate) slot: Arc<ConnectionSlot>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) settings: Settings,
+}
+
+/// The service is cloned and never pinned in place.
+impl<S> Unpin for Dispatcher<S> {}
+
+type ResponseFuture<B> =
+    Pin<Box<dyn Future<Output = Result<Response<ResponseBody<B>>, BoxError>> + Send>>;
+
+impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S> {
+    type Response = Response<ResponseBody<S::ResponseBody>>;
+    type Error = BoxError;
+    type Future = ResponseFuture<S::ResponseBody>;
+
+    fn call(&self, request: Request<Incoming>) -> ResponseFuture<S::ResponseBody> {
+        let service = catch_unwind(AssertUnwindSafe(|| self.service.clone()));
+        let slot = self.slot.clone();
+        let reservation = BudgetReservation::new(self.budget.clone());
+        let deadline = Instant::now() + self.settings.body_deadline;
+        Box::pin(async move {
+            let has_body = !request.body().is_end_stream();
+            let body = if has_body { BodyState::Incomplete } else { BodyState::Complete };
+            // hyper closes the connection after this error, and does not report it.
+            slot.head_received(body).map_err(|Evicted| "the connection was evicted")?;
+            let has_valid_host = has_valid_host(&request);
+            let request =
+                request.map(|body| Body::new(body, deadline, reservation.clone(), slot.clone()));
+            let result = if has_valid_host {
+                let response = match service {
+                    Ok(service) => call_catching_panics(service, request).await,
+                    Err(_panic) => None,
+                };
+                response.ok_or(ErrorResponse::Internal)
+            } else {
+                drop(request);
+                Err(ErrorResponse::InvalidHost)
+            };
+            let mut response = match result {
+                Ok(response) => response.map(Either::Left),
+                Err(error) => Response::<Full<_>>::from(error).map(Either::Right),
+            };
+            if slot.is_body_unread() {
+                close_after(&mut response);
+            }
+            // Gives the bytes back, unless the service keeps the body.
+            drop(reservation);
+            Ok(response.map(|body| ResponseBody::new(body, slot)))
+        })
+    }
+}
+
+/// hyper accepts any number of hosts.
+fn has_valid_host(request: &Request<Incoming>) -> bool {
+    match request.headers().get_all(header::HOST).iter().count() {
+        0 => request.version() < Version::HTTP_11,
+        hosts => hosts == 1,
+    }
+}
+
+/// The response of the service, or `None` if it failed or panicked. Its message is not sent to the peer.
+async fn call_catching_panics<S: Service<Request<Body>>>(
+    mut service: S,
+    request: Request<Body>,
+) -> Option<S::Response> {
+    let mut call = pin!(async move {
+        poll_fn(|context| service.poll_ready(context)).await.ok()?;
+        service.call(request).await.ok()
+    });
+    // This clone of the service is not used after a panic: the next request gets another one.
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context)));
+        polled.unwrap_or(Poll::Ready(None))
+    })
+    .await
+}

@@ -1,0 +1,82 @@
+use std::{io, time::Duration};
+
+/// The settings of a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) head_deadline: Duration,
+    pub(crate) body_deadline: Duration,
+    pub(crate) max_connections: usize,
+    pub(crate) body_budget: usize,
+    pub(crate) shutdown_grace: Duration,
+}
+
+impl Settings {
+    /// How long a peer may leave a response unread. This is not a setting: responses to deliveries are so short
+    /// that a peer which does not take them does so on purpose.
+    pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
+
+    /// The longest deadline. An `Instant` cannot hold every sum with a `Duration`.
+    pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+    /// The settings, if a server can work with them.
+    pub(crate) fn validated(self) -> io::Result<Self> {
+        let deadlines =
+            [("head_deadline", self.head_deadline), ("body_deadline", self.body_deadline)];
+        for (name, deadline) in deadlines {
+            if deadline.is_zero() || deadline > Self::LONGEST {
+                return Err(invalid(format!("{name} must be over 0 s and at most 365 days")));
+            }
+        }
+        if self.max_connections == 0 {
+            return Err(invalid("max_connections must be at least 1".to_owned()));
+        }
+        Ok(self)
+    }
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            head_deadline: Duration::from_secs(5),
+            body_deadline: Duration::from_secs(10),
+            max_connections: 4096,
+            body_budget: 64 << 20,
+            shutdown_grace: Duration::from_secs(25),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(change: impl FnOnce(&mut Settings)) -> Option<String> {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings.validated().err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_default_settings_are_valid() {
+        assert_eq!(error(|_| {}), None);
+    }
+
+    #[test]
+    fn a_deadline_is_over_zero_and_at_most_a_year() {
+        let message = |name| Some(format!("{name} must be over 0 s and at most 365 days"));
+        assert_eq!(error(|s| s.head_deadline = Duration::ZERO), message("head_deadline"));
+        assert_eq!(error(|s| s.body_deadline = Duration::MAX), message("body_deadline"));
+        assert_eq!(error(|s| s.body_deadline = Settings::LONGEST), None);
+    }
+
+    #[test]
+    fn a_server_has_at_least_one_connection() {
+        let message = "max_connections must be at least 1".to_owned();
+        assert_eq!(error(|s| s.max_connections = 0), Some(message));
+        assert_eq!(error(|s| s.max_connections = 1), None);
+    }
+}

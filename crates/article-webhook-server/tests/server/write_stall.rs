@@ -1,0 +1,119 @@
+use std::{
+    convert::Infallible,
+    io::ErrorKind,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{Router, body::Body, routing::get};
+use bytes::Bytes;
+use http_body::Frame;
+use tokio::{
+    sync::oneshot,
+    task::yield_now,
+    time::{Instant, sleep, timeout},
+};
+
+use crate::common::*;
+
+/// An endless response that reports when it is dropped.
+struct Endless(#[expect(dead_code, reason = "dropping it is the report")] oneshot::Sender<()>);
+
+impl http_body::Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b'a'; 16 << 10])))))
+    }
+}
+
+fn endless() -> (Router, oneshot::Receiver<()>) {
+    let (guard, dropped) = oneshot::channel();
+    let guard = std::sync::Arc::new(std::sync::Mutex::new(Some(guard)));
+    let answer = async move || {
+        let guard = guard.lock().expect("no task panics").take().expect("there is one request");
+        Body::new(Endless(guard))
+    };
+    (Router::new().route("/", get(answer)), dropped)
+}
+
+/// Lets the sockets settle. The paused clock of these tests stands still while a task runs, and advances to the next
+/// timer when no task runs, even if the system still has bytes in transit.
+async fn settle() {
+    for _ in 0..100 {
+        std::thread::sleep(Duration::from_millis(1));
+        yield_now().await;
+    }
+}
+
+/// Reads this many bytes of a response without letting time pass.
+async fn take(peer: &mut Peer, mut left: usize) {
+    let mut buffer = vec![0; 64 << 10];
+    while left > 0 {
+        let most = left.min(buffer.len());
+        match peer.0.try_read(&mut buffer[..most]) {
+            Ok(read) => {
+                assert_ne!(read, 0, "the answer goes on");
+                left -= read;
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+        yield_now().await;
+    }
+    settle().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_peer_that_has_read_the_whole_response_is_idle() {
+    const LONG: usize = 32 << 20;
+    let app = Router::new().route("/", get(async || vec![b'a'; LONG]));
+    let running = Running::start(server(), app);
+    let mut slow = running.connect().await;
+    slow.send(GET).await;
+    settle().await;
+    sleep(Duration::from_secs(8)).await; // the server waits, and would for two seconds more
+    take(&mut slow, LONG).await;
+    let start = Instant::now();
+    slow.rest().await;
+    assert!((HEAD..HEAD * 2).contains(&start.elapsed()), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_reads_nothing_is_closed_after_ten_seconds() {
+    let (app, dropped) = endless();
+    let running = Running::start(server(), app);
+    let mut silent = running.connect().await;
+    silent.send(GET).await;
+    settle().await;
+    let start = Instant::now();
+    _ = timeout(Duration::from_secs(60), dropped).await;
+    assert_eq!(start.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_reads_a_little_stays_open() {
+    let (app, mut dropped) = endless();
+    let running = Running::start(server(), app);
+    let mut slow = running.connect().await;
+    slow.send(GET).await;
+    settle().await;
+    for _ in 0..5 {
+        sleep(Duration::from_secs(8)).await;
+        take(&mut slow, 8 << 20).await;
+        assert_eq!(dropped.try_recv(), Err(oneshot::error::TryRecvError::Empty));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn planted_axum_serve_waits_for_a_peer_that_reads_nothing() {
+    let (app, dropped) = endless();
+    let mut silent = Peer::connect(axum_serve(app).await).await;
+    silent.send(GET).await;
+    settle().await;
+    assert!(timeout(Duration::from_secs(60), dropped).await.is_err());
+}
