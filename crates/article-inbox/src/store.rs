@@ -2,8 +2,6 @@
 
 mod arrival;
 mod completion;
-#[cfg(any(test, feature = "contract"))]
-pub mod contract;
 mod hint;
 mod lease;
 mod listing;
@@ -48,8 +46,8 @@ pub use sqlite::{SqliteSettings, SqliteStore};
 /// ```
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Where entries are kept. This is the written contract; the module `contract` (feature
-/// `contract`) is the same as tests, and [`MemoryStore`] as code.
+/// Where entries are kept. This is the written contract; the crate `article-inbox-contract` is the same as tests, and
+/// [`MemoryStore`] as code.
 ///
 /// For every call:
 ///

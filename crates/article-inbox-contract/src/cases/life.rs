@@ -1,12 +1,13 @@
 //! The store as a whole.
 
-use super::{
-    Subject, Trial,
-    trial::{CLAIM, FIRST, STATES, arrival, damaged, job, key},
-};
-use crate::{
+use article_inbox::{
     Error, Filter, State,
     store::{Hint, Lease, Outcome, Prune},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, STATES, arrival, damaged, job, key},
 };
 
 /// In a store that is as it should be, nothing is found, whatever the states of its entries.
@@ -42,13 +43,13 @@ pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap(), []);
 }
 
-/// I10: what is stored is not in the text that a store makes of itself.
+/// Secrecy: what is stored is not in the text that a store makes of itself.
 pub async fn a_store_shows_no_body_in_logs(trial: Trial<impl Subject>) {
     trial.record("job_1", "canary").await;
     assert!(!format!("{:?}", trial.store()).contains("canary"));
 }
 
-/// I6: after it is closed, every call fails, and says that the inbox is closed.
+/// No false acknowledgement: after it is closed, every call fails, and says that the inbox is closed.
 pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let (store, now) = (trial.store(), trial.now());

@@ -6,16 +6,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use article_inbox::{
+    BODIES, Digest, Entry, Key, Source, State,
+    store::{Arrival, Outcome, Recorded},
+};
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
-use super::{
+use crate::{
     Subject, Trial,
     trial::{FIRST, STATES, arrival, bytes, damaged, key, retry},
-};
-use crate::{
-    BODIES, Digest, Entry, Key, Source, State,
-    store::{Arrival, Outcome, Recorded},
 };
 
 const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
@@ -75,7 +75,7 @@ pub async fn a_body_is_not_looked_into(trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
 }
 
-/// I2: the same body makes no second entry, and leaves the first as it is in every state but corrupt.
+/// One entry: the same body makes no second entry, and leaves the first as it is in every state but corrupt.
 pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         trial.put(state.as_str(), state).await;
@@ -203,7 +203,7 @@ pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Tri
     }
 }
 
-/// I6: without room, and with nothing known of the bodies, nothing changes, and the service must come again.
+/// No false acknowledgement: without room, and with nothing known of the bodies, nothing changes, and the service must come again.
 pub async fn a_body_is_crowded_out_where_none_is_known_to_decode(trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.put("waiting", State::Waiting).await;
@@ -235,7 +235,7 @@ pub async fn bodies_stay_in_the_order_they_came(mut trial: Trial<impl Subject>) 
     );
 }
 
-/// I2: there is one entry for each job and event.
+/// One entry: there is one entry for each job and event.
 pub async fn each_event_of_a_job_has_its_entry(trial: Trial<impl Subject>) {
     let update = Key { event: "article.updated".into(), ..key("job_1") };
     trial.record("job_1", FIRST).await;
@@ -245,7 +245,7 @@ pub async fn each_event_of_a_job_has_its_entry(trial: Trial<impl Subject>) {
     assert_eq!(keys, [key("job_1"), update]);
 }
 
-/// I2: of the same body, delivered many times at once, one is stored.
+/// One entry: of the same body, delivered many times at once, one is stored.
 pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for _ in 0..16 {
@@ -259,7 +259,7 @@ pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// I2: of different bodies at once, one makes the entry, and as many are kept as there is room for.
+/// One entry: of different bodies at once, one makes the entry, and as many are kept as there is room for.
 pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for body in OTHERS {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::{
+use article_inbox::store::Hint;
+
+use crate::{
     Subject, Trial,
     trial::{FIRST, job},
 };
-use crate::store::Hint;
 
 fn hint(trial: &Trial<impl Subject>, id: &str, seconds: u64, code: &str) -> Hint {
     Hint { job_id: job(id), at: trial.now() + Duration::from_secs(seconds), code: code.into() }
@@ -42,7 +43,7 @@ pub async fn the_oldest_hints_come_first(trial: Trial<impl Subject>) {
     assert_eq!(jobs, [job("job_2"), job("job_3")]);
 }
 
-/// I8: a hint is not an entry, and the arrival of its job does not take it away.
+/// Known jobs: a hint is not an entry, and the arrival of its job does not take it away.
 pub async fn a_hint_stands_beside_the_entries(trial: Trial<impl Subject>) {
     let given = hint(&trial, "job_1", 0, "malformed_json");
     trial.store().hint(given.clone()).await.unwrap();

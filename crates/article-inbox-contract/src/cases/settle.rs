@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::{
-    Subject, Trial,
-    trial::{CLAIM, FIRST, key, retry},
-};
-use crate::{
+use article_inbox::{
     Entry, State,
     store::{Lease, Outcome, Recorded, Settled},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, key, retry},
 };
 
 fn unhandled(seen: usize) -> Outcome {
@@ -48,7 +49,7 @@ pub async fn leases_that_hold_are_told_from_those_that_do_not(mut trial: Trial<i
     assert_eq!(trial.store().extend(&leases, CLAIM.lease).await.unwrap(), [held]);
 }
 
-/// I5: a lease that has ended is not extended, even while nobody else has claimed the entry.
+/// Fencing: a lease that has ended is not extended, even while nobody else has claimed the entry.
 pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let before = trial.entry("job_1").await;
@@ -57,7 +58,7 @@ pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subjec
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// I5: a lease whose entry was claimed again is not extended.
+/// Fencing: a lease whose entry was claimed again is not extended.
 pub async fn a_lease_that_another_worker_has_is_not_extended(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -78,7 +79,7 @@ pub async fn no_lease_is_extended_unasked(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// I5: an extended lease keeps other workers off for as long as it lasts.
+/// Fencing: an extended lease keeps other workers off for as long as it lasts.
 pub async fn an_extended_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(CLAIM.lease.as_secs() - 1);
@@ -88,7 +89,7 @@ pub async fn an_extended_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
 }
 
-/// I3: done since now, without the cause of an attempt before.
+/// At least once: done since now, without the cause of an attempt before.
 pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -100,7 +101,7 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await, done);
 }
 
-/// I3: a failure lets an entry wait for so long, and its attempt counts.
+/// At least once: a failure lets an entry wait for so long, and its attempt counts.
 pub async fn a_failure_lets_an_entry_wait(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -141,7 +142,7 @@ pub async fn a_damaged_entry_is_corrupt(mut trial: Trial<impl Subject>) {
     assert_eq!(entry.cause.as_deref(), Some("a flipped bit"));
 }
 
-/// I3: a body that came while a worker looked at the others is not judged with them.
+/// At least once: a body that came while a worker looked at the others is not judged with them.
 pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl Subject>) {
     for (id, outcome) in [("unhandled", unhandled(1)), ("corrupt", corrupt(1))] {
         let lease = trial.leased(id).await;
@@ -197,7 +198,7 @@ pub async fn a_lease_holds_until_it_ends(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
 }
 
-/// I5: a lease that has ended changes nothing, whatever it says, even while nobody else has claimed the entry.
+/// Fencing: a lease that has ended changes nothing, whatever it says, even while nobody else has claimed the entry.
 pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -208,7 +209,7 @@ pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subjec
     }
 }
 
-/// I5: what a late worker says of an entry that another has claimed changes nothing.
+/// Fencing: what a late worker says of an entry that another has claimed changes nothing.
 pub async fn a_lease_that_another_worker_has_changes_nothing(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -221,7 +222,7 @@ pub async fn a_lease_that_another_worker_has_changes_nothing(mut trial: Trial<im
     assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
 }
 
-/// I5: a lease is settled once.
+/// Fencing: a lease is settled once.
 pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
     for (id, first) in [("retry", retry(30)), ("released", Outcome::Released), ("dead", dead())] {
         let lease = trial.leased(id).await;
@@ -234,7 +235,7 @@ pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// I3: what is done under a lease stays done, whatever else is said under it.
+/// At least once: what is done under a lease stays done, whatever else is said under it.
 pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, Outcome::Done).await;
@@ -246,7 +247,7 @@ pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// I5: a lease of an entry that was never there, or is no more, is lost.
+/// Fencing: a lease of an entry that was never there, or is no more, is lost.
 pub async fn a_lease_of_no_entry_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
     let lease = trial.leased("job_1").await;
@@ -257,7 +258,7 @@ pub async fn a_lease_of_no_entry_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
 }
 
-/// I5: only the fence of the last claim settles.
+/// Fencing: only the fence of the last claim settles.
 pub async fn a_fence_that_was_never_given_is_lost(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     for fence in [lease.fence - 1, lease.fence + 1] {

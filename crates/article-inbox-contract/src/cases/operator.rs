@@ -1,12 +1,13 @@
 //! What an operator may do.
 
-use super::{
-    Subject, Trial,
-    trial::{CLAIM, FIRST, arrival, bytes, job, key},
-};
-use crate::{
+use article_inbox::{
     Entry, Key, State,
     store::{Arrival, Claim, Hint, Outcome, Recorded, Settled},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, arrival, bytes, job, key},
 };
 
 /// What is dead, unhandled or corrupt waits again, due now, with no attempts and no cause.
@@ -25,7 +26,7 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// I4: after a requeue an entry has as many attempts as at first.
+/// Bounded attempts: after a requeue an entry has as many attempts as at first.
 pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
     trial.store().requeue(key("job_1")).await.unwrap();
@@ -109,7 +110,7 @@ pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap().len(), 2);
 }
 
-/// I5: a worker that is at a job which was forgotten cannot bring it back.
+/// Fencing: a worker that is at a job which was forgotten cannot bring it back.
 pub async fn a_forgotten_entry_is_not_settled(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.store().forget(job("job_1")).await.unwrap();

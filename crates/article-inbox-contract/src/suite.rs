@@ -1,115 +1,7 @@
-//! The contract of a [`Store`] as tests, one fact each, for a store of your own.
-//!
-//! Say how a fresh, empty store is made and how its time passes, and [`store_contract!`](crate::store_contract)
-//! writes a `#[test]` for each case, under the case's name. Put it into a module or a test target by itself. A store that
-//! outlives its process holds [`durable_store_contract!`](crate::durable_store_contract) as well, and one that knows SQL
-//! [`transactional_store_contract!`](crate::transactional_store_contract). Where a case
-//! is about an invariant of the inbox, its documentation begins with the invariant's name.
-//!
-//! ```
-//! use std::{sync::Arc, time::{Duration, SystemTime}};
-//! use article_inbox::{Clock, MemoryStore, Store, store::contract::Subject};
-//!
-//! struct Memory { store: Arc<MemoryStore>, clock: Clock }
-//!
-//! impl Memory {
-//!     fn fresh() -> Self {
-//!         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-//!         Self { store: Arc::new(MemoryStore::new(clock.clone())), clock }
-//!     }
-//! }
-//!
-//! impl Subject for Memory {
-//!     fn store(&self) -> Arc<dyn Store> {
-//!         self.store.clone()
-//!     }
-//!
-//!     fn now(&self) -> SystemTime {
-//!         self.clock.now()
-//!     }
-//!
-//!     fn advance(&mut self, by: Duration) {
-//!         self.clock.advance(by);
-//!     }
-//! }
-//!
-//! mod memory {
-//!     article_inbox::store_contract!(super::Memory::fresh());
-//! }
-//!
-//! // A single case, for a debugger:
-//! use article_inbox::store::contract;
-//! contract::run(Memory::fresh(), contract::record::a_new_body_waits_and_is_due_now);
-//! ```
+//! The macros that turn cases into tests.
 
-#![allow(clippy::missing_panics_doc, clippy::unwrap_used)] // a case that fails panics: that is all it is for
-
-pub mod claim;
-pub mod completion;
-pub mod durable;
-pub mod hint;
-pub mod import;
-pub mod life;
-pub mod operator;
-pub mod prune;
-pub mod read;
-pub mod record;
-pub mod settle;
-mod trial;
-
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
-
-use super::{Completion, Store};
-
-pub use trial::Trial;
-
-/// A store under test, empty at first, and its time.
-pub trait Subject: Send + 'static {
-    /// The store.
-    fn store(&self) -> Arc<dyn Store>;
-
-    /// What time it is there: a whole millisecond at first, and the same until the next [`advance`](Self::advance).
-    fn now(&self) -> SystemTime;
-
-    /// Lets time pass there.
-    fn advance(&mut self, by: Duration);
-}
-
-/// A store under test that outlives its process.
-pub trait Durable: Subject {
-    /// Lets go of the store without [closing](Store::close) it, as far as the process allows, and opens what it left.
-    fn reopen(&mut self);
-}
-
-/// A store under test in whose database an application has tables of its own.
-pub trait Transactional: Subject {
-    /// Runs the statement in a transaction as an application would, commits, and says how many rows it changed.
-    fn execute(&mut self, completion: &Completion) -> u64;
-}
-
-/// Runs one case.
-///
-/// # Panics
-///
-/// When the store breaks the contract.
-///
-/// ```no_run
-/// use article_inbox::store::contract::{self, Subject};
-///
-/// fn holds_its_leases(subject: impl Subject) {
-///     contract::run(subject, contract::claim::a_leased_entry_is_not_claimed_before_its_lease_ends);
-/// }
-/// ```
-pub fn run<S: Subject, Case: Future<Output = ()>>(subject: S, case: impl FnOnce(Trial<S>) -> Case) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime can be built").block_on(case(Trial::new(subject)));
-}
-
-/// Writes a `#[test]` for each case of the contract. The expression makes a fresh [`Subject`]; it is evaluated once
-/// for each test.
+/// Writes a `#[test]` for each case that every store must pass. The expression makes a new [`Subject`](crate::Subject)
+/// and is evaluated once per test.
 #[macro_export]
 macro_rules! store_contract {
     ($subject:expr) => {
@@ -250,14 +142,14 @@ macro_rules! store_contract {
         $($(
             #[test]
             fn $case() {
-                $crate::store::contract::run($subject, $crate::store::contract::$part::$case);
+                $crate::run($subject, $crate::cases::$part::$case);
             }
         )*)*
     };
 }
 
-/// Writes a `#[test]` for each promise of a store that outlives its process. The expression makes a fresh
-/// [`Durable`].
+/// Writes a `#[test]` for each case that a store which outlives its process must pass. The expression makes a new
+/// [`Durable`](crate::Durable) subject.
 #[macro_export]
 macro_rules! durable_store_contract {
     ($subject:expr) => {
@@ -278,8 +170,8 @@ macro_rules! durable_store_contract {
     };
 }
 
-/// Writes a `#[test]` for each promise about [completions](Store::completion). The expression makes a fresh
-/// [`Transactional`].
+/// Writes a `#[test]` for each case about [completions](article_inbox::store::Store::completion). The expression makes a
+/// new [`Transactional`](crate::Transactional) subject.
 #[macro_export]
 macro_rules! transactional_store_contract {
     ($subject:expr) => {
@@ -301,22 +193,22 @@ macro_rules! transactional_store_contract {
 
 #[cfg(test)]
 mod tests {
-    /// A case that no macro names is one that nobody runs.
+    /// A case that no macro names would never run.
     #[test]
     fn every_case_is_in_the_table() {
-        let table = include_str!("contract.rs");
+        let table = include_str!("suite.rs");
         let parts = [
-            include_str!("contract/claim.rs"),
-            include_str!("contract/completion.rs"),
-            include_str!("contract/durable.rs"),
-            include_str!("contract/hint.rs"),
-            include_str!("contract/import.rs"),
-            include_str!("contract/life.rs"),
-            include_str!("contract/operator.rs"),
-            include_str!("contract/prune.rs"),
-            include_str!("contract/read.rs"),
-            include_str!("contract/record.rs"),
-            include_str!("contract/settle.rs"),
+            include_str!("cases/claim.rs"),
+            include_str!("cases/completion.rs"),
+            include_str!("cases/durable.rs"),
+            include_str!("cases/hint.rs"),
+            include_str!("cases/import.rs"),
+            include_str!("cases/life.rs"),
+            include_str!("cases/operator.rs"),
+            include_str!("cases/prune.rs"),
+            include_str!("cases/read.rs"),
+            include_str!("cases/record.rs"),
+            include_str!("cases/settle.rs"),
         ];
         let names = parts.iter().flat_map(|part| part.lines()).filter_map(|line| {
             let name = line.strip_prefix("pub async fn ")?;

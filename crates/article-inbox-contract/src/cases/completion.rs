@@ -1,15 +1,16 @@
 //! Entries that an application completes in a transaction of its own.
 
-use super::{
-    Transactional, Trial,
-    trial::{CLAIM, FIRST, key, retry},
-};
-use crate::{
+use article_inbox::{
     Entry, State,
     store::{Lease, Outcome, Settled},
 };
 
-/// I3: an entry is done with the application's own commit, as if the handler had said so.
+use crate::{
+    Transactional, Trial,
+    trial::{CLAIM, FIRST, key, retry},
+};
+
+/// At least once: an entry is done with the application's own commit, as if the handler had said so.
 pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -30,7 +31,7 @@ pub async fn a_statement_that_is_not_run_changes_nothing(trial: Trial<impl Trans
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// I3: what the application has completed stays done, whatever the handler says after it.
+/// At least once: what the application has completed stays done, whatever the handler says after it.
 pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
@@ -58,7 +59,7 @@ pub async fn a_completed_entry_is_not_claimed_again(mut trial: Trial<impl Transa
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::AlreadyDone);
 }
 
-/// I5: a lease that had ended when the statement was asked for changes no row.
+/// Fencing: a lease that had ended when the statement was asked for changes no row.
 pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -68,7 +69,7 @@ pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Tran
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// I5: a statement that was asked for in time changes no row once another worker has the entry.
+/// Fencing: a statement that was asked for in time changes no row once another worker has the entry.
 pub async fn a_lease_that_another_worker_has_completes_nothing(
     mut trial: Trial<impl Transactional>,
 ) {
@@ -81,14 +82,14 @@ pub async fn a_lease_that_another_worker_has_completes_nothing(
     assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
 }
 
-/// I5: of two transactions that complete the same entry, one rolls back.
+/// Fencing: of two transactions that complete the same entry, one rolls back.
 pub async fn an_entry_is_completed_once(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
     assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
 }
 
-/// I5: nothing is completed that was settled, was forgotten or never was.
+/// Fencing: nothing is completed that was settled, was forgotten or never was.
 pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<impl Transactional>) {
     let settled = trial.leased("job_1").await;
     let forgotten = trial.leased("job_2").await;

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::{
+use article_inbox::{Counts, Filter, Key, Page, State, store::Arrival};
+
+use crate::{
     Subject, Trial,
     trial::{CLAIM, FIRST, STATES, arrival, job, key, retry},
 };
-use crate::{Counts, Filter, Key, Page, State, store::Arrival};
 
 /// Each entry is counted in the state it is in.
 pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{
-    Subject, Trial,
-    trial::{FIRST, STATES, bytes, job, key},
-};
-use crate::{
+use article_inbox::{
     Body, State,
     store::{Hint, Outcome, Prune, Pruned, Recorded},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, bytes, job, key},
 };
 
 /// Before any time that a case has.
@@ -52,7 +53,7 @@ pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
     );
 }
 
-/// I2: a body whose bytes are gone is still known.
+/// One entry: a body whose bytes are gone is still known.
 pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
@@ -84,7 +85,7 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) 
     assert_eq!(trial.bodies("job_1").await, [None, bytes("[]")]);
 }
 
-/// I1: the bytes of an entry that is not done stay, however old they are.
+/// Durable acknowledgement: the bytes of an entry that is not done stay, however old they are.
 pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
     let others = || STATES.into_iter().filter(|state| *state != State::Done);
     for state in others() {

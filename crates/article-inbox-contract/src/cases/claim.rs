@@ -2,15 +2,15 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use tokio::task::JoinSet;
-
-use super::{
-    Subject, Trial,
-    trial::{CLAIM, FIRST, bytes, key, retry},
-};
-use crate::{
+use article_inbox::{
     Key, State,
     store::{Claim, Claims, Outcome, Settled},
+};
+use tokio::task::JoinSet;
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, bytes, key, retry},
 };
 
 const LEASE: u64 = CLAIM.lease.as_secs();
@@ -47,7 +47,7 @@ pub async fn nothing_is_claimed_where_nothing_is_stored(trial: Trial<impl Subjec
     assert_eq!(trial.claim().await, Claims::default());
 }
 
-/// I4: the attempt is counted when the lease is taken, before the handler runs.
+/// Bounded attempts: the attempt is counted when the lease is taken, before the handler runs.
 pub async fn an_attempt_is_counted_when_it_begins(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let claims = trial.claim().await;
@@ -69,7 +69,7 @@ pub async fn a_claim_shows_the_entry_and_its_bodies(mut trial: Trial<impl Subjec
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST), bytes("[]")]);
 }
 
-/// I5: what somebody has leased is nobody else's until the lease ends.
+/// Fencing: what somebody has leased is nobody else's until the lease ends.
 pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
     let ends = trial.now() + CLAIM.lease;
@@ -79,7 +79,7 @@ pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Tria
     assert_eq!(trial.entry("job_1").await.attempts, 1);
 }
 
-/// I3: a worker that is gone loses nothing: its entry is claimed again, with one attempt more and another fence.
+/// At least once: a worker that is gone loses nothing: its entry is claimed again, with one attempt more and another fence.
 pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance(LEASE);
@@ -115,7 +115,7 @@ pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<
     assert_eq!(claims.next_due, Some(trial.now() + Duration::from_secs(LEASE - 1)));
 }
 
-/// I4: an article that kills its worker each time is dead after as many attempts as are allowed.
+/// Bounded attempts: an article that kills its worker each time is dead after as many attempts as are allowed.
 pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     for attempt in 1..=CLAIM.attempts {
@@ -130,7 +130,7 @@ pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl S
     assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
 }
 
-/// I4: no worker is handed an entry that was buried, however long it comes back.
+/// Bounded attempts: no worker is handed an entry that was buried, however long it comes back.
 pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     let attempts = 1;
     trial.record("job_1", FIRST).await;
@@ -152,7 +152,7 @@ pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
 }
 
-/// I4: whoever allows fewer attempts than before buries what waits for one more; no lease has ended then.
+/// Bounded attempts: whoever allows fewer attempts than before buries what waits for one more; no lease has ended then.
 pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -170,7 +170,7 @@ pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subjec
     assert_eq!(trial.claim().await, Claims::default());
 }
 
-/// I5: however many workers ask at once, each entry is one worker's.
+/// Fencing: however many workers ask at once, each entry is one worker's.
 pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     for id in 0..12 {
         trial.record(&format!("job_{id}"), FIRST).await;
@@ -186,7 +186,7 @@ pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     assert!(claimed.iter().all(|claimed| claimed.attempt == 1));
 }
 
-/// I5: a fence grows with each claim, also across a requeue that forgets the attempts.
+/// Fencing: a fence grows with each claim, also across a requeue that forgets the attempts.
 pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let first = trial.leased("job_1").await;
     trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;

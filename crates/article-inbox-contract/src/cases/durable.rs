@@ -1,15 +1,16 @@
 //! What survives the process.
 
-use super::{
-    Durable, Trial,
-    trial::{CLAIM, FIRST, STATES, job, key, retry},
-};
-use crate::{
+use article_inbox::{
     State,
     store::{Hint, Outcome, Prune, Recorded, Settled},
 };
 
-/// I1: what is stored is there after a restart: every entry with its state, and every byte.
+use crate::{
+    Durable, Trial,
+    trial::{CLAIM, FIRST, STATES, job, key, retry},
+};
+
+/// Durable acknowledgement: what is stored is there after a restart: every entry with its state, and every byte.
 pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     let mut before = Vec::new();
     // A lease may be given up at the start: whoever held it is gone.
@@ -28,7 +29,7 @@ pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     }
 }
 
-/// I3: what somebody was at when the process ended is not lost, and its attempt counts (I4).
+/// At least once: what somebody was at when the process ended is not lost, and its attempt counts (I4).
 pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
     trial.leased("job_1").await;
     trial.reopen();
@@ -37,7 +38,7 @@ pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
     assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
 }
 
-/// I5: a fence of the process before does not hold against a claim of this one.
+/// Fencing: a fence of the process before does not hold against a claim of this one.
 pub async fn fences_go_on_growing(mut trial: Trial<impl Durable>) {
     let old = trial.leased("job_1").await;
     trial.reopen();
@@ -48,7 +49,7 @@ pub async fn fences_go_on_growing(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.settle(new, Outcome::Done).await, Settled::Settled);
 }
 
-/// I2: what was stored before a restart is a duplicate after it.
+/// One entry: what was stored before a restart is a duplicate after it.
 pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
     trial.put("job_1", State::Done).await;
     trial.reopen();
@@ -56,7 +57,7 @@ pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.all().await.len(), 1);
 }
 
-/// I8: hints survive.
+/// Known jobs: hints survive.
 pub async fn hints_survive(mut trial: Trial<impl Durable>) {
     let hint = Hint { job_id: job("job_1"), at: trial.now(), code: "malformed_json".into() };
     trial.store().hint(hint.clone()).await.unwrap();

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
-
-use super::{
-    Subject, Trial,
-    trial::{FIRST, STATES, arrival, key},
-};
-use crate::{
+use article_inbox::{
     Body, Digest, Entry, Source, State,
     store::{Lease, Outcome, Recorded, Settled},
+};
+use bytes::Bytes;
+
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, arrival, key},
 };
 
 const THEN: SystemTime = SystemTime::UNIX_EPOCH;
@@ -38,7 +38,7 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
     (entry, vec![body(FIRST, Some(FIRST)), body("[]", None), body("[1]", Some("[2]"))])
 }
 
-/// I1: an entry arrives as it was shown, whatever its state, but for its id.
+/// Durable acknowledgement: an entry arrives as it was shown, whatever its state, but for its id.
 pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let (entry, bodies) = shown(state.as_str(), state);
@@ -48,7 +48,7 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     }
 }
 
-/// I3: whoever leased it there is not known here: a leased entry waits, due now.
+/// At least once: whoever leased it there is not known here: a leased entry waits, due now.
 pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.store().import(entry.clone(), bodies).await.unwrap();
@@ -57,7 +57,7 @@ pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     assert_eq!(imported, expected);
 }
 
-/// I2: an entry of this key that is there already stays as it is.
+/// One entry: an entry of this key that is there already stays as it is.
 pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject>) {
     trial.record("job_1", "{1}").await;
     let before = trial.shown("job_1").await;
@@ -80,7 +80,7 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
     assert_eq!(trial.entry("job_1").await.key, key("job_1"));
 }
 
-/// I5: a lease of the other store does not hold here.
+/// Fencing: a lease of the other store does not hold here.
 pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.store().import(entry, bodies).await.unwrap();
@@ -91,7 +91,7 @@ pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Waiting);
 }
 
-/// I2: what was imported is known when the service delivers it once more.
+/// One entry: what was imported is known when the service delivers it once more.
 pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Done);
     trial.store().import(entry, bodies).await.unwrap();
