@@ -5,8 +5,8 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Digest, Entry, Filter, Key, Source, State, Store,
-    store::{Arrival, Claim, Claims, Lease, Outcome, Recorded, Settled},
+    Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
+    store::{Arrival, Claim, Claims, Lease, Outcome, Recorded, Settled, Store},
 };
 use article_webhook::JobId;
 use bytes::Bytes;
@@ -159,8 +159,8 @@ pub(crate) fn job(id: &str) -> JobId {
     id.parse().unwrap()
 }
 
-pub(crate) fn key(id: &str) -> Key {
-    Key::article(job(id))
+pub(crate) fn key(id: &str) -> EntryKey {
+    EntryKey::article(job(id))
 }
 
 pub(crate) fn arrival(job: &str, body: &str) -> Arrival {

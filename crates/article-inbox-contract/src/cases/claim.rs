@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use article_inbox::{
-    Key, State,
+    EntryKey, State,
     store::{Claim, Claims, Outcome, Settled},
 };
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use crate::{
 
 const LEASE: u64 = CLAIM.lease.as_secs();
 
-fn keys(claims: &Claims) -> Vec<Key> {
+fn keys(claims: &Claims) -> Vec<EntryKey> {
     claims.claimed.iter().map(|claimed| claimed.key.clone()).collect()
 }
 

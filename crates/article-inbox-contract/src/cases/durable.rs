@@ -1,8 +1,8 @@
 //! What survives the process.
 
 use article_inbox::{
-    State,
-    store::{Hint, Outcome, Prune, Recorded, Settled},
+    Hint, Prune, State,
+    store::{Outcome, Recorded, Settled},
 };
 
 use crate::{

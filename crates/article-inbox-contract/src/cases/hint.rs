@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_inbox::store::Hint;
+use article_inbox::Hint;
 
 use crate::{
     Subject, Trial,

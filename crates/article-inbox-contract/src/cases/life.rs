@@ -1,8 +1,8 @@
 //! The store as a whole.
 
 use article_inbox::{
-    Error, Filter, State,
-    store::{Hint, Lease, Outcome, Prune},
+    Error, Filter, Hint, Prune, State,
+    store::{Lease, Outcome},
 };
 
 use crate::{

@@ -1,8 +1,8 @@
 //! What an operator may do.
 
 use article_inbox::{
-    Entry, Key, State,
-    store::{Arrival, Claim, Hint, Outcome, Recorded, Settled},
+    Entry, EntryKey, Hint, State,
+    store::{Arrival, Claim, Outcome, Recorded, Settled},
 };
 
 use crate::{
@@ -83,7 +83,7 @@ pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
 
 /// Everything about a job is erased: all its entries, in whatever state, and its hint.
 pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
-    let update = Key { event: "article.updated".into(), ..key("job_1") };
+    let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.put("job_1", State::Done).await;
     trial.store().record(Arrival { key: update.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
     let hint = Hint { job_id: job("job_1"), at: trial.now(), code: "malformed_json".into() };

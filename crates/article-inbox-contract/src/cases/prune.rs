@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use article_inbox::{
-    Body, State,
-    store::{Hint, Outcome, Prune, Pruned, Recorded},
+    Body, Hint, Prune, Pruned, State,
+    store::{Outcome, Recorded},
 };
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_inbox::{Counts, Filter, Key, Page, State, store::Arrival};
+use article_inbox::{Counts, EntryKey, Filter, Page, State, store::Arrival};
 
 use crate::{
     Subject, Trial,
@@ -97,7 +97,7 @@ pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
 
 /// Only those of the job and of the event that were asked for.
 pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
-    let update = |id| Key { event: "article.updated".into(), ..key(id) };
+    let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
     for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
         trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
     }

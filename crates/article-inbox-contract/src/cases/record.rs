@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_inbox::{
-    BODIES, Digest, Entry, Key, Source, State,
+    Digest, Entry, EntryKey, MAX_BODIES, Source, State,
     store::{Arrival, Outcome, Recorded},
 };
 use bytes::Bytes;
@@ -22,7 +22,7 @@ const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
 
 /// Fills an entry that holds its first body already.
 async fn fill(trial: &Trial<impl Subject>, job: &str) {
-    for other in &OTHERS[..BODIES - 1] {
+    for other in &OTHERS[..MAX_BODIES - 1] {
         assert_eq!(trial.record(job, other).await, Recorded::Conflict { kept: true });
     }
 }
@@ -157,7 +157,7 @@ pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry
         trial.put(id, State::Waiting).await;
         fill(&trial, id).await;
         let lease = trial.lease(id).await;
-        let (seen, cause) = (BODIES, String::from("no article"));
+        let (seen, cause) = (MAX_BODIES, String::from("no article"));
         let outcome = match state {
             State::Corrupt => Outcome::Corrupt { seen, cause },
             _ => Outcome::Unhandled { seen, cause },
@@ -237,7 +237,7 @@ pub async fn bodies_stay_in_the_order_they_came(mut trial: Trial<impl Subject>) 
 
 /// One entry: there is one entry for each job and event.
 pub async fn each_event_of_a_job_has_its_entry(trial: Trial<impl Subject>) {
-    let update = Key { event: "article.updated".into(), ..key("job_1") };
+    let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.record("job_1", FIRST).await;
     let other = Arrival { key: update.clone(), ..arrival("job_1", FIRST) };
     assert_eq!(trial.store().record(other).await.unwrap(), Recorded::Stored);
@@ -271,7 +271,7 @@ pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>
     assert_eq!(count(Recorded::Stored), 1);
     assert_eq!(count(Recorded::Conflict { kept: true }), 3);
     assert_eq!(count(Recorded::Crowded), 1);
-    assert_eq!((trial.all().await.len(), trial.bodies("job_1").await.len()), (1, BODIES));
+    assert_eq!((trial.all().await.len(), trial.bodies("job_1").await.len()), (1, MAX_BODIES));
 }
 
 /// Whoever hangs up leaves nothing half done: the body is there with its entry, or neither.
