@@ -4,18 +4,22 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// What a store reads the time from: the system's clock, or one that a test steps by hand.
+/// The clock of a store: the system's clock, or one that a test moves.
 ///
-/// The system's clock is read once, when it is made, and counted on from there: a clock that is set
-/// back or forward while the program runs ends no lease and delays no attempt.
+/// The system's clock is read once, when this value is made. From then on a monotonic clock counts. Setting the system's
+/// clock while the program runs therefore ends no lease and delays no attempt.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use article_inbox::Clock;
 ///
 /// let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
-/// clock.advance(Duration::from_secs(370));
+/// clock.clone().advance(Duration::from_secs(370));
 /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(370));
+///
+/// let system = Clock::system();
+/// assert!(system.now() <= system.now());
+/// assert!(std::panic::catch_unwind(|| Clock::system().advance(Duration::from_secs(1))).is_err());
 /// ```
 #[derive(Clone)]
 pub struct Clock(Source);
@@ -27,40 +31,19 @@ enum Source {
 }
 
 impl Clock {
-    /// The system's time.
-    ///
-    /// ```
-    /// let clock = article_inbox::Clock::system();
-    /// assert!(clock.now() <= clock.now());
-    /// ```
+    /// The system's clock.
     #[must_use]
     pub fn system() -> Self {
         Self(Source::System { start: SystemTime::now(), since: Instant::now() })
     }
 
-    /// A clock that stands still until it is told to [`advance`](Self::advance). Its clones show the same time.
-    ///
-    /// ```
-    /// use std::time::{Duration, SystemTime};
-    /// use article_inbox::Clock;
-    ///
-    /// let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
-    /// clock.clone().advance(Duration::from_secs(1));
-    /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(1));
-    /// ```
+    /// A clock that stands still until [`advance`](Self::advance) is called. Its clones show the same time.
     #[must_use]
     pub fn stepped(start: SystemTime) -> Self {
         Self(Source::Stepped(Arc::new(Mutex::new(start))))
     }
 
-    /// The time, which never runs backwards.
-    ///
-    /// ```
-    /// use std::time::SystemTime;
-    /// use article_inbox::Clock;
-    ///
-    /// assert_eq!(Clock::stepped(SystemTime::UNIX_EPOCH).now(), SystemTime::UNIX_EPOCH);
-    /// ```
+    /// The time. It never runs backwards.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         match &self.0 {
@@ -69,20 +52,11 @@ impl Clock {
         }
     }
 
-    /// Lets time pass on a stepped clock.
+    /// Moves a stepped clock forward.
     ///
     /// # Panics
     ///
-    /// On the system's clock, which nobody can advance.
-    ///
-    /// ```
-    /// use std::time::{Duration, SystemTime};
-    /// use article_inbox::Clock;
-    ///
-    /// let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
-    /// clock.advance(Duration::from_millis(1));
-    /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_millis(1));
-    /// ```
+    /// This is the system's clock.
     pub fn advance(&self, by: Duration) {
         match &self.0 {
             Source::System { .. } => {

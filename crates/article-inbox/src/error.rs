@@ -1,18 +1,21 @@
 use std::fmt;
 
-/// A failure of the inbox or its store. Its text names the cause and, where somebody can mend it, the fix;
-/// it holds no body, no token and no SQL.
+/// A failure of the inbox or its store. The text names the cause and, where an operator can act, the fix. It contains no
+/// body, no token and no SQL.
+///
+/// The constructors are for stores of your own.
 ///
 /// ```
-/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use article_inbox::Inbox;
+/// use std::{error::Error as _, io};
+/// use article_inbox::Error;
 ///
-/// let inbox = Inbox::memory();
-/// inbox.close().await.unwrap();
-/// let error = inbox.counts().await.unwrap_err();
-/// assert_eq!(error.to_string(), "the inbox is closed");
-/// assert!(!error.is_transient());
-/// # });
+/// let full = Error::unavailable("the disk is full").because(io::Error::other("no space left"));
+/// assert!(full.is_transient());
+/// assert_eq!(full.source().map(ToString::to_string).as_deref(), Some("no space left"));
+///
+/// let unsafe_settings = Error::unusable("fsync is off: turn it on");
+/// assert!(!unsafe_settings.is_transient());
+/// assert_eq!(unsafe_settings.to_string(), "fsync is off: turn it on");
 /// ```
 #[derive(Debug)]
 pub struct Error {
@@ -22,52 +25,47 @@ pub struct Error {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Locked, full, failing or down: it may pass.
+enum Kind {
+    /// The store is locked, full, failing or down. A later call may succeed.
     Unavailable,
-    /// The store cannot be used as it is: somebody must change something.
+    /// The store cannot be used until an operator changes something.
     Unusable,
-    /// The file or an entry is damaged.
+    /// The database or an entry is damaged.
     Damaged,
-    /// The request makes no sense, such as a line that is no entry.
+    /// The input is wrong, such as an imported line that is not an entry.
     Invalid,
     /// After `close`.
     Closed,
 }
 
 impl Error {
-    /// A failure that may pass: the store is locked, full, failing, down or too busy. For stores of your own.
-    ///
-    /// ```
-    /// assert!(article_inbox::Error::unavailable("the database is locked").is_transient());
-    /// ```
+    /// A transient failure: the store is locked, full, failing, down or too busy.
     #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(Kind::Unavailable, message)
     }
 
-    /// A store that cannot be used until somebody changes something: name what. For stores of your own.
-    ///
-    /// ```
-    /// let error = article_inbox::Error::unusable("fsync is off: turn it on");
-    /// assert!(!error.is_transient());
-    /// assert_eq!(error.to_string(), "fsync is off: turn it on");
-    /// ```
+    /// A store that cannot be used until an operator changes something. The message says what.
     #[must_use]
     pub fn unusable(message: impl Into<String>) -> Self {
         Self::new(Kind::Unusable, message)
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn damaged(message: impl Into<String>) -> Self {
+    /// A damaged database or entry. The message says which, and how to repair it.
+    #[must_use]
+    pub fn damaged(message: impl Into<String>) -> Self {
         Self::new(Kind::Damaged, message)
     }
 
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+    /// A wrong input: a setting out of range, or a line that is not an entry.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Kind::Invalid, message)
     }
 
-    pub(crate) fn closed() -> Self {
+    /// A call after [`Store::close`](crate::store::Store::close).
+    #[must_use]
+    pub fn closed() -> Self {
         Self::new(Kind::Closed, "the inbox is closed")
     }
 
@@ -75,38 +73,19 @@ impl Error {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// Keeps what caused it.
-    ///
-    /// ```
-    /// use std::{error::Error as _, io};
-    /// use article_inbox::Error;
-    ///
-    /// let error = Error::unavailable("the disk is full").because(io::Error::other("no space left"));
-    /// assert_eq!(error.source().unwrap().to_string(), "no space left");
-    /// ```
+    /// Adds the error that caused this one, as its source.
     #[must_use]
     pub fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { source: Some(source.into()), ..self }
     }
 
-    /// Whether the same call may succeed later without anybody's help.
-    ///
-    /// ```
-    /// use article_inbox::Error;
-    ///
-    /// assert!(Error::unavailable("the disk is full").is_transient());
-    /// assert!(!Error::unusable("the file belongs to a newer version").is_transient());
-    /// ```
+    /// Whether the same call may succeed later without a change by an operator.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         self.kind == Kind::Unavailable
     }
 
-    /// Whether the file or an entry in it is damaged.
-    ///
-    /// ```
-    /// assert!(!article_inbox::Error::unavailable("the disk is full").is_damage());
-    /// ```
+    /// Whether the database or an entry in it is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         self.kind == Kind::Damaged
@@ -122,5 +101,25 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_unavailable_store_is_transient_and_only_damage_is_damage() {
+        let all = [
+            (Error::unavailable("a"), (true, false)),
+            (Error::unusable("b"), (false, false)),
+            (Error::damaged("c"), (false, true)),
+            (Error::invalid("d"), (false, false)),
+            (Error::closed(), (false, false)),
+        ];
+        for (error, expected) in all {
+            assert_eq!((error.is_transient(), error.is_damage()), expected, "{error}");
+        }
+        assert_eq!(Error::closed().to_string(), "the inbox is closed");
     }
 }

@@ -3,23 +3,32 @@
 
 mod clock;
 mod digest;
-mod entry;
 mod error;
-mod inbox;
+mod timestamp;
+
+mod entry;
+
+mod call;
+
 mod rules;
-pub mod store;
+
 mod telemetry;
+
+pub mod store;
+
 mod worker;
 
+mod inbox;
+
+pub use call::{Completion, Counts, Filter, Hint, Page, Prune, Pruned};
 pub use clock::Clock;
 pub use digest::Digest;
-pub use entry::{BODIES, Body, Entry, Key, Source, State};
+pub use entry::{Body, Entry, EntryKey, MAX_BODIES, Source, State};
 pub use error::Error;
 pub use inbox::{Health, Imported, Inbox};
-pub use rules::retention::Retention;
-pub use store::{Completion, Counts, Filter, MemoryStore, Page, Store};
+pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use store::{SqliteSettings, SqliteStore};
+pub use store::sqlite::{SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
-pub use worker::{Failed, Job, Worker};
+pub use worker::{Failed, Job, Retention, Worker};

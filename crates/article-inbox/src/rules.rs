@@ -1,13 +1,17 @@
-//! The rules of the inbox as state machines, without I/O and without a clock: what happens, and when, goes in; what
-//! to do comes out. Everything else in this crate is a shell around them.
+//! What becomes of a stored entry: each transition is one pure function on a [`Row`], and every store uses it.
+//!
+//! A store loads the row, calls the function with the event and the time, and writes the row back. Where one statement
+//! decides over many rows, the statement names the function that it must agree with, and the contract holds it to that.
 
-pub(crate) mod backoff;
-pub(crate) mod ending;
-pub(crate) mod entry;
-#[cfg(feature = "sqlite")]
-pub(crate) mod group;
-pub(crate) mod heartbeat;
-pub(crate) mod hints;
-pub(crate) mod pace;
-pub(crate) mod probe;
-pub(crate) mod retention;
+mod claim;
+mod import;
+mod operator;
+mod prune;
+mod record;
+mod restart;
+mod row;
+mod settle;
+
+pub use claim::ClaimDecision;
+pub use record::{BodyWrite, Recording};
+pub use row::Row;

@@ -1,25 +1,26 @@
-//! What the inbox says of itself: metrics (feature `metrics`) and log events (feature `tracing`). Without the
-//! features all of this is empty.
+//! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features the functions are empty.
 //!
-//! No name, label or field holds a body, a token, the label of a target, an intent, or what a handler said. A job
-//! id stands in the log alone, and escaped: it may hold characters that a terminal obeys.
+//! No name, label or field contains a body, a token, the label of a target, an intent, or the error of a handler. A job id
+//! appears in log events alone, and escaped, because it may contain control characters of a terminal.
+
+#[cfg(feature = "metrics")]
+pub mod metric;
+#[cfg(feature = "tracing")]
+mod rate_limit;
 
 mod count;
 mod log;
-#[cfg(feature = "metrics")]
-pub mod metric;
 
 use std::time::Duration;
 
 use article_webhook::{Delivery, Refused};
 
 use crate::{
-    Error, Key,
-    rules::ending::Ending,
-    store::{Claims, Outcome, Pruned, Recorded},
+    EntryKey, Error,
+    call::{Claims, Outcome, Pruned, Recorded},
 };
 
-/// A delivery was answered, after so long.
+/// A delivery was answered after this time.
 pub(crate) fn recorded(delivery: &Delivery, recorded: &Result<Recorded, Error>, took: Duration) {
     count::recorded(recorded, took);
     match recorded {
@@ -28,49 +29,47 @@ pub(crate) fn recorded(delivery: &Delivery, recorded: &Result<Recorded, Error>, 
     }
 }
 
-/// An authentic delivery was refused. The core has logged that.
+/// An authentic delivery was refused. The adapter has logged that.
 pub(crate) fn refused(refused: &Refused) {
     count::refused(refused);
 }
 
-/// A worker asked for work.
+/// A worker claimed entries.
 pub(crate) fn claimed(claims: &Claims) {
     count::claimed(claims);
     log::claimed(claims);
 }
 
-/// An attempt ended so, after so long. Its outcome is not stored yet.
-pub(crate) fn attempted(key: &Key, attempt: u32, ending: &Ending, took: Duration) {
-    if let Some(ending) = of_the_handler(ending) {
-        count::attempted(ending, took);
-        log::attempted(key, attempt, ending, took);
-    }
+/// A handler ended after this time. Its outcome is not stored yet.
+pub(crate) fn attempted(key: &EntryKey, attempt: u32, ending: &'static str, took: Duration) {
+    count::attempted(ending, took);
+    log::attempted(key, attempt, ending, took);
 }
 
 /// The outcome of an attempt is stored.
-pub(crate) fn settled(key: &Key, attempt: u32, outcome: &Outcome) {
+pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
     count::settled(outcome);
     log::settled(key, attempt, outcome);
 }
 
 /// The result of an attempt is dropped.
-pub(crate) fn lost_lease(key: &Key, attempt: u32) {
+pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
     count::lost_lease();
     log::lost_lease(key, attempt);
 }
 
-/// A batch of what is old was removed.
+/// Retention removed a batch.
 pub(crate) fn pruned(pruned: &Pruned) {
     count::pruned(pruned);
     log::pruned(pruned);
 }
 
-/// For how long the entry that waits longest could have been worked on.
+/// How long the oldest due entry has been due.
 pub(crate) fn overdue(age: Duration) {
     count::overdue(age);
 }
 
-/// A call of the store failed, and this is all that becomes of it: whoever needs it comes again.
+/// A call of the store failed. Nothing else reports the error.
 pub(crate) fn store_failed(call: &'static str, error: &Error) {
     count::store_failed(call);
     log::store_failed(call, error);
@@ -81,12 +80,12 @@ pub(crate) fn worker_failed(error: &Error) {
     log::worker_failed(error);
 }
 
-/// So many handlers were given up and go on all the same.
+/// That many handlers go on although their attempts were given up.
 pub(crate) fn given_up(handlers: usize) {
     count::given_up(handlers);
 }
 
-/// They are so many that nothing is claimed any more.
+/// Too many of them go on, so that nothing is claimed.
 pub(crate) fn stuck(handlers: usize) {
     log::stuck(handlers);
 }
@@ -97,28 +96,16 @@ pub(crate) fn no_thread() {
     log::no_thread();
 }
 
-/// So many calls became durable with one sync of the disk, which took so long.
+/// That many calls became durable with one sync of the disk, in this time.
 #[cfg(feature = "sqlite")]
 pub(crate) fn committed(calls: usize, took: Duration) {
     count::committed(calls, took);
     log::committed(calls, took);
 }
 
-/// How the handler ended; `None` when it did not, or was never started.
-fn of_the_handler(ending: &Ending) -> Option<&'static str> {
-    match ending {
-        Ending::Succeeded => Some("succeeded"),
-        Ending::Failed { .. } => Some("failed"),
-        Ending::GaveUp { .. } => Some("gave_up"),
-        Ending::Panicked { .. } => Some("panicked"),
-        Ending::TimedOut { .. } => Some("timed_out"),
-        Ending::Stopped | Ending::Undecodable { .. } | Ending::Damaged { .. } => None,
-    }
-}
-
-/// What became of an attempt, in one word: the state of its entry, unless the entry waits again.
+/// The name of an outcome in metrics and logs: the state of the entry, or why it waits again.
 #[cfg(any(feature = "metrics", feature = "tracing"))]
-fn word(outcome: &Outcome) -> &'static str {
+fn name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",
         Outcome::Retry { .. } => "retry",

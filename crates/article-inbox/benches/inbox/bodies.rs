@@ -1,4 +1,4 @@
-use article_inbox::{Digest, Key, Source, store::Arrival};
+use article_inbox::{Digest, EntryKey, Source, store::Arrival};
 use article_webhook::{JobId, fixture::Post};
 use bytes::Bytes;
 
@@ -24,7 +24,7 @@ impl Bodies {
     pub(crate) fn arrival(&self, random: &mut fastrand::Rng) -> Arrival {
         let (bytes, digest) = self.0[random.usize(..self.0.len())].clone();
         Arrival {
-            key: Key::article(job_id(random)),
+            key: EntryKey::article(job_id(random)),
             source: Source::Webhook,
             target: "blog".into(),
             intent: None,

@@ -4,7 +4,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{SqliteStore, Store, store::Recorded};
+use article_inbox::{
+    SqliteStore,
+    store::{Recorded, Store},
+};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use crate::{bodies::Bodies, log::Log, naive::Naive};

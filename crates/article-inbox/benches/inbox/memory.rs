@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, Inbox, SqliteSettings, SqliteStore, State, Store, store::Prune};
+use article_inbox::{Clock, Inbox, Prune, SqliteSettings, SqliteStore, State, store::Store};
 use tokio::task::JoinSet;
 
 use crate::{

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Inbox, SqliteStore, State, Store};
+use article_inbox::{Inbox, SqliteStore, State, store::Store};
 use tokio::{sync::Notify, task::JoinSet};
 
 use crate::{

@@ -1,3 +1,4 @@
+mod prune;
 mod tables;
 
 use std::{
@@ -8,37 +9,44 @@ use std::{
 
 use article_webhook::JobId;
 
-use super::{
-    Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
-    Pending, Prune, Pruned, Recorded, Settled, Store,
-};
+use self::tables::{StoredEntry, Tables, stored_body};
+use super::interface::{Pending, Store};
 use crate::{
-    Body, Clock, Entry, Error, Key, State,
-    rules::entry::{Kept, Taken, millis},
+    Body, Clock, Digest, Entry, EntryKey, Error, State,
+    call::{
+        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
+        Prune, Pruned, Recorded, Settled,
+    },
+    rules::{BodyWrite, ClaimDecision, Row},
+    timestamp::rounded,
 };
 
-use tables::Tables;
-
-/// Keeps entries in memory: the reference that other stores are compared with, and a store for unit tests.
+/// A store that keeps everything in memory, for tests. It forgets everything when the process ends.
 ///
-/// It is gone with the process, so nothing that is acknowledged out of it is promised to anybody.
+/// It is also the contract of [`Store`] as code: short to read, and the model that other stores are compared with.
 ///
 /// ```
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// use article_inbox::{Clock, Digest, Key, MemoryStore, Source, Store, store::{Arrival, Recorded}};
+/// use article_inbox::{Digest, EntryKey, MemoryStore, Source};
+/// use article_inbox::store::{Arrival, Recorded, Store};
 ///
-/// let store = MemoryStore::new(Clock::system());
-/// let arrival = Arrival {
-///     key: Key::article("job_1".parse()?), source: Source::Api, target: "default".into(), intent: None,
-///     digest: Digest::of(b"{}"), bytes: "{}".into(),
-/// };
-/// assert_eq!(store.record(arrival.clone()).await?, Recorded::Stored);
-/// assert_eq!(store.record(arrival.clone()).await?, Recorded::Duplicate);
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     let arrival = Arrival {
+///         key: EntryKey::article("job_1".parse()?),
+///         source: Source::Webhook,
+///         target: "default".into(),
+///         intent: None,
+///         digest: Digest::of(b"{}"),
+///         bytes: "{}".into(),
+///     };
+///     assert_eq!(store.record(arrival.clone()).await?, Recorded::Stored);
+///     assert_eq!(store.record(arrival.clone()).await?, Recorded::Duplicate);
 ///
-/// store.close().await?;
-/// assert!(store.record(arrival).await.is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # }).unwrap();
+///     store.close().await?;
+///     assert_eq!(store.record(arrival).await.unwrap_err().to_string(), "the inbox is closed");
+///     Ok(())
+/// }
 /// ```
 #[derive(Default)]
 pub struct MemoryStore {
@@ -48,27 +56,19 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store that reads the time there.
-    ///
-    /// ```
-    /// use std::time::SystemTime;
-    /// use article_inbox::{Clock, MemoryStore};
-    ///
-    /// let store = MemoryStore::new(Clock::stepped(SystemTime::UNIX_EPOCH));
-    /// assert_eq!(format!("{store:?}"), "MemoryStore { entries: 0 }");
-    /// ```
+    /// An empty store with this clock.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self { clock, tables: Mutex::default() }
     }
 
-    /// The tables, if they may still be used, and the time to the millisecond.
+    /// The tables, unless the store is closed, and the time in whole milliseconds.
     fn open(&self) -> Result<(MutexGuard<'_, Tables>, SystemTime), Error> {
         let tables = self.lock();
         if tables.is_closed {
             return Err(Error::closed());
         }
-        Ok((tables, millis(self.clock.now())))
+        Ok((tables, self.now()))
     }
 
     fn lock(&self) -> MutexGuard<'_, Tables> {
@@ -84,18 +84,27 @@ impl fmt::Debug for MemoryStore {
 
 impl Store for MemoryStore {
     fn now(&self) -> SystemTime {
-        self.clock.now()
+        rounded(self.clock.now())
     }
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            if let Some(kept) = tables.of_mut(&arrival.key) {
-                return Ok(kept.record(arrival, now));
+            let Some(entry) = tables.get_mut(&arrival.key) else {
+                let (key, row) = (arrival.key.clone(), Row::new(now));
+                let bodies = vec![stored_body(arrival, now)];
+                tables.insert(StoredEntry { key, received_at: now, row, bodies });
+                return Ok(Recorded::Stored);
+            };
+            let digests: Vec<Digest> = entry.bodies.iter().map(|body| body.digest).collect();
+            let recording = entry.row.record(arrival.digest, &digests, now);
+            match recording.write {
+                BodyWrite::Nothing => {}
+                BodyWrite::Append => entry.bodies.push(stored_body(arrival, now)),
+                BodyWrite::Replace(index) => entry.bodies[index] = stored_body(arrival, now),
+                BodyWrite::Repair(index) => entry.bodies[index].bytes = Some(arrival.bytes),
             }
-            let id = tables.next_id();
-            tables.insert(Kept::new(id, arrival, now));
-            Ok(Recorded::Stored)
+            Ok(recording.recorded)
         })
     }
 
@@ -103,26 +112,24 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let mut claims = Claims::default();
-            for id in tables.due(now).into_iter().take(claim.limit as usize) {
-                let kept = tables.entries.get_mut(&id).expect("what is due is there");
-                claims.expired += u32::from(kept.entry.state == State::Leased);
-                match kept.claim(&claim, now) {
-                    Taken::Buried => claims.buried.push(kept.entry.key.clone()),
-                    Taken::Leased(lease) => claims.claimed.push(Claimed {
+            let due = tables.by_time(|row| row.is_due(now));
+            for id in due.into_iter().take(claim.limit as usize) {
+                let entry = tables.entries.get_mut(&id).expect("an entry that is due is there");
+                claims.expired += u32::from(entry.row.has_expired_lease(now));
+                match entry.row.claim(id, &claim, now) {
+                    ClaimDecision::Buried => claims.buried.push(entry.key.clone()),
+                    ClaimDecision::Leased(lease) => claims.claimed.push(Claimed {
                         lease,
-                        key: kept.entry.key.clone(),
-                        attempt: kept.entry.attempts,
-                        received_at: kept.entry.received_at,
-                        bodies: kept.bodies.clone(),
+                        key: entry.key.clone(),
+                        attempt: entry.row.attempts,
+                        received_at: entry.received_at,
+                        bodies: entry.bodies.clone(),
                     }),
                 }
             }
             let is_claimed = |id| claims.claimed.iter().any(|claimed| claimed.lease.id == id);
-            let entries = tables.entries.values().map(|kept| &kept.entry);
-            let live =
-                entries.filter(|entry| matches!(entry.state, State::Waiting | State::Leased));
-            claims.next_due =
-                live.filter(|entry| !is_claimed(entry.id)).map(|entry| entry.at).min();
+            let live = tables.times(&[State::Waiting, State::Leased]);
+            claims.next_due = live.filter(|(_, id)| !is_claimed(*id)).map(|(at, _)| at).min();
             Ok(claims)
         })
     }
@@ -132,7 +139,8 @@ impl Store for MemoryStore {
             let (mut tables, now) = self.open()?;
             let mut held = leases.to_vec();
             held.retain(|lease| {
-                tables.entries.get_mut(&lease.id).is_some_and(|kept| kept.extend(*lease, by, now))
+                let entry = tables.entries.get_mut(&lease.id);
+                entry.is_some_and(|entry| entry.row.extend(*lease, by, now))
             });
             Ok(held)
         })
@@ -141,8 +149,10 @@ impl Store for MemoryStore {
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let kept = tables.entries.get_mut(&lease.id);
-            Ok(kept.map_or(Settled::LostLease, |kept| kept.settle(lease, outcome, now)))
+            let Some(entry) = tables.entries.get_mut(&lease.id) else {
+                return Ok(Settled::LostLease);
+            };
+            Ok(entry.row.settle(lease, &outcome, entry.bodies.len(), now))
         })
     }
 
@@ -154,7 +164,7 @@ impl Store for MemoryStore {
     fn hint(&self, hint: Hint) -> Pending<'_, ()> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            let hint = Hint { at: millis(hint.at), ..hint };
+            let hint = Hint { at: rounded(hint.at), ..hint };
             tables.hints.entry(hint.job_id.clone()).or_insert(hint);
             Ok(())
         })
@@ -172,97 +182,53 @@ impl Store for MemoryStore {
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            let (limit, mut pruned) = (prune.limit, Pruned::default());
-            let (bodies_before, entries_before) =
-                (millis(prune.bodies_before), millis(prune.entries_before));
-
-            for id in tables.ended(&[State::Done], bodies_before) {
-                let bodies =
-                    tables.entries.get_mut(&id).map(|kept| &mut kept.bodies).into_iter().flatten();
-                for body in
-                    bodies.filter(|body| body.received_at <= bodies_before && body.bytes.is_some())
-                {
-                    if pruned.bodies == limit {
-                        pruned.more = true;
-                        break;
-                    }
-                    body.bytes = None;
-                    pruned.bodies += 1;
-                }
-            }
-            for id in tables.ended(&[State::Done, State::Unhandled], entries_before) {
-                if pruned.entries == limit {
-                    pruned.more = true;
-                    break;
-                }
-                tables.remove(id);
-                pruned.entries += 1;
-            }
-            for hint in
-                tables.hints_by_age().into_iter().take_while(|hint| hint.at < entries_before)
-            {
-                if pruned.hints == limit {
-                    pruned.more = true;
-                    break;
-                }
-                tables.hints.remove(&hint.job_id);
-                pruned.hints += 1;
-            }
-            Ok(pruned)
+            Ok(tables.prune(&prune))
         })
     }
 
     fn counts(&self) -> Pending<'_, Counts> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            Ok(tables.entries.values().map(|kept| (kept.entry.state, 1)).collect())
+            Ok(tables.entries.values().map(|entry| (entry.row.state, 1)).collect())
         })
     }
 
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            let waiting = tables.entries.values().filter(|kept| kept.entry.state == State::Waiting);
-            Ok(waiting.map(|kept| kept.entry.at).min().filter(|at| *at <= now))
+            let waiting = tables.times(&[State::Waiting]);
+            Ok(waiting.map(|(at, _)| at).min().filter(|at| *at <= now))
         })
     }
 
     fn list(&self, filter: Filter) -> Pending<'_, Page> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let entries = tables.entries.values().map(|kept| &kept.entry).filter(|entry| {
-                entry.id > filter.after
-                    && filter.state.is_none_or(|state| state == entry.state)
-                    && filter.event.as_ref().is_none_or(|event| *event == entry.key.event)
-                    && filter.job_id.as_ref().is_none_or(|job_id| *job_id == entry.key.job_id)
-            });
-            let mut entries: Vec<_> =
-                entries.take((filter.limit as usize).saturating_add(1)).cloned().collect();
-            let is_last = entries.len() <= filter.limit as usize;
-            entries.truncate(filter.limit as usize);
-            let end = entries.last().map_or(filter.after, |entry| entry.id);
-            Ok(Page { entries, next: (!is_last).then_some(end) })
+            let entries = tables.entries.iter().map(|(id, entry)| entry.entry(*id));
+            let entries = entries.filter(|entry| filter.accepts(entry));
+            let entries = entries.take((filter.limit as usize).saturating_add(1)).collect();
+            Ok(Page::new(entries, &filter))
         })
     }
 
-    fn show(&self, key: Key) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
+    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            Ok(tables.of(&key).map(|kept| (kept.entry.clone(), kept.bodies.clone())))
+            Ok(tables.get(&key).map(|(id, entry)| (entry.entry(id), entry.bodies.clone())))
         })
     }
 
-    fn requeue(&self, key: Key) -> Pending<'_, bool> {
+    fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.of_mut(&key).is_some_and(|kept| kept.requeue(now)))
+            Ok(tables.get_mut(&key).is_some_and(|entry| entry.row.requeue(now)))
         })
     }
 
-    fn bury(&self, key: Key, cause: String) -> Pending<'_, bool> {
+    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.of_mut(&key).is_some_and(|kept| kept.bury(cause, now)))
+            Ok(tables.get_mut(&key).is_some_and(|entry| entry.row.bury(cause, now)))
         })
     }
 
@@ -270,12 +236,8 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
             tables.hints.remove(&job_id);
-            let ids: Vec<_> = tables
-                .ids
-                .iter()
-                .filter(|(key, _)| key.job_id == job_id)
-                .map(|(_, id)| *id)
-                .collect();
+            let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
+            let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();
             ids.iter().for_each(|id| tables.remove(*id));
             Ok(ids.len() as u64)
         })
@@ -287,8 +249,12 @@ impl Store for MemoryStore {
             if tables.ids.contains_key(&entry.key) {
                 return Ok(false);
             }
-            let id = tables.next_id();
-            tables.insert(Kept::import(id, entry, bodies, now));
+            let (row, received_at) = (Row::import(&entry, now), rounded(entry.received_at));
+            let bodies = bodies.into_iter();
+            let bodies = bodies
+                .map(|body| Body { received_at: rounded(body.received_at), ..body })
+                .collect();
+            tables.insert(StoredEntry { key: entry.key, received_at, row, bodies });
             Ok(true)
         })
     }
@@ -297,9 +263,9 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (tables, _) = self.open()?;
             let damaged =
-                tables.entries.values().filter(|kept| !kept.bodies.iter().all(Body::is_intact));
+                tables.entries.values().filter(|entry| !entry.bodies.iter().all(Body::is_intact));
             Ok(damaged
-                .map(|kept| format!("{}: a body is not what was received", kept.entry.key))
+                .map(|entry| format!("{}: a body is not what was received", entry.key))
                 .collect())
         })
     }
@@ -327,6 +293,7 @@ mod tests {
         store.close().await.unwrap();
         assert_eq!(store.probe().await.unwrap_err().to_string(), "the inbox is closed");
         assert_eq!(store.close().await.unwrap_err().to_string(), "the inbox is closed");
+        assert_eq!(format!("{store:?}"), "MemoryStore { entries: 0 }");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Counters, gauges and histograms. The recorder is looked up each time: it may come after the inbox.
+//! Counters, gauges and histograms. The recorder is looked up each time, because it may be installed after the inbox was
+//! opened.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use article_webhook::Refused;
 
 use crate::{
     Error,
-    store::{Claims, Outcome, Pruned, Recorded},
+    call::{Claims, Outcome, Pruned, Recorded},
 };
 
 #[cfg(feature = "metrics")]
@@ -14,7 +15,7 @@ mod enabled {
     use metrics::{counter, gauge, histogram};
 
     use super::*;
-    use crate::telemetry::{metric, word};
+    use crate::telemetry::{metric, name};
 
     pub(crate) fn recorded(recorded: &Result<Recorded, Error>, took: Duration) {
         let result = match recorded {
@@ -39,7 +40,7 @@ mod enabled {
         counter!(metric::BURIED).increment(buried);
         counter!(metric::DEAD).increment(buried);
         counter!(metric::EXPIRED_LEASES).increment(claims.expired.into());
-        // What did not happen yet shows as zero: an alarm on growth would not see a series that begins with one.
+        // Registered with zero: an alarm on growth does not see a series that begins with one.
         counter!(metric::LOST_LEASES).increment(0);
         counter!(metric::THREAD_FAILURES).increment(0);
     }
@@ -49,7 +50,7 @@ mod enabled {
     }
 
     pub(crate) fn settled(outcome: &Outcome) {
-        counter!(metric::ATTEMPTS, "outcome" => word(outcome)).increment(1);
+        counter!(metric::ATTEMPTS, "outcome" => name(outcome)).increment(1);
         if matches!(outcome, Outcome::Dead { .. }) {
             counter!(metric::DEAD).increment(1);
         }

@@ -1,36 +1,32 @@
-//! Log events. What can come at any rate while something is broken is written once a second.
+//! Log events. An event that can occur at any rate while something is broken is logged once per second.
 
 use std::time::Duration;
 
 use article_webhook::Delivery;
 
 use crate::{
-    Error, Key,
-    store::{Claims, Outcome, Pruned, Recorded},
+    EntryKey, Error,
+    call::{Claims, Outcome, Pruned, Recorded},
 };
 
 #[cfg(feature = "tracing")]
 mod enabled {
-    use std::{
-        fmt::Display,
-        sync::atomic::{AtomicU64, Ordering},
-        time::{SystemTime, UNIX_EPOCH},
-    };
+    use std::fmt::Display;
 
     use article_webhook::JobId;
     use tracing::{debug, error, info, warn};
 
     use super::*;
-    use crate::telemetry::word;
+    use crate::telemetry::{name, rate_limit::RateLimit};
 
-    /// One name to filter by, wherever in the crate an event comes from.
+    /// The target of all events, so that one filter selects them.
     const TARGET: &str = "article_inbox";
 
-    /// One line a second of each.
-    static FAILURES: Rate = Rate::new();
-    static DAMAGE: Rate = Rate::new();
-    static STUCK: Rate = Rate::new();
-    static NO_THREAD: Rate = Rate::new();
+    /// Each of these logs one line per second.
+    static FAILURES: RateLimit = RateLimit::new();
+    static DAMAGE: RateLimit = RateLimit::new();
+    static STUCK: RateLimit = RateLimit::new();
+    static NO_THREAD: RateLimit = RateLimit::new();
 
     pub(crate) fn recorded(delivery: &Delivery, recorded: Recorded) {
         let (job_id, event) = (escaped(delivery.job_id()), delivery.event().as_str());
@@ -49,7 +45,7 @@ mod enabled {
     }
 
     pub(crate) fn claimed(claims: &Claims) {
-        for Key { job_id, event } in &claims.buried {
+        for EntryKey { job_id, event } in &claims.buried {
             let (job_id, event) = (escaped(job_id), event.as_str());
             warn!(target: TARGET, %job_id, event, "entry is dead: its last attempt did not end");
         }
@@ -58,12 +54,12 @@ mod enabled {
         }
     }
 
-    pub(crate) fn attempted(key: &Key, attempt: u32, ending: &'static str, took: Duration) {
+    pub(crate) fn attempted(key: &EntryKey, attempt: u32, ending: &'static str, took: Duration) {
         let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
         debug!(target: TARGET, %job_id, event, attempt, ending, ?took, "handler ended");
     }
 
-    pub(crate) fn settled(key: &Key, attempt: u32, outcome: &Outcome) {
+    pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
         let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
         match outcome {
             Outcome::Done => debug!(target: TARGET, %job_id, event, attempt, "entry is done"),
@@ -74,13 +70,13 @@ mod enabled {
                 info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
             }
             Outcome::Dead { .. } | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
-                let state = word(outcome);
+                let state = name(outcome);
                 warn!(target: TARGET, %job_id, event, attempt, "entry is {state}: its cause is stored with it");
             }
         }
     }
 
-    pub(crate) fn lost_lease(key: &Key, attempt: u32) {
+    pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
         let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
         warn!(target: TARGET, %job_id, event, attempt, "lease lost: the result of the attempt is dropped");
     }
@@ -92,16 +88,15 @@ mod enabled {
         }
     }
 
-    /// Its text alone: what caused it may quote SQL.
+    /// Without the source of the error, which may quote SQL.
     pub(crate) fn store_failed(call: &'static str, error: &Error) {
         if error.is_damage() {
-            DAMAGE.limited(
+            DAMAGE.log(
                 |unlogged| error!(target: TARGET, call, unlogged, "the store is damaged: {error}"),
             );
         } else {
-            FAILURES.limited(
-                |unlogged| warn!(target: TARGET, call, unlogged, "the store failed: {error}"),
-            );
+            FAILURES
+                .log(|unlogged| warn!(target: TARGET, call, unlogged, "the store failed: {error}"));
         }
     }
 
@@ -111,12 +106,12 @@ mod enabled {
 
     pub(crate) fn stuck(handlers: usize) {
         let advice = "nothing is claimed while so many handlers that were given up go on: restart the program";
-        STUCK.limited(|unlogged| warn!(target: TARGET, handlers, unlogged, "{advice}"));
+        STUCK.log(|unlogged| warn!(target: TARGET, handlers, unlogged, "{advice}"));
     }
 
     pub(crate) fn no_thread() {
         let advice = "the system gives no thread for a handler: raise its limit, or lower the worker's concurrency";
-        NO_THREAD.limited(|unlogged| warn!(target: TARGET, unlogged, "{advice}"));
+        NO_THREAD.log(|unlogged| warn!(target: TARGET, unlogged, "{advice}"));
     }
 
     #[cfg(feature = "sqlite")]
@@ -127,33 +122,6 @@ mod enabled {
     fn escaped(job_id: &JobId) -> impl Display {
         job_id.as_str().escape_debug()
     }
-
-    /// Lets one line a second pass, with how many did not since the last.
-    pub(super) struct Rate {
-        last: AtomicU64,
-        unlogged: AtomicU64,
-    }
-
-    impl Rate {
-        pub(super) const fn new() -> Self {
-            Self { last: AtomicU64::new(0), unlogged: AtomicU64::new(0) }
-        }
-
-        fn limited(&self, log: impl FnOnce(Option<u64>)) {
-            let second =
-                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-            self.limited_at(second, log);
-        }
-
-        pub(super) fn limited_at(&self, second: u64, log: impl FnOnce(Option<u64>)) {
-            if self.last.swap(second, Ordering::Relaxed) == second {
-                self.unlogged.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-            let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
-            log((unlogged > 0).then_some(unlogged));
-        }
-    }
 }
 
 #[cfg(not(feature = "tracing"))]
@@ -162,9 +130,9 @@ mod disabled {
 
     pub(crate) fn recorded(_: &Delivery, _: Recorded) {}
     pub(crate) fn claimed(_: &Claims) {}
-    pub(crate) fn attempted(_: &Key, _: u32, _: &'static str, _: Duration) {}
-    pub(crate) fn settled(_: &Key, _: u32, _: &Outcome) {}
-    pub(crate) fn lost_lease(_: &Key, _: u32) {}
+    pub(crate) fn attempted(_: &EntryKey, _: u32, _: &'static str, _: Duration) {}
+    pub(crate) fn settled(_: &EntryKey, _: u32, _: &Outcome) {}
+    pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}
     pub(crate) fn pruned(_: &Pruned) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
     pub(crate) fn worker_failed(_: &Error) {}
@@ -178,18 +146,3 @@ mod disabled {
 pub(crate) use disabled::*;
 #[cfg(feature = "tracing")]
 pub(crate) use enabled::*;
-
-#[cfg(test)]
-#[cfg(feature = "tracing")]
-mod tests {
-    use super::enabled::Rate;
-
-    #[test]
-    fn what_happens_again_within_a_second_is_counted_and_not_written() {
-        let (rate, mut written) = (Rate::new(), Vec::new());
-        for second in [1, 1, 1, 2, 3, 3, 1] {
-            rate.limited_at(second, |unlogged| written.push((second, unlogged)));
-        }
-        assert_eq!(written, [(1, None), (2, Some(2)), (3, None), (1, Some(1))]);
-    }
-}

@@ -6,140 +6,153 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Handler, Job, Limits, reading::read, thread::Running};
+use super::{
+    Job,
+    attempt_result::AttemptResult,
+    decode::decode,
+    handler_thread::{Handler, HandlerThread},
+    settings::Settings,
+};
 use crate::{
-    Error, Key, Store,
-    rules::ending::Ending,
-    store::{Claimed, Lease, Outcome, Settled},
+    EntryKey, Error,
+    call::{Claimed, Lease, Outcome, Settled},
+    store::Store,
     telemetry,
 };
 
-/// How long a handler that was asked to end may take to do so, before it is left to itself.
+/// How long a cancelled handler may take to end, before it is left to itself.
 const TO_END: Duration = Duration::from_secs(1);
 
 /// The pause before an outcome is stored again when the store failed.
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// How often it is tried when the worker is to stop.
+/// How often that is tried while the worker stops.
 const TRIES: u32 = 5;
 
-/// Whether an attempt may go on.
+/// What the worker tells an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
+    /// It may go on.
     Go,
     /// The worker stops.
     Stop,
-    /// Somebody else may be at the entry.
+    /// Another worker may have the entry.
     LostLease,
 }
 
-/// Everything that an attempt needs.
+/// What every attempt needs.
 pub(super) struct Attempt {
     pub(super) handler: Handler,
     pub(super) store: Arc<dyn Store>,
-    pub(super) limits: Limits,
-    /// Held by each thread in which a handler runs, and by nothing else but this.
+    pub(super) settings: Settings,
+    /// One reference is held here, and one by each thread in which a handler runs.
     pub(super) threads: Arc<()>,
 }
 
-/// An attempt whose handler has ended, or was never started.
-pub(super) struct Worked {
+/// An attempt whose handler has ended or was never started. Its outcome is not stored yet.
+pub(super) struct FinishedAttempt {
     lease: Lease,
-    key: Key,
+    key: EntryKey,
     attempt: u32,
-    /// `None` when the lease was lost meanwhile.
-    ending: Option<Ending>,
+    /// `None` if the lease was lost.
+    result: Option<AttemptResult>,
     signal: watch::Receiver<Signal>,
     /// Whether the system gave a thread for it.
     pub(super) had_thread: bool,
 }
 
-/// What is left of an attempt.
-pub(super) struct Over {
+/// An attempt whose outcome is stored or lost.
+pub(super) struct SettledAttempt {
     pub(super) lease: Lease,
     /// How long it is until its entry is due again, if it is.
     pub(super) again: Option<Duration>,
-    /// A store that cannot be used any more.
+    /// The error of a store that cannot be used any more.
     pub(super) failed: Option<Error>,
 }
 
 impl Attempt {
-    /// From the claim to the handler's end.
-    pub(super) async fn work(
+    /// Runs the handler, from the claim to its end.
+    pub(super) async fn run(
         self: Arc<Self>,
         claimed: Claimed,
         mut signal: watch::Receiver<Signal>,
-    ) -> Worked {
+    ) -> FinishedAttempt {
         let (lease, key, attempt) = (claimed.lease, claimed.key.clone(), claimed.attempt);
         let mut had_thread = true;
         let started = tokio::time::Instant::now();
-        let ending = match read(&claimed) {
-            Err(ending) => Some(ending),
-            // It is not begun any more.
-            Ok(_) if *signal.borrow() == Signal::Stop => Some(Ending::Stopped),
+        let result = match decode(&claimed) {
+            Err(result) => Some(result),
+            // The worker stopped before the attempt began.
+            Ok(_) if *signal.borrow() == Signal::Stop => Some(AttemptResult::Stopped),
             Ok((body, article)) => {
                 let job = Job::new(claimed, body, article, Arc::clone(&self.store));
-                match Running::start(Arc::clone(&self.handler), job, Arc::clone(&self.threads)) {
-                    Ok(running) => self.wait(running, &mut signal).await,
+                let (handler, threads) = (Arc::clone(&self.handler), Arc::clone(&self.threads));
+                match HandlerThread::start(handler, job, threads) {
+                    Ok(thread) => self.wait(thread, &mut signal).await,
                     Err(_no_thread) => {
                         had_thread = false;
-                        Some(Ending::Stopped)
+                        Some(AttemptResult::Stopped)
                     }
                 }
             }
         };
-        match &ending {
-            Some(ending) => telemetry::attempted(&key, attempt, ending, started.elapsed()),
+        match &result {
             None => telemetry::lost_lease(&key, attempt),
+            Some(result) => {
+                if let Some(label) = result.label() {
+                    telemetry::attempted(&key, attempt, label, started.elapsed());
+                }
+            }
         }
-        Worked { lease, key, attempt, ending, signal, had_thread }
+        FinishedAttempt { lease, key, attempt, result, signal, had_thread }
     }
 
-    /// From the handler's end to the stored outcome.
-    pub(super) async fn settle(self: Arc<Self>, worked: Worked) -> Over {
-        let Worked { lease, key, attempt, ending, mut signal, .. } = worked;
-        let Some(ending) = ending else {
-            return Over { lease, again: None, failed: None };
+    /// Stores the outcome.
+    pub(super) async fn settle(self: Arc<Self>, finished: FinishedAttempt) -> SettledAttempt {
+        let FinishedAttempt { lease, key, attempt, result, mut signal, .. } = finished;
+        let Some(result) = result else {
+            return SettledAttempt { lease, again: None, failed: None };
         };
-        let Limits { attempts, backoff, .. } = &self.limits;
-        let outcome = ending.outcome(attempt, *attempts, backoff, fastrand::f64());
+        let Settings { attempts, backoff, .. } = &self.settings;
+        let outcome = result.outcome(attempt, *attempts, backoff, fastrand::f64());
         let again = match outcome {
             Outcome::Retry { after, .. } => Some(after),
-            // A body that came meanwhile lets the entry wait instead.
+            // If a body came since the claim, the entry waits instead.
             Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
                 Some(Duration::ZERO)
             }
             Outcome::Done | Outcome::Dead { .. } => None,
         };
-        let failed = self.keep(lease, &key, attempt, outcome, &mut signal).await.err();
-        Over { lease, again, failed }
+        let failed = self.store_outcome(lease, &key, attempt, outcome, &mut signal).await.err();
+        SettledAttempt { lease, again, failed }
     }
 
-    /// How the handler ended; `None` when the lease was lost meanwhile.
+    /// How the handler ended; `None` if the lease was lost.
     async fn wait(
         &self,
-        mut running: Running,
+        mut thread: HandlerThread,
         signal: &mut watch::Receiver<Signal>,
-    ) -> Option<Ending> {
+    ) -> Option<AttemptResult> {
+        let limit = self.settings.handler_timeout;
         let given_up = select! {
             biased;
-            ended = running.ended() => return Some(ended),
-            signal = changed(signal) => (signal != Signal::LostLease).then_some(Ending::Stopped),
-            () = sleep(self.limits.handler) => Some(Ending::TimedOut { limit: self.limits.handler }),
+            ended = thread.ended() => return Some(ended),
+            signal = changed(signal) => (signal != Signal::LostLease).then_some(AttemptResult::Stopped),
+            () = sleep(limit) => Some(AttemptResult::TimedOut { limit }),
         };
-        // It must not work on while somebody else begins. What it did return just now still counts.
-        running.ask_to_end();
-        match timeout(TO_END, running.ended()).await {
-            Ok(Ending::Stopped) | Err(_) => given_up,
+        // It must not go on while another worker begins. A result that it returns now still counts.
+        thread.cancel();
+        match timeout(TO_END, thread.ended()).await {
+            Ok(AttemptResult::Stopped) | Err(_) => given_up,
             Ok(ended) => given_up.map(|_| ended),
         }
     }
 
-    /// Stores the outcome, as often as it takes.
-    async fn keep(
+    /// Stores the outcome, and tries again while the store fails.
+    async fn store_outcome(
         &self,
         lease: Lease,
-        key: &Key,
+        key: &EntryKey,
         attempt: u32,
         outcome: Outcome,
         signal: &mut watch::Receiver<Signal>,
@@ -168,9 +181,9 @@ impl Attempt {
     }
 }
 
-/// The signal, once it is another than to go on.
+/// The signal, once it is not `Go` any more.
 async fn changed(signal: &mut watch::Receiver<Signal>) -> Signal {
-    // Without a worker nobody extends the lease.
+    // Without a worker, nothing extends the lease.
     signal
         .wait_for(|signal| *signal != Signal::Go)
         .await

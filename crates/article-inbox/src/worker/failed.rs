@@ -1,9 +1,9 @@
 use std::{error::Error, fmt, time::Duration};
 
-/// What a handler returns when it did not succeed: try again, try again later, or give up.
+/// What a handler returns when it did not succeed: try again, try again after a pause, or give up.
 ///
-/// `?` makes one of any error, and of a text: another attempt after the worker's own pause. It does not implement
-/// [`Error`] itself, so that it can.
+/// `?` converts any error, and any text, into a `Failed` that asks for another attempt after the worker's own pause. For
+/// that reason it does not implement [`Error`].
 ///
 /// ```
 /// use std::{io, time::Duration};
@@ -35,39 +35,19 @@ enum Wish {
 }
 
 impl Failed {
-    /// Another attempt, after a pause of so long; a day at most. If this was the last attempt, there is none.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use article_inbox::Failed;
-    ///
-    /// let failed = Failed::retry_after("the site is closed", Duration::from_secs(600));
-    /// assert_eq!(failed.to_string(), "the site is closed");
-    /// assert_eq!(failed.after(), Some(Duration::from_secs(600)));
-    /// ```
+    /// Another attempt after this pause, or after a day if the pause is longer. After the last attempt there is no other.
     #[must_use]
     pub fn retry_after(cause: impl Into<Box<dyn Error + Send + Sync>>, pause: Duration) -> Self {
         Self { cause: cause.into(), wish: Wish::RetryAfter(pause) }
     }
 
-    /// No other attempt: the entry is dead until somebody requeues it.
-    ///
-    /// ```
-    /// use article_inbox::Failed;
-    ///
-    /// assert!(Failed::dead("no such blog").is_dead());
-    /// assert!(!Failed::from("the blog is down").is_dead());
-    /// ```
+    /// No further attempt: the entry is dead until an operator requeues it.
     #[must_use]
     pub fn dead(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { cause: cause.into(), wish: Wish::Dead }
     }
 
-    /// The pause it asks for; `None` leaves that to the worker.
-    ///
-    /// ```
-    /// assert_eq!(article_inbox::Failed::from("the blog is down").after(), None);
-    /// ```
+    /// The pause that it asks for; `None` leaves the pause to the worker.
     #[must_use]
     pub fn after(&self) -> Option<Duration> {
         match self.wish {
@@ -76,11 +56,7 @@ impl Failed {
         }
     }
 
-    /// Whether it gives up.
-    ///
-    /// ```
-    /// assert!(!article_inbox::Failed::from("the blog is down").is_dead());
-    /// ```
+    /// Whether it asks for no further attempt.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.wish == Wish::Dead
@@ -94,7 +70,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failed {
 }
 
 impl fmt::Display for Failed {
-    /// The error and what caused it, as it is kept with the entry.
+    /// The error and its sources, as they are kept with the entry.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.cause)?;
         let mut source = self.cause.source();
@@ -138,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_makes_one_of_errors_of_many_kinds() {
+    fn a_question_mark_converts_errors_of_many_types() {
         fn boxed() -> Result<(), Box<dyn Error + Send + Sync>> {
             Err("a text")?
         }

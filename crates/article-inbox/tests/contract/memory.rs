@@ -3,7 +3,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, MemoryStore, Store, store::contract::Subject};
+use article_inbox::{Clock, MemoryStore, store::Store};
+use article_inbox_contract::Subject;
 
 struct Memory {
     store: Arc<MemoryStore>,
@@ -31,4 +32,4 @@ impl Subject for Memory {
     }
 }
 
-article_inbox::store_contract!(Memory::fresh());
+article_inbox_contract::store_contract!(Memory::fresh());

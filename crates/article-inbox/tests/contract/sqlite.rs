@@ -4,10 +4,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
-    Clock, Completion, SqliteSettings, SqliteStore, Store,
-    store::contract::{Durable, Subject, Transactional},
-};
+use article_inbox::{Clock, Completion, SqliteSettings, SqliteStore, store::Store};
+use article_inbox_contract::{Durable, Subject, Transactional};
 use tempfile::TempDir;
 
 struct Sqlite {
@@ -62,16 +60,16 @@ impl Transactional for Sqlite {
     }
 }
 
-article_inbox::store_contract!(Sqlite::fresh());
+article_inbox_contract::store_contract!(Sqlite::fresh());
 
 mod with_an_application {
     use super::Sqlite;
 
-    article_inbox::transactional_store_contract!(Sqlite::fresh());
+    article_inbox_contract::transactional_store_contract!(Sqlite::fresh());
 }
 
 mod after_a_restart {
     use super::Sqlite;
 
-    article_inbox::durable_store_contract!(Sqlite::fresh());
+    article_inbox_contract::durable_store_contract!(Sqlite::fresh());
 }

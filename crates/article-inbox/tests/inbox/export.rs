@@ -1,4 +1,7 @@
-use article_inbox::{Digest, Inbox, State, Store, store::Claim};
+use article_inbox::{
+    Digest, Inbox, State,
+    store::{Claim, Store},
+};
 use article_webhook::fixture::Post;
 
 use super::scene::{HOUR, Scene, key};

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::store::Hint;
+use article_inbox::Hint;
 use article_webhook::{
     Reply,
     fixture::{Post, Spoil},

@@ -1,4 +1,4 @@
-use article_inbox::{Failed, Filter, State, store::Prune};
+use article_inbox::{Failed, Filter, Prune, State};
 
 use super::scene::{HOUR, Scene, key};
 

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{BODIES, State};
+use article_inbox::{MAX_BODIES, State};
 use article_webhook::{Reply, fixture::Post};
 use tokio::{sync::Notify, time::Instant};
 
@@ -36,10 +36,10 @@ async fn a_body_without_room_is_to_come_again_until_a_worker_has_looked_at_the_o
     let scene = Scene::new();
     let post = |number: usize| Post::complete().job_id("job_1").field("number", number.into());
     assert_eq!(scene.accept(&post(0)).await, Reply::Stored);
-    for number in 1..BODIES {
+    for number in 1..MAX_BODIES {
         assert_eq!(scene.accept(&post(number)).await, Reply::Duplicate);
     }
-    assert_eq!(scene.accept(&post(BODIES)).await, Reply::Retry);
+    assert_eq!(scene.accept(&post(MAX_BODIES)).await, Reply::Retry);
 
     let done = async {
         while scene.inbox.counts().await.unwrap().of(State::Done) == 0 {
@@ -47,8 +47,8 @@ async fn a_body_without_room_is_to_come_again_until_a_worker_has_looked_at_the_o
         }
     };
     scene.inbox.worker(|_| async { Ok(()) }).run(done).await.unwrap();
-    assert_eq!(scene.accept(&post(BODIES)).await, Reply::Duplicate);
-    assert_eq!(scene.inbox.show(key("job_1")).await.unwrap().unwrap().1.len(), BODIES);
+    assert_eq!(scene.accept(&post(MAX_BODIES)).await, Reply::Duplicate);
+    assert_eq!(scene.inbox.show(key("job_1")).await.unwrap().unwrap().1.len(), MAX_BODIES);
 }
 
 /// I6

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use article_inbox::{
-    Clock, Digest, Inbox, Key, Source, Store,
-    store::{Arrival, Recorded},
+    Clock, Digest, EntryKey, Inbox, Source,
+    store::{Arrival, Recorded, Store},
 };
 use article_webhook::{
     Reply, Sink,
@@ -61,6 +61,6 @@ impl Scene {
     }
 }
 
-pub(crate) fn key(job: &str) -> Key {
-    Key::article(job.parse().unwrap())
+pub(crate) fn key(job: &str) -> EntryKey {
+    EntryKey::article(job.parse().unwrap())
 }

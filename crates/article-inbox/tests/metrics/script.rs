@@ -8,8 +8,8 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, Failed, Inbox, Job, Key, MemoryStore, Source, State, Store,
-    store::{Arrival, Claim},
+    Clock, Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source, State,
+    store::{Arrival, Claim, Store},
 };
 use article_webhook::{
     Delivery, Reply, Sink,
@@ -75,7 +75,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     let store = MemoryStore::new(clock.clone());
     let article = Post::complete();
     let arrival = |job: &str, digest| Arrival {
-        key: Key::article(job.parse().unwrap()),
+        key: EntryKey::article(job.parse().unwrap()),
         source: Source::Webhook,
         target: "default".into(),
         intent: None,

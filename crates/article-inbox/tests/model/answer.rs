@@ -1,8 +1,8 @@
 use std::{collections::BTreeSet, time::SystemTime};
 
 use article_inbox::{
-    Body, Counts, Entry, Error, Page,
-    store::{Claims, Hint, Lease, Pruned, Recorded, Settled},
+    Body, Counts, Entry, Error, Hint, Page, Pruned,
+    store::{Claims, Lease, Recorded, Settled},
 };
 
 /// What a store says to a step.

@@ -5,9 +5,9 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Filter, MemoryStore, Source, SqliteSettings, SqliteStore,
-    Store,
-    store::{Arrival, Claim, Hint, Lease, Outcome, Prune},
+    Body, Clock, Digest, Entry, Error, Filter, Hint, MemoryStore, Prune, Source, SqliteSettings,
+    SqliteStore,
+    store::{Arrival, Claim, Lease, Outcome, Store},
 };
 use bytes::Bytes;
 use tempfile::TempDir;

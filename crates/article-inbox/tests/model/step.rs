@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_inbox::{Key, State};
+use article_inbox::{EntryKey, State};
 use article_webhook::JobId;
 use fastrand::Rng;
 
@@ -10,7 +10,7 @@ use fastrand::Rng;
 pub(crate) enum Step {
     Advance(Duration),
     Record {
-        key: Key,
+        key: EntryKey,
         body: usize,
         is_damaged: bool,
     },
@@ -50,12 +50,12 @@ pub(crate) enum Step {
         after: i64,
         limit: u32,
     },
-    Show(Key),
-    Requeue(Key),
-    Bury(Key),
+    Show(EntryKey),
+    Requeue(EntryKey),
+    Bury(EntryKey),
     Forget(JobId),
     Import {
-        key: Key,
+        key: EntryKey,
         state: State,
         attempts: u32,
         ago: Duration,
@@ -102,10 +102,10 @@ pub(crate) fn jobs() -> [JobId; 5] {
 }
 
 /// Every key that a sequence may name.
-pub(crate) fn keys() -> impl Iterator<Item = Key> {
-    jobs()
-        .into_iter()
-        .flat_map(|job_id| EVENTS.map(|event| Key { job_id: job_id.clone(), event: event.into() }))
+pub(crate) fn keys() -> impl Iterator<Item = EntryKey> {
+    jobs().into_iter().flat_map(|job_id| {
+        EVENTS.map(|event| EntryKey { job_id: job_id.clone(), event: event.into() })
+    })
 }
 
 /// What is stored, claimed and settled most makes the most entries that other calls can be about.
@@ -203,7 +203,7 @@ fn lease(rng: &mut Rng) -> usize {
 }
 
 /// Half of the time the same two keys, so that much happens to them.
-fn key(rng: &mut Rng) -> Key {
+fn key(rng: &mut Rng) -> EntryKey {
     let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..10) };
     keys().nth(number).expect("there are ten keys")
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, Error, Failed, Filter, Inbox, Job, Key, Source, State, Store,
-    store::{Arrival, Claim, Hint, Outcome},
+    Clock, Digest, EntryKey, Error, Failed, Filter, Hint, Inbox, Job, Source, State,
+    store::{Arrival, Claim, Outcome, Store},
 };
 use article_webhook::{
     AuthToken, Delivery, Receiver, Reply, Sink, Targets,
@@ -64,7 +64,7 @@ impl Scene {
     fn arrival(&self, job: &str) -> Arrival {
         let bytes = self.post(job).body().clone();
         Arrival {
-            key: Key::article(self.job(job).parse().unwrap()),
+            key: EntryKey::article(self.job(job).parse().unwrap()),
             source: Source::Webhook,
             target: self.names.token.as_str().into(),
             intent: Some(self.names.content.as_str().into()),

@@ -1,4 +1,7 @@
-use article_inbox::{Inbox, State, Store, store::Recorded};
+use article_inbox::{
+    Inbox, State,
+    store::{Recorded, Store},
+};
 use article_webhook::fixture::Post;
 
 use super::{CLAIM, Place, arrival};
@@ -67,7 +70,7 @@ async fn a_tool_beside_the_receiver_claims_nothing() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
-    let tool = article_inbox::SqliteStore::beside(&place.path).unwrap();
+    let tool = article_inbox::SqliteStore::open_shared(&place.path).unwrap();
     let error = tool.claim(CLAIM).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -81,7 +84,7 @@ async fn a_tool_beside_the_receiver_claims_nothing() {
 async fn retention_does_not_let_the_log_grow_without_limit() {
     use std::time::Duration;
 
-    use article_inbox::store::{Outcome, Prune};
+    use article_inbox::{Prune, store::Outcome};
 
     let place = Place::new();
     let store = place.open();

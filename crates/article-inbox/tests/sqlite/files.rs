@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Filter, SqliteStore, State, Store,
-    store::{Lease, Outcome, Recorded, Settled},
+    Filter, SqliteStore, State,
+    store::{Lease, Outcome, Recorded, Settled, Store},
 };
 
 use super::{CLAIM, Place, arrival, claimed, key};
@@ -71,7 +71,7 @@ async fn a_tool_beside_frees_no_lease() {
     store.record(arrival("job_1", "{}")).await.unwrap();
     let lease = claimed(&store).await.lease;
 
-    let tool = SqliteStore::beside(&place.path).unwrap();
+    let tool = SqliteStore::open_shared(&place.path).unwrap();
     assert_eq!(tool.counts().await.unwrap().of(State::Leased), 1);
     assert_eq!(tool.record(arrival("job_2", "{}")).await.unwrap(), Recorded::Stored);
     drop(tool);

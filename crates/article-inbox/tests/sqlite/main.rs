@@ -16,8 +16,8 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, Key, Source, SqliteSettings, SqliteStore, Store,
-    store::{Arrival, Claim, Claimed},
+    Clock, Digest, EntryKey, Source, SqliteSettings, SqliteStore,
+    store::{Arrival, Claim, Claimed, Store},
 };
 use bytes::Bytes;
 use rusqlite::Connection;
@@ -71,8 +71,8 @@ fn arrival(job_id: &str, bytes: impl Into<Bytes>) -> Arrival {
     }
 }
 
-fn key(job_id: &str) -> Key {
-    Key::article(job_id.parse().unwrap())
+fn key(job_id: &str) -> EntryKey {
+    EntryKey::article(job_id.parse().unwrap())
 }
 
 async fn claimed(store: &SqliteStore) -> Claimed {

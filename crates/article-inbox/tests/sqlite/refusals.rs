@@ -1,4 +1,4 @@
-use article_inbox::{SqliteStore, Store};
+use article_inbox::{SqliteStore, store::Store};
 
 use super::Place;
 
@@ -120,7 +120,7 @@ fn a_newer_schema_is_refused() {
         place.shown()
     );
     assert_eq!(refusal(&place), expected);
-    let error = SqliteStore::beside(&place.path).unwrap_err();
+    let error = SqliteStore::open_shared(&place.path).unwrap_err();
     assert_eq!(error.to_string(), expected);
 }
 
@@ -161,7 +161,7 @@ fn a_file_that_another_program_holds_is_refused_for_now() {
 fn a_tool_needs_a_file_and_its_schema() {
     let place = Place::new();
     let shown = place.shown();
-    let error = SqliteStore::beside(&place.path).unwrap_err();
+    let error = SqliteStore::open_shared(&place.path).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
@@ -169,7 +169,7 @@ fn a_tool_needs_a_file_and_its_schema() {
         )
     );
     place.sql().execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE articles (id)").unwrap();
-    let error = SqliteStore::beside(&place.path).unwrap_err();
+    let error = SqliteStore::open_shared(&place.path).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(

@@ -1,8 +1,8 @@
 use std::{path::Path, time::Duration};
 
 use article_inbox::{
-    Store,
-    store::{Outcome, Prune, Pruned},
+    Prune, Pruned,
+    store::{Outcome, Store},
 };
 
 use super::{CLAIM, Place, arrival, key};

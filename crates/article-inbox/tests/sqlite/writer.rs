@@ -5,8 +5,8 @@ use std::{
 };
 
 use article_inbox::{
-    SqliteStore, State, Store,
-    store::{Pending, Recorded},
+    SqliteStore, State,
+    store::{Pending, Recorded, Store},
 };
 use tokio::task::JoinSet;
 

@@ -1,6 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{Failed, Job, State, Store, store::Claim};
+use article_inbox::{
+    Failed, Job, State,
+    store::{Claim, Store},
+};
 
 use super::{
     faulty::Fault,

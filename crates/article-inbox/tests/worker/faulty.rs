@@ -8,10 +8,9 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Completion, Counts, Entry, Error, Filter, Key, MemoryStore, Page, Store,
-    store::{
-        Arrival, Claim, Claims, Hint, Lease, Outcome, Pending, Prune, Pruned, Recorded, Settled,
-    },
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, Filter, Hint, MemoryStore, Page,
+    Prune, Pruned,
+    store::{Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store},
 };
 use article_webhook::JobId;
 use tokio::sync::Notify;
@@ -158,13 +157,13 @@ impl Store for Faulty {
     fn list(&self, filter: Filter) -> Pending<'_, Page> {
         self.store.list(filter)
     }
-    fn show(&self, key: Key) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
+    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.store.show(key)
     }
-    fn requeue(&self, key: Key) -> Pending<'_, bool> {
+    fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
         self.store.requeue(key)
     }
-    fn bury(&self, key: Key, cause: String) -> Pending<'_, bool> {
+    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
         self.store.bury(key, cause)
     }
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {

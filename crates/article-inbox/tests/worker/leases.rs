@@ -4,7 +4,10 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::{Job, State, Store, store::Claim};
+use article_inbox::{
+    Job, State,
+    store::{Claim, Store},
+};
 
 use super::{
     faulty::Fault,

@@ -10,8 +10,8 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Inbox, Key, Source, State, Store,
-    store::{Arrival, Recorded},
+    Body, Clock, Digest, Entry, EntryKey, Inbox, Source, State,
+    store::{Arrival, Recorded, Store},
 };
 use article_webhook::{
     Reply, Sink,
@@ -55,11 +55,11 @@ impl Scene {
     }
 
     /// Stores a body as another process would: this one's workers hear nothing of it.
-    pub(crate) async fn record(&self, key: Key, bytes: &[u8]) -> Recorded {
+    pub(crate) async fn record(&self, key: EntryKey, bytes: &[u8]) -> Recorded {
         self.record_as(key, bytes, Digest::of(bytes)).await
     }
 
-    pub(crate) async fn record_as(&self, key: Key, bytes: &[u8], digest: Digest) -> Recorded {
+    pub(crate) async fn record_as(&self, key: EntryKey, bytes: &[u8], digest: Digest) -> Recorded {
         let arrival = Arrival {
             key,
             source: Source::Api,
@@ -80,8 +80,8 @@ impl Scene {
     }
 }
 
-pub(crate) fn key(job: &str) -> Key {
-    Key::article(job.parse().unwrap())
+pub(crate) fn key(job: &str) -> EntryKey {
+    EntryKey::article(job.parse().unwrap())
 }
 
 pub(crate) async fn until(inbox: &Inbox, state: State, count: u64) {

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use article_inbox::{Digest, Job, Key, Source, State, Worker, store::Recorded};
+use article_inbox::{Digest, EntryKey, Job, Source, State, Worker, store::Recorded};
 use article_webhook::{Reply, fixture::Post};
 use tokio::sync::Notify;
 
@@ -91,7 +91,7 @@ async fn a_handler_is_given_the_first_body_that_is_an_article() {
 #[tokio::test]
 async fn an_event_that_nobody_knows_reaches_no_handler_and_keeps_no_article_away() {
     let scene = Scene::new();
-    let updated = Key { job_id: "job_1".parse().unwrap(), event: "article.updated".into() };
+    let updated = EntryKey { job_id: "job_1".parse().unwrap(), event: "article.updated".into() };
     scene.record(updated.clone(), &article()).await;
     scene.deliver("job_1").await;
     let (worker, runs) = counting(&scene);

@@ -5,59 +5,82 @@ use std::{
 
 use article_webhook::JobId;
 
-use crate::{Key, State, rules::entry::Kept, store::Hint};
+use crate::{
+    Body, Entry, EntryKey, State,
+    call::{Arrival, Hint},
+    rules::Row,
+};
 
-/// Everything that a store in memory keeps, and the ways to it.
+/// All data of a store in memory.
 #[derive(Default)]
 pub(super) struct Tables {
-    pub(super) entries: BTreeMap<i64, Kept>,
-    pub(super) ids: HashMap<Key, i64>,
+    pub(super) entries: BTreeMap<i64, StoredEntry>,
+    pub(super) ids: HashMap<EntryKey, i64>,
     last_id: i64,
     pub(super) hints: HashMap<JobId, Hint>,
     pub(super) is_closed: bool,
 }
 
+/// An entry with its bodies. The rules change the row, and the rest stays.
+pub(super) struct StoredEntry {
+    pub(super) key: EntryKey,
+    pub(super) received_at: SystemTime,
+    pub(super) row: Row,
+    pub(super) bodies: Vec<Body>,
+}
+
+/// A body as it is stored now.
+pub(super) fn stored_body(arrival: Arrival, now: SystemTime) -> Body {
+    Body {
+        received_at: now,
+        source: arrival.source,
+        target: arrival.target,
+        intent: arrival.intent,
+        digest: arrival.digest,
+        bytes: Some(arrival.bytes),
+    }
+}
+
+impl StoredEntry {
+    pub(super) fn entry(&self, id: i64) -> Entry {
+        self.row.clone().into_entry(id, self.key.clone(), self.received_at)
+    }
+}
+
 impl Tables {
-    pub(super) fn next_id(&mut self) -> i64 {
+    pub(super) fn insert(&mut self, entry: StoredEntry) {
         self.last_id += 1;
-        self.last_id
+        self.ids.insert(entry.key.clone(), self.last_id);
+        self.entries.insert(self.last_id, entry);
     }
 
-    pub(super) fn insert(&mut self, kept: Kept) {
-        self.ids.insert(kept.entry.key.clone(), kept.entry.id);
-        self.entries.insert(kept.entry.id, kept);
+    pub(super) fn get(&self, key: &EntryKey) -> Option<(i64, &StoredEntry)> {
+        let id = self.ids.get(key)?;
+        Some((*id, self.entries.get(id)?))
     }
 
-    pub(super) fn of(&self, key: &Key) -> Option<&Kept> {
-        self.ids.get(key).and_then(|id| self.entries.get(id))
-    }
-
-    pub(super) fn of_mut(&mut self, key: &Key) -> Option<&mut Kept> {
+    pub(super) fn get_mut(&mut self, key: &EntryKey) -> Option<&mut StoredEntry> {
         self.ids.get(key).and_then(|id| self.entries.get_mut(id))
     }
 
     pub(super) fn remove(&mut self, id: i64) {
-        if let Some(kept) = self.entries.remove(&id) {
-            self.ids.remove(&kept.entry.key);
+        if let Some(entry) = self.entries.remove(&id) {
+            self.ids.remove(&entry.key);
         }
     }
 
-    /// Those that are due, longest first.
-    pub(super) fn due(&self, now: SystemTime) -> Vec<i64> {
-        self.by_time(|kept| kept.is_due(now))
+    /// The ids of the entries whose row fulfils a condition: by time, then by id.
+    pub(super) fn by_time(&self, condition: impl Fn(&Row) -> bool) -> Vec<i64> {
+        let matching = self.entries.iter().filter(|(_, entry)| condition(&entry.row));
+        let mut ids: Vec<_> = matching.map(|(id, entry)| (entry.row.at, *id)).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Those that have been in one of these states since before.
-    pub(super) fn ended(&self, states: &[State], before: SystemTime) -> Vec<i64> {
-        self.by_time(|kept| states.contains(&kept.entry.state) && kept.entry.at < before)
-    }
-
-    /// Ids of entries, the smallest time first, then the smallest id.
-    fn by_time(&self, is_meant: impl Fn(&Kept) -> bool) -> Vec<i64> {
-        let meant = self.entries.values().filter(|kept| is_meant(kept));
-        let mut meant: Vec<_> = meant.map(|kept| (kept.entry.at, kept.entry.id)).collect();
-        meant.sort_unstable();
-        meant.into_iter().map(|(_, id)| id).collect()
+    /// The times of all entries in these states, with their ids.
+    pub(super) fn times(&self, states: &[State]) -> impl Iterator<Item = (SystemTime, i64)> {
+        let matching = self.entries.iter().filter(|(_, entry)| states.contains(&entry.row.state));
+        matching.map(|(id, entry)| (entry.row.at, *id))
     }
 
     pub(super) fn hints_by_age(&self) -> Vec<Hint> {

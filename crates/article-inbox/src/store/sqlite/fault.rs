@@ -2,7 +2,7 @@ use rusqlite::ErrorCode;
 
 use crate::Error;
 
-/// What goes wrong inside a transaction.
+/// An error inside a transaction.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(rusqlite::Error),
@@ -10,7 +10,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Whether the connection may be the cause, and another one would do better.
+    /// Whether the connection may be broken, so that the next transaction needs another one.
     pub(super) fn is_of_the_connection(&self) -> bool {
         let Self::Sql(error) = self else {
             return false;
@@ -42,7 +42,7 @@ impl From<Error> for Fault {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Sql(error) => translated(&error),
+            Fault::Sql(error) => translate(&error),
             Fault::Ours(error) => error,
         }
     }
@@ -53,8 +53,8 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// An error of the database in our words. Only its code is kept as the source: its text may hold SQL.
-pub(super) fn translated(error: &rusqlite::Error) -> Error {
+/// Translates an error of SQLite. Only its code is kept as the source, because its text may contain SQL.
+pub(super) fn translate(error: &rusqlite::Error) -> Error {
     let Some(code) = error.sqlite_error_code() else {
         return Error::damaged("the database holds a value of another type: run a check");
     };
@@ -87,7 +87,7 @@ pub(super) fn translated(error: &rusqlite::Error) -> Error {
     }
 }
 
-/// The code of a failure, whose text is that of the code and nothing else.
+/// The code of a failure. Its text is the meaning of the code and nothing else.
 pub(super) fn source(error: &rusqlite::Error) -> Option<rusqlite::ffi::Error> {
     match error {
         rusqlite::Error::SqliteFailure(code, _) => Some(*code),
@@ -103,11 +103,11 @@ mod tests {
 
     fn of(code: i32) -> Error {
         let message = Some("in SELECT secret".into());
-        translated(&rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), message))
+        translate(&rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), message))
     }
 
     #[test]
-    fn what_may_pass_is_transient_and_damage_is_damage() {
+    fn transient_failures_are_transient_and_damage_is_damage() {
         use rusqlite::ffi;
         for code in [
             ffi::SQLITE_BUSY,

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::{connection, fault::Fault};
 use crate::Error;
 
-/// The connection that reads. It never holds up the one that writes.
+/// The connection that reads. It never blocks the one that writes.
 #[derive(Debug)]
 pub(super) struct Reader {
     path: PathBuf,
@@ -18,24 +18,24 @@ pub(super) struct Reader {
 #[derive(Debug)]
 enum State {
     Open(Connection),
-    /// The last one failed: the next call opens another.
-    Lost,
+    /// Not opened yet, or failed. The next call opens a connection.
+    Missing,
     Closed,
 }
 
 impl Reader {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, state: Mutex::new(State::Lost) }
+        Self { path, state: Mutex::new(State::Missing) }
     }
 
-    /// Reads within one snapshot.
+    /// Reads in one snapshot.
     pub(super) fn read<T>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Lost = *state {
-            *state = State::Open(connection::reading(&self.path)?);
+        if let State::Missing = *state {
+            *state = State::Open(connection::open_reader(&self.path)?);
         }
         let State::Open(connection) = &*state else {
             return Err(Error::closed());
@@ -43,7 +43,7 @@ impl Reader {
         let answer =
             connection.unchecked_transaction().map_err(Fault::from).and_then(|tx| read(&tx));
         if answer.as_ref().is_err_and(Fault::is_of_the_connection) {
-            *state = State::Lost;
+            *state = State::Missing;
         }
         answer.map_err(Error::from)
     }

@@ -1,16 +1,14 @@
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::{
     connection::refused,
-    fault::{Fault, translated},
-    rows::later,
-    sql,
+    fault::{Fault, translate},
 };
 use crate::Error;
 
-/// Each step takes the schema one version further. A step that was released is never changed.
+/// Each step takes the schema to the next version. A released step is never changed.
 const STEPS: &[&str] = &["
     CREATE TABLE article_inbox_meta (
         name TEXT PRIMARY KEY,
@@ -57,10 +55,7 @@ const STEPS: &[&str] = &["
     CREATE INDEX article_inbox_hints_by_time ON article_inbox_hints (at, job_id);
 "];
 
-/// A clock that was set back must not strand an entry: none waits longer than this after a start.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Brings the schema to this version.
+/// Brings the schema up to this version.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
     migrate_by(connection, path, STEPS)
 }
@@ -87,8 +82,8 @@ fn migrate_by(connection: &mut Connection, path: &Path, steps: &[&str]) -> Resul
     })
 }
 
-/// For those who may not change the schema: it is this version's.
-pub(super) fn current(connection: &Connection, path: &Path) -> Result<(), Error> {
+/// Checks that the schema is this version's, on a connection that may not change it.
+pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), Error> {
     let found = version(connection).map_err(|error| refused(path, &error))?;
     if found == STEPS.len() {
         return Ok(());
@@ -110,7 +105,7 @@ fn newer(path: &Path, found: usize, known: usize) -> Error {
     ))
 }
 
-/// In a table of ours: the file's own version is the application's.
+/// The version of the schema. It is in a table of the inbox, because `user_version` belongs to the application.
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let table = "SELECT TRUE FROM sqlite_schema WHERE name = 'article_inbox_meta'";
     if !connection.prepare(table)?.exists([])? {
@@ -121,7 +116,7 @@ fn version(connection: &Connection) -> rusqlite::Result<usize> {
     Ok(version.map_or(0, |version| usize::try_from(version).unwrap_or_default()))
 }
 
-/// What is missing of the schema, or differs: each a sentence.
+/// What is missing in the schema or differs from it. Each finding is a sentence.
 pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, Error> {
     let compare = || -> rusqlite::Result<Vec<String>> {
         let right = Connection::open_in_memory()?;
@@ -143,18 +138,7 @@ pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, Error>
         }
         Ok(differences)
     };
-    compare().map_err(|error| translated(&error))
-}
-
-/// At start there is no worker: nobody holds a lease, and no time is far away.
-pub(super) fn settle_in(connection: &Connection, path: &Path, now: i64) -> Result<(), Error> {
-    let settle = || -> rusqlite::Result<()> {
-        let tx = connection.unchecked_transaction()?;
-        tx.execute(sql::FREE_LEASES, [now])?;
-        tx.execute(sql::PULL_IN, [later(now, LONGEST_WAIT)])?;
-        tx.commit()
-    };
-    settle().map_err(|error| refused(path, &error))
+    compare().map_err(|error| translate(&error))
 }
 
 #[cfg(test)]
@@ -167,108 +151,6 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, Path::new(FILE)).unwrap();
         connection
-    }
-
-    fn plan(connection: &Connection, statement: &str) -> Vec<String> {
-        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
-        for parameter in 1..=plan.parameter_count() {
-            plan.raw_bind_parameter(parameter, 1).unwrap();
-        }
-        let mut rows = plan.raw_query();
-        let mut lines = Vec::new();
-        while let Some(row) = rows.next().unwrap() {
-            lines.push(row.get(3).unwrap());
-        }
-        lines
-    }
-
-    #[test]
-    fn every_statement_goes_by_an_index() {
-        let connection = database();
-        let all = [
-            sql::FIND,
-            sql::ADD,
-            sql::REVIVE,
-            sql::CONFLICT,
-            sql::COUNT_HELD,
-            sql::DIGESTS,
-            sql::BODIES,
-            sql::PUT_BODY,
-            sql::MEND_BODY,
-            sql::COUNT_BODIES,
-            sql::BODIES_AFTER,
-            sql::DUE,
-            sql::LEASE,
-            sql::GIVE_UP,
-            sql::NEXT,
-            sql::EXTEND,
-            sql::STANDING,
-            sql::TURN,
-            sql::RELEASE,
-            sql::COMPLETE,
-            sql::REQUEUE,
-            sql::BURY,
-            sql::OLD_BODIES,
-            sql::EMPTY_BODY,
-            sql::OLD_ENTRIES,
-            sql::REMOVE_BODIES,
-            sql::REMOVE_ENTRY,
-            sql::OLD_HINTS,
-            sql::REMOVE_HINT,
-            sql::OF_JOB,
-            sql::HINT,
-            sql::DUE_SINCE,
-            sql::SHOW,
-            sql::KEY,
-            sql::LIST,
-            sql::LIST_OTHER,
-            sql::LIST_STUCK,
-            sql::FREE_LEASES,
-            sql::PULL_IN,
-            sql::PROBE,
-        ];
-        for statement in all {
-            for line in plan(&connection, statement) {
-                let is_search = line.starts_with("SEARCH ") || line.starts_with("SCALAR SUBQUERY");
-                assert!(is_search, "{line}: {statement}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_needs_a_whole_index_reads_it_in_order_and_nothing_else() {
-        let connection = database();
-        let by_time =
-            "SCAN article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time";
-        assert_eq!(plan(&connection, sql::COUNTS), [by_time]);
-        let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
-        assert_eq!(plan(&connection, sql::HINTS), [hints]);
-        assert_eq!(
-            plan(&connection, sql::LIST_LIVE),
-            [
-                "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
-                "USE TEMP B-TREE FOR ORDER BY"
-            ]
-        );
-        assert_eq!(
-            plan(&connection, sql::LIST_JOB),
-            [
-                "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
-                "USE TEMP B-TREE FOR ORDER BY"
-            ]
-        );
-    }
-
-    #[test]
-    fn the_retention_looks_only_at_entries_that_have_bytes() {
-        let plan = plan(&database(), sql::OLD_BODIES);
-        assert_eq!(
-            plan,
-            [
-                "SEARCH e USING INDEX article_inbox_entries_held (at<?)",
-                "SEARCH b USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
-            ]
-        );
     }
 
     #[test]

@@ -1,0 +1,197 @@
+//! What a worker gets, and how often.
+
+use std::{collections::HashSet, time::Duration};
+
+use article_inbox::{
+    EntryKey, State,
+    store::{Claim, Claims, Outcome, Settled},
+};
+use tokio::task::JoinSet;
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, bytes, key, retry},
+};
+
+const LEASE: u64 = CLAIM.lease.as_secs();
+
+fn keys(claims: &Claims) -> Vec<EntryKey> {
+    claims.claimed.iter().map(|claimed| claimed.key.clone()).collect()
+}
+
+/// Those due longest come first, then those of the smallest id.
+pub async fn what_is_due_longest_is_claimed_first(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("again").await;
+    trial.settle(lease, retry(10)).await;
+    trial.advance(5);
+    trial.record("old_1", FIRST).await;
+    trial.record("old_2", FIRST).await;
+    trial.advance(10);
+    trial.record("new", FIRST).await;
+    assert_eq!(keys(&trial.claim().await), [key("old_1"), key("old_2"), key("again"), key("new")]);
+}
+
+/// At most as many as were asked for; those that are left are due next.
+pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2", "job_3"] {
+        trial.record(id, FIRST).await;
+    }
+    let claims = trial.store().claim(Claim { limit: 2, ..CLAIM }).await.unwrap();
+    assert_eq!(keys(&claims), [key("job_1"), key("job_2")]);
+    assert_eq!(claims.next_due, Some(trial.now()));
+    assert_eq!(trial.entry("job_3").await.state, State::Waiting);
+}
+
+/// An empty store has nothing to claim, now or later.
+pub async fn nothing_is_claimed_where_nothing_is_stored(trial: Trial<impl Subject>) {
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// Bounded attempts: the attempt is counted when the lease is taken, before the handler runs.
+pub async fn an_attempt_is_counted_when_it_begins(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let claims = trial.claim().await;
+    let entry = trial.entry("job_1").await;
+    assert_eq!((claims.claimed[0].attempt, entry.attempts, entry.state), (1, 1, State::Leased));
+    assert_eq!(entry.at, trial.now() + CLAIM.lease);
+}
+
+/// What is claimed comes with all that a handler asks for.
+pub async fn a_claim_shows_the_entry_and_its_bodies(mut trial: Trial<impl Subject>) {
+    let received_at = trial.now();
+    trial.record("job_1", FIRST).await;
+    trial.advance(1);
+    trial.record("job_1", "[]").await;
+    let (entry, bodies) = trial.shown("job_1").await;
+    let claimed = trial.claim().await.claimed.remove(0);
+    assert_eq!((claimed.lease.id, claimed.key, claimed.attempt), (entry.id, key("job_1"), 1));
+    assert_eq!((claimed.received_at, claimed.bodies), (received_at, bodies));
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST), bytes("[]")]);
+}
+
+/// Fencing: what somebody has leased is nobody else's until the lease ends.
+pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Trial<impl Subject>) {
+    trial.leased("job_1").await;
+    let ends = trial.now() + CLAIM.lease;
+    trial.advance_by(CLAIM.lease - Duration::from_millis(1));
+    let expected = Claims { next_due: Some(ends), ..Claims::default() };
+    assert_eq!(trial.claim().await, expected);
+    assert_eq!(trial.entry("job_1").await.attempts, 1);
+}
+
+/// At least once: a worker that is gone loses nothing: its entry is claimed again, with one attempt more and another fence.
+pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<impl Subject>) {
+    let lost = trial.leased("job_1").await;
+    trial.advance(LEASE);
+    let claims = trial.claim().await;
+    assert_eq!((claims.expired, claims.buried.len(), claims.next_due), (1, 0, None));
+    assert_eq!(claims.claimed[0].attempt, 2);
+    assert_eq!(claims.claimed[0].lease.id, lost.id);
+    assert!(claims.claimed[0].lease.fence > lost.fence);
+}
+
+/// An entry that waits for its next attempt is not due before.
+pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    let due = trial.now() + Duration::from_secs(30);
+    trial.advance_by(Duration::from_millis(29_999));
+    assert_eq!(trial.claim().await, Claims { next_due: Some(due), ..Claims::default() });
+    trial.advance_by(Duration::from_millis(1));
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.expired), (vec![key("job_1")], 0));
+}
+
+/// The next that is due is the soonest of those that wait or are leased, and none that was claimed now.
+pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("waits").await;
+    trial.settle(lease, retry(90)).await;
+    trial.leased("leased").await;
+    trial.advance(1);
+    trial.record("due", FIRST).await;
+    let claims =
+        trial.store().claim(Claim { lease: Duration::from_secs(5), ..CLAIM }).await.unwrap();
+    assert_eq!(keys(&claims), [key("due")]);
+    assert_eq!(claims.next_due, Some(trial.now() + Duration::from_secs(LEASE - 1)));
+}
+
+/// Bounded attempts: an article that kills its worker each time is dead after as many attempts as are allowed.
+pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    for attempt in 1..=CLAIM.attempts {
+        assert_eq!(trial.claim().await.claimed[0].attempt, attempt);
+        trial.advance(LEASE);
+    }
+    let claims = trial.claim().await;
+    let expected = Claims { buried: vec![key("job_1")], expired: 1, ..Claims::default() };
+    assert_eq!(claims, expected);
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.state, entry.at, entry.attempts), (State::Dead, trial.now(), CLAIM.attempts));
+    assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
+}
+
+/// Bounded attempts: no worker is handed an entry that was buried, however long it comes back.
+pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
+    let attempts = 1;
+    trial.record("job_1", FIRST).await;
+    trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
+    trial.advance(LEASE);
+    trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
+    trial.advance(365 * 24 * 60 * 60);
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// What was said about a failed attempt stays the cause when the last one does not end.
+pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    trial.claim().await;
+    trial.advance(LEASE);
+    let claims = trial.store().claim(Claim { attempts: 2, ..CLAIM }).await.unwrap();
+    assert_eq!((claims.buried, claims.expired), (vec![key("job_1")], 1));
+    assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
+}
+
+/// Bounded attempts: whoever allows fewer attempts than before buries what waits for one more; no lease has ended then.
+pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+    assert_eq!(claims, Claims { buried: vec![key("job_1")], ..Claims::default() });
+    assert_eq!(trial.entry("job_1").await.state, State::Dead);
+}
+
+/// What is done, dead, unhandled or corrupt is due never again by itself.
+pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subject>) {
+    for state in [State::Done, State::Dead, State::Unhandled, State::Corrupt] {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(365 * 24 * 60 * 60);
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// Fencing: however many workers ask at once, each entry is one worker's.
+pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
+    for id in 0..12 {
+        trial.record(&format!("job_{id}"), FIRST).await;
+    }
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let store = trial.store();
+        calls.spawn(async move { store.claim(Claim { limit: 3, ..CLAIM }).await.unwrap().claimed });
+    }
+    let claimed = calls.join_all().await.concat();
+    let ids: HashSet<_> = claimed.iter().map(|claimed| claimed.lease.id).collect();
+    assert_eq!((claimed.len(), ids.len()), (12, 12));
+    assert!(claimed.iter().all(|claimed| claimed.attempt == 1));
+}
+
+/// Fencing: a fence grows with each claim, also across a requeue that forgets the attempts.
+pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
+    let first = trial.leased("job_1").await;
+    trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
+    trial.store().requeue(key("job_1")).await.unwrap();
+    let second = trial.lease("job_1").await;
+    assert!(second.fence > first.fence);
+    assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);
+}

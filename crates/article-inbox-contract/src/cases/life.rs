@@ -1,0 +1,105 @@
+//! The store as a whole.
+
+use article_inbox::{
+    Error, Filter, Hint, Prune, State,
+    store::{Lease, Outcome},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, STATES, arrival, damaged, job, key},
+};
+
+/// In a store that is as it should be, nothing is found, whatever the states of its entries.
+pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(2);
+    let prune = Prune { bodies_before: trial.now(), entries_before: trial.now(), limit: 1 };
+    trial.store().prune(prune).await.unwrap();
+    assert_eq!(trial.store().check().await.unwrap(), Vec::<String>::new());
+}
+
+/// A body that is not what its digest says is found, and the finding says where and not what.
+pub async fn a_damaged_body_is_found(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    trial.store().record(damaged("job_2", FIRST)).await.unwrap();
+    let id = trial.entry("job_2").await.id.to_string();
+    let findings = trial.store().check().await.unwrap();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].contains("job_2") || findings[0].contains(&id), "{findings:?}");
+    assert!(!findings[0].contains("flipped"), "{findings:?}");
+}
+
+/// A sound store can be probed, and a probe leaves nothing behind.
+pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let before = trial.shown("job_1").await;
+    trial.store().probe().await.unwrap();
+    trial.store().probe().await.unwrap();
+    assert_eq!(trial.shown("job_1").await, before);
+    assert_eq!(trial.store().counts().await.unwrap().total(), 1);
+    assert_eq!(trial.store().hints(10).await.unwrap(), []);
+}
+
+/// Secrecy: what is stored is not in the text that a store makes of itself.
+pub async fn a_store_shows_no_body_in_logs(trial: Trial<impl Subject>) {
+    trial.record("job_1", "canary").await;
+    assert!(!format!("{:?}", trial.store()).contains("canary"));
+}
+
+/// No false acknowledgement: after it is closed, every call fails, and says that the inbox is closed.
+pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    let (store, now) = (trial.store(), trial.now());
+    let (entry, bodies) = trial.shown("job_1").await;
+    let hint = Hint { job_id: job("job_1"), at: now, code: "malformed_json".into() };
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 1 };
+    store.close().await.unwrap();
+    let errors: [(&str, Option<Error>); 19] = [
+        ("record", store.record(arrival("job_1", FIRST)).await.err()),
+        ("claim", store.claim(CLAIM).await.err()),
+        ("extend", store.extend(&[lease], CLAIM.lease).await.err()),
+        ("settle", store.settle(lease, Outcome::Done).await.err()),
+        ("completion", store.completion(Lease { id: 1, fence: 1 }).err()),
+        ("hint", store.hint(hint).await.err()),
+        ("hints", store.hints(1).await.err()),
+        ("prune", store.prune(prune).await.err()),
+        ("counts", store.counts().await.err()),
+        ("due_since", store.due_since().await.err()),
+        ("list", store.list(Filter::default()).await.err()),
+        ("show", store.show(key("job_1")).await.err()),
+        ("requeue", store.requeue(key("job_1")).await.err()),
+        ("bury", store.bury(key("job_1"), "not wanted".into()).await.err()),
+        ("forget", store.forget(job("job_1")).await.err()),
+        ("import", store.import(entry, bodies).await.err()),
+        ("check", store.check().await.err()),
+        ("probe", store.probe().await.err()),
+        ("close", store.close().await.err()),
+    ];
+    for (call, error) in errors {
+        let error = error.unwrap_or_else(|| panic!("{call} succeeds"));
+        assert_eq!(
+            (error.to_string().as_str(), error.is_transient()),
+            ("the inbox is closed", false),
+            "{call}"
+        );
+    }
+}
+
+/// Looking changes nothing.
+pub async fn looking_changes_nothing(mut trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    let before = trial.all().await;
+    trial.advance(1);
+    let store = trial.store();
+    store.counts().await.unwrap();
+    store.due_since().await.unwrap();
+    store.hints(10).await.unwrap();
+    store.check().await.unwrap();
+    store.show(key(State::Dead.as_str())).await.unwrap();
+    assert_eq!(trial.all().await, before);
+}

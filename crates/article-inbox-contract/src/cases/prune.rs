@@ -1,0 +1,175 @@
+//! What is removed with time, and what stays.
+
+use std::time::{Duration, SystemTime};
+
+use article_inbox::{
+    Body, Hint, Prune, Pruned, State,
+    store::{Outcome, Recorded},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, bytes, job, key},
+};
+
+/// Before any time that a case has.
+const NEVER: SystemTime = SystemTime::UNIX_EPOCH;
+
+fn bodies(bodies_before: SystemTime) -> Prune {
+    Prune { bodies_before, entries_before: NEVER, limit: 100 }
+}
+
+fn entries(entries_before: SystemTime) -> Prune {
+    Prune { bodies_before: NEVER, entries_before, limit: 100 }
+}
+
+/// Whatever is pruned, batch by batch.
+async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
+    let mut all = Pruned::default();
+    for _ in 0..100 {
+        let batch = trial.store().prune(prune).await.unwrap();
+        let most = batch.bodies.max(batch.entries).max(batch.hints);
+        assert!(most <= prune.limit, "at most {} of each kind: {batch:?}", prune.limit);
+        all.bodies += batch.bodies;
+        all.entries += batch.entries;
+        all.hints += batch.hints;
+        if !batch.more {
+            return all;
+        }
+    }
+    panic!("there is no end to what is to be pruned: {all:?}");
+}
+
+/// The bytes of what is done go; digests stay.
+pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    let (entry, before) = trial.shown("job_1").await;
+    trial.advance(2);
+    let pruned = prune(&trial, bodies(trial.now())).await;
+    assert_eq!(pruned, Pruned { bodies: 1, ..Pruned::default() });
+    assert_eq!(
+        trial.shown("job_1").await,
+        (entry, vec![Body { bytes: None, ..before[0].clone() }])
+    );
+}
+
+/// One entry: a body whose bytes are gone is still known.
+pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    trial.advance(2);
+    prune(&trial, bodies(trial.now())).await;
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.bodies("job_1").await, [None]);
+}
+
+/// What is done since then, or later, keeps its bytes.
+pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    trial.advance(2);
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    let done = trial.now();
+    trial.advance(2);
+    assert_eq!(prune(&trial, bodies(done)).await, Pruned::default());
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+}
+
+/// A body that came later to an entry that was done stays longer.
+pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    trial.advance(2);
+    let between = trial.now();
+    trial.advance(2);
+    trial.record("job_1", "[]").await;
+    assert_eq!(prune(&trial, bodies(between)).await.bodies, 1);
+    assert_eq!(trial.bodies("job_1").await, [None, bytes("[]")]);
+}
+
+/// Durable acknowledgement: the bytes of an entry that is not done stay, however old they are.
+pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
+    let others = || STATES.into_iter().filter(|state| *state != State::Done);
+    for state in others() {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(2);
+    assert_eq!(prune(&trial, bodies(trial.now())).await, Pruned::default());
+    for state in others() {
+        assert_eq!(trial.bodies(state.as_str()).await, [bytes(FIRST)], "{state}");
+    }
+}
+
+/// Entries that are done or unhandled since before go; no other does, however old it is (I1).
+pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(2);
+    let pruned = prune(&trial, entries(trial.now())).await;
+    assert_eq!((pruned.entries, pruned.hints), (2, 0));
+    let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.state).collect();
+    assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
+}
+
+/// What is done or unhandled since then, or later, stays.
+pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
+    trial.put("done", State::Done).await;
+    trial.put("unhandled", State::Unhandled).await;
+    let since = trial.now();
+    trial.advance(2);
+    assert_eq!(prune(&trial, entries(since)).await, Pruned::default());
+    assert_eq!(trial.all().await.len(), 2);
+}
+
+/// With an entry goes everything about it: a later body is a new entry's first.
+pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    let before = trial.entry("job_1").await;
+    trial.advance(2);
+    prune(&trial, entries(trial.now())).await;
+    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    let entry = trial.entry("job_1").await;
+    assert!(entry.id > before.id);
+    assert_eq!((entry.state, entry.attempts, entry.received_at), (State::Waiting, 0, trial.now()));
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+}
+
+/// Hints from before go, later ones stay.
+pub async fn old_hints_go(trial: Trial<impl Subject>) {
+    for (id, seconds) in [("job_1", 0), ("job_2", 2)] {
+        let at = trial.now() + Duration::from_secs(seconds);
+        trial
+            .store()
+            .hint(Hint { job_id: job(id), at, code: "malformed_json".into() })
+            .await
+            .unwrap();
+    }
+    let pruned = prune(&trial, entries(trial.now() + Duration::from_secs(2))).await;
+    assert_eq!(pruned, Pruned { hints: 1, ..Pruned::default() });
+    let left = trial.store().hints(10).await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].job_id, job("job_2"));
+}
+
+/// A batch is no larger than was asked for, and the batches together are everything.
+pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2", "job_3", "job_4", "job_5"] {
+        trial.put(id, State::Done).await;
+        let hint = Hint { job_id: job(id), at: trial.now(), code: "malformed_json".into() };
+        trial.store().hint(hint).await.unwrap();
+    }
+    trial.advance(2);
+    let first = trial.store().prune(Prune { limit: 2, ..bodies(trial.now()) }).await.unwrap();
+    assert_eq!((first.bodies, first.more), (2, true));
+    assert_eq!(prune(&trial, Prune { limit: 2, ..bodies(trial.now()) }).await.bodies, 3);
+    let pruned = prune(&trial, Prune { limit: 2, ..entries(trial.now()) }).await;
+    assert_eq!((pruned.entries, pruned.hints), (5, 5));
+    assert!(trial.all().await.is_empty());
+}
+
+/// Where nothing is old, nothing goes, and there is no more to do.
+pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Waiting).await;
+    let prune = Prune { bodies_before: trial.now(), entries_before: trial.now(), limit: 100 };
+    assert_eq!(trial.store().prune(prune).await.unwrap(), Pruned::default());
+}

@@ -1,0 +1,124 @@
+//! Looking without touching.
+
+use std::time::Duration;
+
+use article_inbox::{Counts, EntryKey, Filter, Page, State, store::Arrival};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, STATES, arrival, job, key, retry},
+};
+
+/// Each entry is counted in the state it is in.
+pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
+    trial.put("dead_too", State::Dead).await;
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    let expected =
+        Counts::from_iter(STATES.into_iter().chain([State::Dead]).map(|state| (state, 1)));
+    assert_eq!(trial.store().counts().await.unwrap(), expected);
+    assert_eq!(expected.total(), 7);
+}
+
+/// An empty store counts nothing, lists nothing, and nothing in it is due.
+pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
+    assert_eq!(trial.store().counts().await.unwrap(), Counts::default());
+    assert_eq!(trial.store().list(Filter::default()).await.unwrap(), Page::default());
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
+}
+
+/// Of what waits, the time of that which is due longest.
+pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
+    let since = trial.now();
+    trial.record("job_1", FIRST).await;
+    trial.advance(10);
+    trial.record("job_2", FIRST).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(since));
+}
+
+/// What waits for a later time is not due, and is from that time on.
+pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    trial.advance(30);
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
+}
+
+/// What is leased does not wait, even when its lease has ended.
+pub async fn a_leased_entry_does_not_wait(mut trial: Trial<impl Subject>) {
+    trial.leased("job_1").await;
+    trial.advance_by(CLAIM.lease + Duration::from_secs(1));
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+}
+
+/// All entries, by ascending id, page by page.
+pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
+    for id in ["e", "d", "c", "b", "a"] {
+        trial.record(id, FIRST).await;
+    }
+    let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
+    while let Some(from) = after {
+        let page = trial
+            .store()
+            .list(Filter { after: from, limit: 2, ..Filter::default() })
+            .await
+            .unwrap();
+        sizes.push(page.entries.len());
+        jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
+        after = page.next;
+    }
+    assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
+}
+
+/// A page that holds the last entry is the last page, even when it is full.
+pub async fn a_full_page_may_be_the_last(trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2"] {
+        trial.record(id, FIRST).await;
+    }
+    let page = trial.store().list(Filter { limit: 2, ..Filter::default() }).await.unwrap();
+    assert_eq!((page.entries.len(), page.next), (2, None));
+}
+
+/// Only those in the state that was asked for.
+pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    for state in STATES {
+        let page =
+            trial.store().list(Filter { state: Some(state), ..Filter::default() }).await.unwrap();
+        let keys: Vec<_> = page.entries.into_iter().map(|entry| entry.key).collect();
+        assert_eq!((keys, page.next), (vec![key(state.as_str())], None));
+    }
+}
+
+/// Only those of the job and of the event that were asked for.
+pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
+    let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
+    for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
+        trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
+    }
+    let list = async |filter| {
+        let page = trial.store().list(filter).await.unwrap();
+        page.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
+    };
+    let of_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
+    let of_event = Filter { event: Some("article.updated".into()), ..Filter::default() };
+    assert_eq!(list(of_job.clone()).await, [key("job_1"), update("job_1")]);
+    assert_eq!(list(of_event.clone()).await, [update("job_1"), update("job_2")]);
+    assert_eq!(list(Filter { event: of_event.event, ..of_job }).await, [update("job_1")]);
+    assert_eq!(list(Filter { job_id: Some(job("job_3")), ..Filter::default() }).await, []);
+}
+
+/// A list shows what is shown of each.
+pub async fn a_list_shows_the_entries_as_they_are(trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    for entry in trial.all().await {
+        assert_eq!(trial.entry(entry.key.job_id.as_str()).await, entry);
+    }
+}

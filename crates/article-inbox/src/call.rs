@@ -1,0 +1,20 @@
+//! What the calls of a store take and return.
+//!
+//! These types are exhaustive on purpose: a store that forgets a field or a variant must not compile. A new one therefore
+//! comes with a new major version.
+
+mod arrival;
+mod claim;
+mod completion;
+mod hint;
+mod list;
+mod prune;
+mod settle;
+
+pub use arrival::{Arrival, Recorded};
+pub use claim::{Claim, Claimed, Claims, Lease};
+pub use completion::Completion;
+pub use hint::Hint;
+pub use list::{Counts, Filter, Page};
+pub use prune::{Prune, Pruned};
+pub use settle::{Outcome, Settled};

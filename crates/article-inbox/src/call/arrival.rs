@@ -1,0 +1,94 @@
+use std::fmt;
+
+use article_webhook::Delivery;
+
+use crate::{Digest, EntryKey, Source};
+
+/// A body to store, and what is known about it.
+///
+/// ```
+/// use article_inbox::store::Arrival;
+/// use article_webhook::fixture::{self, Post};
+///
+/// let post = Post::complete().job_id("job_1");
+/// let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+/// let arrival = Arrival::from(&delivery);
+/// assert_eq!((arrival.key.job_id.as_str(), arrival.intent.is_none()), ("job_1", true));
+/// assert!(!format!("{arrival:?}").contains("title"), "`Debug` shows no body");
+/// # Ok::<(), article_webhook::Refused>(())
+/// ```
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+pub struct Arrival {
+    /// The job and the event.
+    pub key: EntryKey,
+    /// How the body reached the inbox.
+    pub source: Source,
+    /// The label of the publish target whose token the sender presented.
+    pub target: Box<str>,
+    /// The intent of the capability URL that it was delivered to.
+    pub intent: Option<Box<str>>,
+    /// The SHA-256 of the bytes.
+    pub digest: Digest,
+    /// The body as it was received.
+    pub bytes: bytes::Bytes,
+}
+
+impl From<&Delivery> for Arrival {
+    fn from(delivery: &Delivery) -> Self {
+        Self {
+            key: EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() },
+            source: Source::Webhook,
+            target: delivery.target().into(),
+            intent: delivery.intent().map(Into::into),
+            digest: Digest::of(delivery.body()),
+            bytes: delivery.body().clone(),
+        }
+    }
+}
+
+/// Shows the number of bytes, and never the bytes.
+impl fmt::Debug for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arrival")
+            .field("key", &self.key)
+            .field("source", &self.source)
+            .field("target", &self.target)
+            .field("intent", &self.intent)
+            .field("digest", &self.digest)
+            .field("bytes", &self.bytes.len())
+            .finish()
+    }
+}
+
+/// The result of recording a body.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_inbox::{Digest, store::{Recorded, Row}};
+///
+/// let now = SystemTime::now();
+/// let mut entry = Row::new(now); // its first body was `{}`
+/// let bodies = [Digest::of(b"{}")];
+/// assert_eq!(entry.record(Digest::of(b"{}"), &bodies, now).recorded, Recorded::Duplicate);
+/// assert_eq!(entry.record(Digest::of(b"[1]"), &bodies, now).recorded, Recorded::Conflict { kept: true });
+///
+/// let full = [b"[1]", b"[2]", b"[3]", b"[4]"].map(|body| Digest::of(body));
+/// assert_eq!(entry.record(Digest::of(b"[5]"), &full, now).recorded, Recorded::Crowded);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "each result has an answer to the service")]
+pub enum Recorded {
+    /// The body is stored, and a worker will be given it.
+    Stored,
+    /// The same body is stored already.
+    Duplicate,
+    /// Another body is stored already.
+    Conflict {
+        /// Whether this body was stored as well.
+        kept: bool,
+    },
+    /// The entry is full, and no worker has found a body that decodes yet. Nothing was stored: the service must deliver
+    /// again.
+    Crowded,
+}

@@ -1,0 +1,105 @@
+use std::time::{Duration, SystemTime};
+
+use crate::{Body, EntryKey};
+
+/// The right to work on an entry until a point in time. Each claim of the entry issues a new fence, so that a worker
+/// with an older lease can change nothing.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_inbox::store::{Claim, ClaimDecision, Lease, Row};
+///
+/// let now = SystemTime::now();
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+/// let mut entry = Row::new(now);
+/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
+/// assert_eq!(lease.id, 7);
+/// assert!(entry.extend(lease, claim.lease, now));
+/// assert!(!entry.extend(Lease { fence: lease.fence - 1, ..lease }, claim.lease, now));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "an entry and a fence are the whole proof")]
+pub struct Lease {
+    /// The id of the entry.
+    pub id: i64,
+    /// The number of this claim. It grows with each claim of the entry.
+    pub fence: i64,
+}
+
+/// What a worker asks for.
+///
+/// ```
+/// use std::time::Duration;
+/// use article_inbox::{MemoryStore, store::{Claim, Store}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_inbox::Error> {
+///     let store = MemoryStore::default();
+///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8 }).await?;
+///     assert!(claims.claimed.is_empty(), "nothing is stored yet");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct Claim {
+    /// Maximum number of entries to claim, including those that are buried.
+    pub limit: u32,
+    /// How long the leases last.
+    pub lease: Duration,
+    /// How many attempts an entry may have.
+    pub attempts: u32,
+}
+
+/// The result of a claim.
+///
+/// ```
+/// use article_inbox::store::Claims;
+///
+/// let nothing = Claims::default();
+/// assert_eq!((nothing.claimed.len(), nothing.buried.len()), (0, 0));
+/// assert_eq!((nothing.expired, nothing.next_due), (0, None));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Claims {
+    /// The entries that were leased.
+    pub claimed: Vec<Claimed>,
+    /// The entries that were buried, because they have no attempt left.
+    pub buried: Vec<EntryKey>,
+    /// How many of these entries, leased or buried, had a lease that had ended.
+    pub expired: u32,
+    /// When the next entry is due: the smallest `at` of all waiting and leased entries that were not claimed now.
+    pub next_due: Option<SystemTime>,
+}
+
+/// An entry under a lease.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_inbox::{EntryKey, store::{Claimed, Lease}};
+///
+/// let claimed = Claimed {
+///     lease: Lease { id: 7, fence: 2 },
+///     key: EntryKey::article("job_1".parse()?),
+///     attempt: 2,
+///     received_at: SystemTime::now(),
+///     bodies: Vec::new(),
+/// };
+/// assert_eq!(claimed.key.to_string(), "job_1 (article.complete)");
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Claimed {
+    /// The lease.
+    pub lease: Lease,
+    /// The job and the event.
+    pub key: EntryKey,
+    /// The number of this attempt, from 1.
+    pub attempt: u32,
+    /// When the first body was stored.
+    pub received_at: SystemTime,
+    /// The bodies in the order of their arrival.
+    pub bodies: Vec<Body>,
+}

@@ -1,0 +1,39 @@
+/// A SQL statement that completes an entry if its lease still holds.
+///
+/// Run it in a transaction of your own on the inbox's database. If it changes no row, the lease is lost: roll back.
+///
+/// ```
+/// use article_inbox::{Completion, MemoryStore, store::{Lease, Store}};
+///
+/// let sql = "UPDATE entries SET state = 'done' WHERE id = $1 AND fence = $2";
+/// let completion = Completion::new(sql, [7, 1]);
+/// assert_eq!((completion.sql(), completion.parameters()), (sql, &[7, 1][..]));
+///
+/// let error = MemoryStore::default().completion(Lease { id: 7, fence: 1 }).unwrap_err();
+/// assert_eq!(error.to_string(), "a store in memory knows no SQL: complete by returning Ok");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    sql: &'static str,
+    parameters: Vec<i64>,
+}
+
+impl Completion {
+    /// A statement of a store. It changes one row if the lease holds, and none otherwise.
+    #[must_use]
+    pub fn new(sql: &'static str, parameters: impl Into<Vec<i64>>) -> Self {
+        Self { sql, parameters: parameters.into() }
+    }
+
+    /// The statement, with numbered parameters.
+    #[must_use]
+    pub fn sql(&self) -> &'static str {
+        self.sql
+    }
+
+    /// The values of the parameters, in their order. All are 64-bit integers.
+    #[must_use]
+    pub fn parameters(&self) -> &[i64] {
+        &self.parameters
+    }
+}

@@ -1,0 +1,124 @@
+use article_webhook::{Event, JobId};
+
+use crate::{Entry, State};
+
+/// How many entries are in each state.
+///
+/// ```
+/// use article_inbox::{Counts, State};
+///
+/// let counts = Counts::from_iter([(State::Done, 5), (State::Dead, 2)]);
+/// assert_eq!((counts.of(State::Dead), counts.of(State::Corrupt), counts.total()), (2, 0, 7));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts([u64; State::ALL.len()]);
+
+impl Counts {
+    /// The number of entries in that state.
+    #[must_use]
+    pub fn of(&self, state: State) -> u64 {
+        self.0[state as usize]
+    }
+
+    /// The number of all entries.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+impl FromIterator<(State, u64)> for Counts {
+    fn from_iter<I: IntoIterator<Item = (State, u64)>>(counts: I) -> Self {
+        let mut all = Self::default();
+        for (state, count) in counts {
+            all.0[state as usize] += count;
+        }
+        all
+    }
+}
+
+/// Which entries to list, and where to begin. The default lists all entries, a hundred per page.
+///
+/// ```
+/// use article_inbox::{Filter, Inbox, State};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_inbox::Error> {
+///     let inbox = Inbox::memory();
+///     let mut dead = Filter { state: Some(State::Dead), ..Filter::default() };
+///     loop {
+///         let page = inbox.list(dead.clone()).await?;
+///         page.entries.iter().for_each(|entry| println!("{}: {:?}", entry.key, entry.cause));
+///         let Some(next) = page.next else { break };
+///         dead.after = next;
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct Filter {
+    /// Only entries in this state.
+    pub state: Option<State>,
+    /// Only entries of this event.
+    pub event: Option<Event>,
+    /// Only entries of this job.
+    pub job_id: Option<JobId>,
+    /// Only entries with a greater id: [`Page::next`] of the previous page.
+    pub after: i64,
+    /// Maximum number of entries on the page.
+    pub limit: u32,
+}
+
+impl Filter {
+    /// Whether an entry passes the filter. `limit` is not part of that.
+    #[must_use]
+    pub fn accepts(&self, entry: &Entry) -> bool {
+        entry.id > self.after
+            && self.state.is_none_or(|state| state == entry.state)
+            && self.event.as_ref().is_none_or(|event| *event == entry.key.event)
+            && self.job_id.as_ref().is_none_or(|job_id| *job_id == entry.key.job_id)
+    }
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { state: None, event: None, job_id: None, after: 0, limit: 100 }
+    }
+}
+
+/// A page of entries that pass a filter.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_inbox::{EntryKey, Filter, Page, store::Row};
+///
+/// let now = SystemTime::now();
+/// let key = EntryKey::article("job_1".parse()?);
+/// let entry = |id| Row::new(now).into_entry(id, key.clone(), now);
+/// let filter = Filter { limit: 2, ..Filter::default() };
+/// assert_eq!(Page::new(vec![entry(1), entry(2), entry(3)], &filter).next, Some(2));
+/// assert_eq!(Page::new(vec![entry(1), entry(2)], &filter).next, None);
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Page {
+    /// The entries, by ascending id.
+    pub entries: Vec<Entry>,
+    /// [`Filter::after`] for the next page; `None` if this is the last page.
+    pub next: Option<i64>,
+}
+
+impl Page {
+    /// The page that these entries begin. They must pass the filter and be in the order of their ids. A store reads one
+    /// entry more than [`Filter::limit`]: if it is there, another page follows.
+    #[must_use]
+    pub fn new(mut entries: Vec<Entry>, filter: &Filter) -> Self {
+        let limit = filter.limit as usize;
+        let is_last = entries.len() <= limit;
+        entries.truncate(limit);
+        let end = entries.last().map_or(filter.after, |entry| entry.id);
+        Self { entries, next: (!is_last).then_some(end) }
+    }
+}

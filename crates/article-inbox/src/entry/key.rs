@@ -1,0 +1,39 @@
+use std::fmt;
+
+use article_webhook::{Event, JobId};
+
+/// Identifies an entry by its job and event. An event of an unknown kind gets an entry of its own, so that it cannot
+/// take the place of the article.
+///
+/// ```
+/// use article_inbox::EntryKey;
+/// use article_webhook::Event;
+///
+/// let article = EntryKey::article("job_1".parse()?);
+/// assert_eq!(article.event, Event::ArticleComplete);
+/// assert_eq!(article.to_string(), "job_1 (article.complete)");
+/// assert_ne!(article, EntryKey { event: "article.updated".into(), ..article.clone() });
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a key is one job and one event")]
+pub struct EntryKey {
+    /// The job, which is the idempotency key of its article.
+    pub job_id: JobId,
+    /// The event that was delivered.
+    pub event: Event,
+}
+
+impl EntryKey {
+    /// The key of a job's article: the event is `article.complete`.
+    #[must_use]
+    pub fn article(job_id: JobId) -> Self {
+        Self { job_id, event: Event::ArticleComplete }
+    }
+}
+
+impl fmt::Display for EntryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.job_id, self.event)
+    }
+}

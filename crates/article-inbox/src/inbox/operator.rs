@@ -1,0 +1,97 @@
+use article_webhook::JobId;
+
+use super::Inbox;
+use crate::{
+    Body, Entry, EntryKey, Error,
+    call::{Counts, Filter, Hint, Page, Prune, Pruned},
+};
+
+/// Operations for tools and operators. All of them fail while the store is down, and after `close`.
+impl Inbox {
+    /// How many entries are in each state. It reads a whole index, which takes seconds for millions of entries.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn counts(&self) -> Result<Counts, Error> {
+        self.0.store.counts().await
+    }
+
+    /// A page of the entries that pass a filter, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn list(&self, filter: Filter) -> Result<Page, Error> {
+        self.0.store.list(filter).await
+    }
+
+    /// An entry with its bodies, in the order of their arrival.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn show(&self, key: EntryKey) -> Result<Option<(Entry, Vec<Body>)>, Error> {
+        self.0.store.show(key).await
+    }
+
+    /// Lets a dead, unhandled or corrupt entry begin again, with all its attempts. `false` if there is no such entry.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn requeue(&self, key: EntryKey) -> Result<bool, Error> {
+        let requeued = self.0.store.requeue(key).await?;
+        if requeued {
+            self.0.wake.wake();
+        }
+        Ok(requeued)
+    }
+
+    /// Gives up a waiting, unhandled or corrupt entry. `false` if there is no such entry.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn bury(&self, key: EntryKey, cause: impl Into<String>) -> Result<bool, Error> {
+        self.0.store.bury(key, cause.into()).await
+    }
+
+    /// Removes a batch of what is old. A worker does this by itself.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn prune(&self, prune: Prune) -> Result<Pruned, Error> {
+        self.0.store.prune(prune).await
+    }
+
+    /// Erases everything about a job, so that no file of the store contains any of it. Returns the number of entries. If the
+    /// service delivers the job again, it is stored as a new one.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn forget(&self, job_id: JobId) -> Result<u64, Error> {
+        self.0.store.forget(job_id).await
+    }
+
+    /// Jobs of which an authentic delivery was refused or could not be stored, the oldest first. Ask the API for them; some
+    /// were stored at a later attempt.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn hints(&self, limit: u32) -> Result<Vec<Hint>, Error> {
+        self.0.store.hints(limit).await
+    }
+
+    /// Looks for damage in everything that is stored. Each finding is a sentence. Without damage the list is empty.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn check(&self) -> Result<Vec<String>, Error> {
+        self.0.store.check().await
+    }
+}

@@ -1,0 +1,35 @@
+use article_webhook::{Delivery, Refused, Reply, Sink};
+use tokio::time::Instant;
+
+use super::Inbox;
+use crate::{
+    call::{Arrival, Recorded},
+    telemetry,
+};
+
+impl Sink for Inbox {
+    async fn accept(&self, delivery: Delivery) -> Reply {
+        let began = Instant::now();
+        let recorded = self.patiently(self.0.store.record(Arrival::from(&delivery))).await;
+        telemetry::recorded(&delivery, &recorded, began.elapsed());
+        match recorded {
+            Ok(Recorded::Stored) => {
+                self.0.wake.wake();
+                Reply::Stored
+            }
+            Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
+            Ok(Recorded::Crowded) => Reply::Retry,
+            Err(_) => {
+                self.remember(delivery.job_id().clone(), "unavailable");
+                Reply::Unavailable
+            }
+        }
+    }
+
+    /// Keeps the job as a hint. It is stored as soon as the store accepts it.
+    fn refused(&self, refused: &Refused) {
+        telemetry::refused(refused);
+        let Some(job_id) = refused.job_id().cloned() else { return };
+        self.remember(job_id, refused.rejection().code());
+    }
+}

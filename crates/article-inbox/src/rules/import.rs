@@ -1,0 +1,48 @@
+use std::time::SystemTime;
+
+use super::Row;
+use crate::{Entry, State, timestamp::rounded};
+
+impl Row {
+    /// The row of an entry that another store has shown. Its lease there means nothing here, so that a leased entry
+    /// waits, due now.
+    #[must_use]
+    pub fn import(entry: &Entry, now: SystemTime) -> Self {
+        let (state, at) = match entry.state {
+            State::Leased => (State::Waiting, now),
+            state => (state, rounded(entry.at)),
+        };
+        Self {
+            state,
+            attempts: entry.attempts,
+            fence: 0,
+            at,
+            conflicts: entry.conflicts,
+            cause: entry.cause.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::EntryKey;
+
+    #[test]
+    fn only_a_lease_is_lost_on_the_way() {
+        let (start, now) =
+            (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
+        for state in State::ALL {
+            let there = Row { state, attempts: 2, fence: 5, conflicts: 1, ..Row::new(start) };
+            let entry =
+                there.clone().into_entry(7, EntryKey::article("job_1".parse().unwrap()), start);
+            let expected = match state {
+                State::Leased => Row { state: State::Waiting, at: now, fence: 0, ..there },
+                _ => Row { fence: 0, ..there },
+            };
+            assert_eq!(Row::import(&entry, now), expected, "{state}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use std::time::SystemTime;
+
+use super::Row;
+use crate::State;
+
+impl Row {
+    /// Begins an entry again that is dead, unhandled or corrupt: due now, without attempts. `false` for any other: then
+    /// nothing changed.
+    pub fn requeue(&mut self, now: SystemTime) -> bool {
+        let is_stuck = matches!(self.state, State::Dead | State::Unhandled | State::Corrupt);
+        if is_stuck {
+            self.attempts = 0;
+            self.wait_until(now, None);
+        }
+        is_stuck
+    }
+
+    /// Gives up an entry that is waiting, unhandled or corrupt. `false` for any other: then nothing changed.
+    pub fn bury(&mut self, cause: impl Into<String>, now: SystemTime) -> bool {
+        let is_unfinished =
+            matches!(self.state, State::Waiting | State::Unhandled | State::Corrupt);
+        if is_unfinished {
+            self.enter(State::Dead, now, Some(cause.into()));
+        }
+        is_unfinished
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    #[test]
+    fn every_state_can_be_requeued_or_buried_or_neither() {
+        let expected = [
+            (State::Waiting, (false, true)),
+            (State::Leased, (false, false)),
+            (State::Done, (false, false)),
+            (State::Dead, (true, false)),
+            (State::Unhandled, (true, true)),
+            (State::Corrupt, (true, true)),
+        ];
+        for (state, expected) in expected {
+            let row = Row { state, attempts: 2, ..Row::new(NOW) };
+            let (mut requeued, mut buried) = (row.clone(), row.clone());
+            assert_eq!((requeued.requeue(NOW), buried.bury("no", NOW)), expected, "{state}");
+            assert_eq!((requeued != row, buried != row), expected, "{state}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+use std::time::SystemTime;
+
+use super::Row;
+use crate::{
+    State,
+    call::{Lease, Outcome, Settled},
+    timestamp::later,
+};
+
+impl Row {
+    /// Stores the outcome of an attempt. `bodies` is how many bodies the entry has now; it matters for
+    /// [`Outcome::Unhandled`] and [`Outcome::Corrupt`] alone. The row changed if the result is [`Settled::Settled`].
+    pub fn settle(
+        &mut self,
+        lease: Lease,
+        outcome: &Outcome,
+        bodies: usize,
+        now: SystemTime,
+    ) -> Settled {
+        if self.state == State::Done && self.fence == lease.fence {
+            return Settled::AlreadyDone;
+        }
+        if !self.is_held(lease, now) {
+            return Settled::LostLease;
+        }
+        match outcome {
+            Outcome::Done => self.enter(State::Done, now, None),
+            Outcome::Dead { cause } => self.enter(State::Dead, now, Some(cause.clone())),
+            Outcome::Retry { after, cause } => {
+                self.wait_until(later(now, *after), Some(cause.clone()));
+            }
+            Outcome::Unhandled { seen, cause } => {
+                self.reject(State::Unhandled, (*seen, bodies), cause, now);
+            }
+            Outcome::Corrupt { seen, cause } => {
+                self.reject(State::Corrupt, (*seen, bodies), cause, now);
+            }
+            Outcome::Released => {
+                self.uncount_attempt();
+                let cause = self.cause.take();
+                self.wait_until(now, cause);
+            }
+        }
+        Settled::Settled
+    }
+
+    /// No body that the worker saw can be given to a handler. If another came since, the entry waits for a look at it.
+    fn reject(
+        &mut self,
+        state: State,
+        (seen, bodies): (usize, usize),
+        cause: &str,
+        now: SystemTime,
+    ) {
+        self.uncount_attempt();
+        if bodies > seen {
+            self.wait_until(now, None);
+        } else {
+            self.enter(state, now, Some(cause.to_owned()));
+        }
+    }
+
+    fn uncount_attempt(&mut self) {
+        self.attempts = self.attempts.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Digest, call::Claim, rules::ClaimDecision};
+
+    const START: SystemTime = SystemTime::UNIX_EPOCH;
+    const CLAIM: Claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2 };
+
+    fn leased(row: &mut Row, now: SystemTime) -> Lease {
+        match row.claim(1, &CLAIM, now) {
+            ClaimDecision::Leased(lease) => lease,
+            ClaimDecision::Buried => panic!("buried"),
+        }
+    }
+
+    #[test]
+    fn a_lost_lease_changes_nothing() {
+        let mut row = Row::new(START);
+        let lost = leased(&mut row, START);
+        let now = START + CLAIM.lease;
+        leased(&mut row, now);
+        let before = row.clone();
+        assert_eq!(row.settle(lost, &Outcome::Done, 1, now), Settled::LostLease);
+        assert_eq!(row, before);
+    }
+
+    #[test]
+    fn the_cause_of_a_failure_is_the_cause_of_death() {
+        let mut row = Row::new(START);
+        let lease = leased(&mut row, START);
+        let retry = Outcome::Retry { after: Duration::ZERO, cause: "no network".into() };
+        row.settle(lease, &retry, 1, START);
+        leased(&mut row, START);
+        assert_eq!(row.claim(1, &CLAIM, START + CLAIM.lease), ClaimDecision::Buried);
+        assert_eq!(row.cause.as_deref(), Some("no network"));
+    }
+
+    #[test]
+    fn a_body_before_and_after_a_rejection_leaves_the_same_row() {
+        let reject = Outcome::Unhandled { seen: 1, cause: "not an article".into() };
+        let (first, second) = (Digest::of(b"{}"), Digest::of(b"[]"));
+        let mut before = Row::new(START);
+        let mut after = before.clone();
+
+        let lease = leased(&mut before, START);
+        before.record(second, &[first], START);
+        before.settle(lease, &reject, 2, START);
+
+        let lease = leased(&mut after, START);
+        after.settle(lease, &reject, 1, START);
+        after.record(second, &[first], START);
+        assert_eq!(before, after);
+    }
+}

@@ -1,0 +1,42 @@
+use super::tables::{StoredEntry, Tables};
+use crate::{
+    State,
+    call::{Prune, Pruned},
+};
+
+impl Tables {
+    /// Removes a batch of what is old, the oldest first.
+    pub(super) fn prune(&mut self, prune: &Prune) -> Pruned {
+        let mut pruned = Pruned::default();
+        for id in self.by_time(|row| row.state == State::Done) {
+            let Some(entry) = self.entries.get_mut(&id) else { continue };
+            let StoredEntry { row, bodies, .. } = entry;
+            let is_old = |received_at| prune.removes_bytes(row, received_at);
+            for body in bodies {
+                if body.bytes.is_some() && is_old(body.received_at) {
+                    let bytes = &mut body.bytes;
+                    remove(prune, &mut pruned.bodies, &mut pruned.more, || *bytes = None);
+                }
+            }
+        }
+        for id in self.by_time(|row| prune.removes_entry(row)) {
+            remove(prune, &mut pruned.entries, &mut pruned.more, || self.remove(id));
+        }
+        let hints = self.hints_by_age().into_iter();
+        for hint in hints.filter(|hint| prune.removes_hint(hint)) {
+            let hints = &mut self.hints;
+            remove(prune, &mut pruned.hints, &mut pruned.more, || drop(hints.remove(&hint.job_id)));
+        }
+        pruned
+    }
+}
+
+/// Removes one more, or notes that there is more to remove than the limit of the batch allows.
+fn remove(prune: &Prune, count: &mut u32, more: &mut bool, remove: impl FnOnce()) {
+    if *count == prune.limit {
+        *more = true;
+    } else {
+        *count += 1;
+        remove();
+    }
+}

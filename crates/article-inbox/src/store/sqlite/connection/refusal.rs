@@ -1,0 +1,39 @@
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::{Error, store::sqlite::fault};
+
+/// The error for a database that cannot be used at start. It says what to do.
+pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
+    let shown = path.display();
+    let ours = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Error::damaged(format!(
+            "{shown} is not a SQLite database: name another file, or restore a backup"
+        )),
+        Some(ErrorCode::DatabaseCorrupt) => damaged(path),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            Error::unusable(format!(
+                "{shown} cannot be opened and written to: let this process write to it and to its folder"
+            ))
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(format!(
+            "{shown} is locked by another program: end that program, or wait until it is done"
+        )),
+        Some(ErrorCode::SystemIoFailure) => Error::unavailable(format!(
+            "{shown} cannot be read or written: look at the disk, and start again"
+        )),
+        _ => return fault::translate(error),
+    };
+    match fault::source(error) {
+        Some(source) => ours.because(source),
+        None => ours,
+    }
+}
+
+pub(super) fn damaged(path: &Path) -> Error {
+    Error::damaged(format!(
+        "{} is damaged: restore a backup, or move it away with the files -wal and -shm beside it to begin anew",
+        path.display()
+    ))
+}

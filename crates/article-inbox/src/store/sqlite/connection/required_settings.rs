@@ -1,0 +1,73 @@
+//! The settings on which durability and secrecy rest.
+
+use rusqlite::{Connection, OptionalExtension, types::Value};
+
+/// The settings of every connection that writes: the name, the value that is set, and the value that must be read back.
+pub(super) const REQUIRED: [(&str, &str, Setting); 9] = [
+    ("busy_timeout", "2000", Setting::Number(2000)),
+    ("mmap_size", "0", Setting::Number(0)),
+    ("journal_mode", "WAL", Setting::Word("wal")),
+    ("synchronous", "FULL", Setting::Number(2)),
+    ("secure_delete", "ON", Setting::Number(1)),
+    ("wal_autocheckpoint", "0", Setting::Number(0)),
+    ("fullfsync", "ON", Setting::Number(1)),
+    ("checkpoint_fullfsync", "ON", Setting::Number(1)),
+    ("foreign_keys", "OFF", Setting::Number(0)),
+];
+
+/// The value of a setting.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Setting {
+    Number(i64),
+    Word(&'static str),
+}
+
+/// The settings that differ from what is required. Each finding is a sentence.
+pub(crate) fn wrong_settings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (name, _, expected) in REQUIRED {
+        // The writer shortens it for calls that have waited already.
+        if name == "busy_timeout" {
+            continue;
+        }
+        let found = connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
+        // A SQLite that was built without memory maps returns no row.
+        let found: Option<Value> = found.optional()?;
+        wrong.extend(found.and_then(|found| mismatch(name, &found, expected)));
+    }
+    Ok(wrong)
+}
+
+fn mismatch(name: &str, found: &Value, expected: Setting) -> Option<String> {
+    let (found, expected) = match (found, expected) {
+        (Value::Integer(found), Setting::Number(expected)) => {
+            (found.to_string(), expected.to_string())
+        }
+        (Value::Text(found), Setting::Word(expected)) => (found.clone(), expected.to_owned()),
+        (_, Setting::Number(expected)) => ("of another type".into(), expected.to_string()),
+        (_, Setting::Word(expected)) => ("of another type".into(), expected.into()),
+    };
+    (found != expected).then(|| format!("the setting {name} is {found} and must be {expected}"))
+}
+
+/// Sets a value. What the statement returns is ignored, because all settings are read back afterwards.
+pub(super) fn set(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA {name} = {value}"))?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_setting_is_told_with_what_it_must_be() {
+        assert_eq!(mismatch("synchronous", &Value::Integer(2), Setting::Number(2)), None);
+        assert_eq!(
+            mismatch("journal_mode", &Value::Text("delete".into()), Setting::Word("wal")).unwrap(),
+            "the setting journal_mode is delete and must be wal"
+        );
+    }
+}

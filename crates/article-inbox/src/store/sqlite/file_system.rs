@@ -1,0 +1,69 @@
+use std::path::Path;
+
+use crate::Error;
+
+/// Refuses a network file system: its locks and syncs are not reliable enough.
+#[cfg(target_os = "linux")]
+pub(super) fn check_local(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(path);
+    let Ok(system) = rustix::fs::statfs(folder) else {
+        return Ok(());
+    };
+    #[allow(clippy::unnecessary_cast, reason = "the type differs between processors")]
+    match network(system.f_type as i64) {
+        Some(name) => Err(on_network(path, name)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn check_local(_: &Path) -> Result<(), Error> {
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", test))]
+fn on_network(path: &Path, name: &str) -> Error {
+    Error::unusable(format!(
+        "{} lies on a network file system ({name}), whose locks and syncs cannot be relied on: put it on a disk of this machine",
+        path.display()
+    ))
+}
+
+/// The name of a network file system. The numbers are those of `statfs(2)`; where they have 32 bits, the larger ones are
+/// negative.
+#[cfg(any(target_os = "linux", test))]
+fn network(magic: i64) -> Option<&'static str> {
+    match magic & 0xFFFF_FFFF {
+        0x6969 => Some("NFS"),
+        0x517B | 0xFF53_4D42 | 0xFE53_4D42 => Some("SMB"),
+        0x0102_1997 => Some("9P"),
+        0x00C3_6400 => Some("Ceph"),
+        0x5346_414F | 0x6B41_4653 => Some("AFS"),
+        0x7375_7245 => Some("Coda"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_known_by_their_numbers() {
+        const EXT4: i64 = 0xEF53;
+        const TMPFS: i64 = 0x0102_1994;
+        const FUSE: i64 = 0x6573_5546;
+        assert_eq!(network(0x6969), Some("NFS"));
+        assert_eq!(network(i64::from(0xFF53_4D42_u32.cast_signed())), Some("SMB"));
+        assert_eq!([EXT4, TMPFS, FUSE].map(network), [None; 3]);
+    }
+
+    #[test]
+    fn a_network_file_system_is_refused_by_name() {
+        assert_eq!(
+            on_network(Path::new("/mnt/inbox.db"), "NFS").to_string(),
+            "/mnt/inbox.db lies on a network file system (NFS), whose locks and syncs cannot be relied on: put it on \
+             a disk of this machine"
+        );
+    }
+}

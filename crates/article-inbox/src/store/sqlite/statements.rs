@@ -1,0 +1,27 @@
+//! What the store's calls do in a transaction: load rows, ask the [rules](crate::rules), and write back.
+
+mod check;
+mod claim;
+mod hint;
+mod import;
+mod operator;
+mod prune;
+mod read;
+mod record;
+mod restart;
+mod rows;
+mod settle;
+mod sql;
+
+pub(super) use self::{
+    check::check,
+    claim::{claim, extend},
+    hint::{hint, hints},
+    import::import,
+    operator::{bury, forget, probe, requeue},
+    prune::{PRUNE_BYTES, prune},
+    read::{counts, due_since, list, show},
+    record::record,
+    restart::free_leases,
+    settle::{completion, settle},
+};

@@ -1,0 +1,61 @@
+use std::time::SystemTime;
+
+use article_webhook::JobId;
+use rusqlite::Connection;
+
+use super::{rows, sql};
+use crate::{EntryKey, store::sqlite::fault::Fault};
+
+/// Begins a dead, unhandled or corrupt entry again.
+pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
+    let Some((id, mut row)) = rows::find(tx, key)? else {
+        return Ok(false);
+    };
+    let requeued = row.requeue(now);
+    if requeued {
+        rows::save(tx, id, &row)?;
+    }
+    Ok(requeued)
+}
+
+/// Gives up a waiting, unhandled or corrupt entry.
+pub(crate) fn bury(
+    tx: &Connection,
+    now: SystemTime,
+    key: &EntryKey,
+    cause: &str,
+) -> Result<bool, Fault> {
+    let Some((id, mut row)) = rows::find(tx, key)? else {
+        return Ok(false);
+    };
+    let buried = row.bury(cause, now);
+    if buried {
+        rows::save(tx, id, &row)?;
+    }
+    Ok(buried)
+}
+
+/// Removes everything about a job, and returns how many entries there were.
+pub(crate) fn forget(tx: &Connection, job_id: &JobId) -> Result<u64, Fault> {
+    let mut statement = tx.prepare_cached(sql::OF_JOB)?;
+    let ids = statement.query_map([job_id.as_str()], |row| row.get(0))?;
+    let ids = ids.collect::<Result<Vec<i64>, _>>()?;
+    for id in &ids {
+        remove(tx, *id)?;
+    }
+    tx.prepare_cached(sql::REMOVE_HINT)?.execute([job_id.as_str()])?;
+    Ok(ids.len() as u64)
+}
+
+/// Removes an entry with its bodies.
+pub(super) fn remove(tx: &Connection, id: i64) -> Result<(), Fault> {
+    tx.prepare_cached(sql::REMOVE_BODIES)?.execute([id])?;
+    tx.prepare_cached(sql::REMOVE_ENTRY)?.execute([id])?;
+    Ok(())
+}
+
+/// Writes something, to learn whether the database can commit.
+pub(crate) fn probe(tx: &Connection) -> Result<(), Fault> {
+    tx.prepare_cached(sql::PROBE)?.execute([])?;
+    Ok(())
+}

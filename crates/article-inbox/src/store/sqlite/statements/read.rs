@@ -1,0 +1,69 @@
+use std::time::SystemTime;
+
+use article_webhook::Event;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{rows, sql};
+use crate::{
+    Body, Entry, EntryKey, Error, State,
+    call::{Counts, Filter, Page},
+    store::sqlite::fault::Fault,
+    timestamp::{from_millis, to_millis},
+};
+
+/// A page of entries, by ascending id.
+pub(crate) fn list(tx: &Connection, filter: &Filter) -> Result<Page, Fault> {
+    let mut statement = tx.prepare_cached(statement(filter))?;
+    let parameters = params![
+        filter.after,
+        i64::from(filter.limit) + 1,
+        filter.state.map(State::as_str),
+        filter.event.as_ref().map(Event::as_str),
+        filter.job_id.as_ref().map(|job_id| job_id.as_str()),
+    ];
+    let entries = statement.query_and_then(parameters, rows::entry)?;
+    Ok(Page::new(entries.collect::<Result<_, _>>()?, filter))
+}
+
+/// The statement whose index leaves the fewest entries to read.
+fn statement(filter: &Filter) -> &'static str {
+    match filter {
+        Filter { job_id: Some(_), .. } => sql::LIST_JOB,
+        Filter { event: Some(Event::Other(_)), .. } => sql::LIST_OTHER,
+        Filter { state: Some(State::Dead | State::Unhandled | State::Corrupt), .. } => {
+            sql::LIST_STUCK
+        }
+        Filter { state: Some(State::Waiting | State::Leased), .. } => sql::LIST_LIVE,
+        _ => sql::LIST,
+    }
+}
+
+/// An entry with its bodies.
+pub(crate) fn show(tx: &Connection, key: &EntryKey) -> Result<Option<(Entry, Vec<Body>)>, Fault> {
+    let mut statement = tx.prepare_cached(sql::SHOW)?;
+    let mut found = statement.query([key.job_id.as_str(), key.event.as_str()])?;
+    let Some(row) = found.next()? else {
+        return Ok(None);
+    };
+    let entry = rows::entry(row)?;
+    let bodies = rows::bodies(tx, entry.id)?;
+    Ok(Some((entry, bodies)))
+}
+
+/// How many entries are in each state.
+pub(crate) fn counts(tx: &Connection) -> Result<Counts, Fault> {
+    let mut statement = tx.prepare_cached(sql::COUNTS)?;
+    let counts = statement.query_and_then([], |row| {
+        let state = State::from_name(rows::text(row, 0)?);
+        let state = state.ok_or_else(|| Error::damaged("an entry's state is none: run a check"))?;
+        Ok((state, row.get::<_, i64>(1)?.unsigned_abs()))
+    })?;
+    counts.collect()
+}
+
+/// Since when the oldest waiting entry has been due.
+pub(crate) fn due_since(tx: &Connection, now: SystemTime) -> Result<Option<SystemTime>, Fault> {
+    let mut statement = tx.prepare_cached(sql::DUE_SINCE)?;
+    let at = statement.query_row([to_millis(now)], |row| row.get(0)).optional()?;
+    Ok(at.map(from_millis))
+}

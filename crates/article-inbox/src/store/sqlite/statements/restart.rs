@@ -1,0 +1,53 @@
+use std::{path::Path, time::SystemTime};
+
+use rusqlite::{Connection, Params};
+
+use super::{rows, sql};
+use crate::{
+    Error,
+    rules::Row,
+    store::sqlite::{connection::refused, fault::Fault},
+    timestamp::to_millis,
+};
+
+/// Frees the leases of the process before this one, and brings back entries that a wrong clock has put far away. For the
+/// process with exclusive access, at start: no worker runs.
+pub(crate) fn free_leases(
+    connection: &Connection,
+    path: &Path,
+    now: SystemTime,
+) -> Result<(), Error> {
+    let free = || -> Result<(), Fault> {
+        let tx = connection.unchecked_transaction()?;
+        let mut entries = select(&tx, sql::LEASED, [])?;
+        entries.extend(select(&tx, sql::FAR_AWAY, [to_millis(Row::longest_wait(now))])?);
+        for (id, mut row) in entries {
+            if row.restart(id, now) {
+                rows::save(&tx, id, &row)?;
+            }
+        }
+        Ok(tx.commit()?)
+    };
+    free().map_err(|fault| match fault {
+        Fault::Sql(error) => refused(path, &error),
+        Fault::Ours(error) => error,
+    })
+}
+
+fn select(
+    tx: &Connection,
+    statement: &str,
+    parameters: impl Params,
+) -> Result<Vec<(i64, Row)>, Fault> {
+    let mut statement = tx.prepare(statement)?;
+    let mut found = statement.query(parameters)?;
+    let mut entries = Vec::new();
+    while let Some(found) = found.next()? {
+        let id = found.get(0)?;
+        // A damaged row does not prevent the start. It is left as it is.
+        if let Ok(row) = rows::row(found, id, 1) {
+            entries.push((id, row));
+        }
+    }
+    Ok(entries)
+}

@@ -1,0 +1,42 @@
+use std::time::SystemTime;
+
+use rusqlite::Connection;
+
+use super::{rows, sql};
+use crate::{
+    call::{Completion, Lease, Outcome, Settled},
+    store::sqlite::fault::Fault,
+    timestamp::to_millis,
+};
+
+/// Stores the outcome of an attempt, as [`Store::settle`](crate::store::Store::settle) says.
+pub(crate) fn settle(
+    tx: &Connection,
+    now: SystemTime,
+    lease: Lease,
+    outcome: &Outcome,
+) -> Result<Settled, Fault> {
+    let Some((id, mut row)) = rows::load(tx, sql::LOAD, [lease.id])? else {
+        return Ok(Settled::LostLease);
+    };
+    let bodies = match outcome {
+        Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => count_bodies(tx, id)?,
+        // The rule does not look at them.
+        Outcome::Done | Outcome::Retry { .. } | Outcome::Dead { .. } | Outcome::Released => 0,
+    };
+    let settled = row.settle(lease, outcome, bodies, now);
+    if settled == Settled::Settled {
+        rows::save(tx, id, &row)?;
+    }
+    Ok(settled)
+}
+
+/// A statement that completes an entry in a transaction of the application.
+pub(crate) fn completion(lease: Lease, now: SystemTime) -> Completion {
+    Completion::new(sql::COMPLETE, [lease.id, lease.fence, to_millis(now)])
+}
+
+fn count_bodies(tx: &Connection, id: i64) -> Result<usize, Fault> {
+    let bodies: i64 = tx.prepare_cached(sql::COUNT_BODIES)?.query_row([id], |row| row.get(0))?;
+    Ok(usize::try_from(bodies).unwrap_or_default())
+}

@@ -1,0 +1,231 @@
+//! Every statement. They are in one file so that one test sees the plan of each.
+
+/// The columns of a [`Row`](crate::rules::Row), in the order in which [`rows::row`](super::rows::row) reads them.
+macro_rules! row {
+    () => {
+        "state, attempts, fence, at, conflicts, cause"
+    };
+}
+
+// Entries. What a transition changes is decided by the rules: a row is loaded, changed and saved.
+pub(super) const FIND: &str =
+    concat!("SELECT id, ", row!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
+pub(super) const LOAD: &str =
+    concat!("SELECT id, ", row!(), " FROM article_inbox_entries WHERE id = ?1");
+pub(super) const SAVE: &str = "UPDATE article_inbox_entries SET state = ?2, attempts = ?3, fence = ?4, at = ?5, \
+    conflicts = ?6, cause = ?7 WHERE id = ?1";
+pub(super) const ADD: &str = "INSERT INTO article_inbox_entries \
+    (job_id, event, received_at, held, state, attempts, fence, at, conflicts, cause) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+/// Counts the bodies that have bytes. Retention finds entries by this number.
+pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SELECT count(*) \
+    FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
+
+// Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
+pub(super) const DIGESTS: &str = "SELECT slot, digest FROM article_inbox_bodies \
+    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
+pub(super) const BODIES: &str = "SELECT received_at, source, target, intent, digest, body FROM article_inbox_bodies \
+    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
+pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
+    (slot, received_at, source, target, intent, digest, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+pub(super) const REPAIR_BODY: &str = "UPDATE article_inbox_bodies SET body = ?2 WHERE slot = ?1";
+pub(super) const COUNT_BODIES: &str =
+    "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
+pub(super) const BODIES_AFTER: &str =
+    "SELECT slot, digest, body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2";
+
+// Claims.
+/// Selects entries that [`Row::is_due`](crate::rules::Row::is_due) accepts: it must agree with it for the states `waiting`
+/// and `leased`. Each state is a range of one index, in the order of `at` and then of `id`.
+pub(super) const DUE: &str = concat!(
+    "SELECT id, job_id, event, received_at, ",
+    row!(),
+    " FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at, id LIMIT ?3"
+);
+pub(super) const NEXT: &str =
+    "SELECT id, at FROM article_inbox_entries WHERE state = ?1 ORDER BY at, id LIMIT ?2";
+/// Runs in a transaction of the application, and therefore decides by itself. It must agree with
+/// [`Row::settle`](crate::rules::Row::settle) for `Outcome::Done`; the contract's cases of `completion` hold it to that.
+pub(super) const COMPLETE: &str = "UPDATE article_inbox_entries SET state='done', at=?3, cause=NULL \
+    WHERE id=?1 AND fence=?2 AND state='leased' AND at>?3";
+
+// Retention. These statements select batches, and must agree with the rules on what is old: OLD_BODIES with
+// `Prune::removes_bytes`, OLD_ENTRIES with `Prune::removes_entry`, and OLD_HINTS with `Prune::removes_hint`. The
+// contract's cases of `prune` and the model test hold them to that.
+/// Its index contains only entries that have bytes, so that others are never visited again.
+pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot, length(b.body) FROM article_inbox_entries AS e \
+    INDEXED BY article_inbox_entries_held \
+    CROSS JOIN article_inbox_bodies AS b ON b.slot BETWEEN e.id * 16 AND e.id * 16 + 15 \
+    WHERE e.state = 'done' AND e.held > 0 AND e.at < ?1 AND b.received_at <= ?1 AND b.body IS NOT NULL \
+    ORDER BY e.at, e.id, b.slot LIMIT ?2";
+pub(super) const EMPTY_BODY: &str = "UPDATE article_inbox_bodies SET body = NULL WHERE slot = ?1";
+pub(super) const OLD_ENTRIES: &str = "SELECT id, at FROM article_inbox_entries WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
+pub(super) const REMOVE_BODIES: &str =
+    "DELETE FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
+pub(super) const REMOVE_ENTRY: &str = "DELETE FROM article_inbox_entries WHERE id = ?1";
+pub(super) const OLD_HINTS: &str =
+    "SELECT job_id FROM article_inbox_hints WHERE at < ?1 ORDER BY at, job_id LIMIT ?2";
+pub(super) const REMOVE_HINT: &str = "DELETE FROM article_inbox_hints WHERE job_id = ?1";
+pub(super) const OF_JOB: &str = "SELECT id FROM article_inbox_entries WHERE job_id = ?1";
+
+// Hints.
+pub(super) const HINT: &str = "INSERT INTO article_inbox_hints (job_id, at, code) VALUES (?1, ?2, ?3) ON CONFLICT (job_id) DO NOTHING";
+pub(super) const HINTS: &str =
+    "SELECT job_id, at, code FROM article_inbox_hints ORDER BY at, job_id LIMIT ?1";
+
+// Reading.
+pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
+pub(super) const DUE_SINCE: &str =
+    "SELECT at FROM article_inbox_entries WHERE state = 'waiting' AND at <= ?1 ORDER BY at LIMIT 1";
+pub(super) const KEY: &str = "SELECT job_id, event FROM article_inbox_entries WHERE id = ?1";
+pub(super) const SHOW: &str = concat!(
+    "SELECT id, job_id, event, received_at, ",
+    row!(),
+    " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2"
+);
+
+/// The lists differ only in their index. All have the parameters after, limit, state, event and job, and must agree with
+/// [`Filter::accepts`](crate::Filter::accepts).
+macro_rules! list {
+    ($by:literal) => {
+        concat!(
+            "SELECT id, job_id, event, received_at, ",
+            row!(),
+            " FROM article_inbox_entries ",
+            $by,
+            " AND id > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
+             AND (?5 IS NULL OR job_id = ?5) ORDER BY id LIMIT ?2"
+        )
+    };
+}
+pub(super) const LIST: &str = list!("NOT INDEXED WHERE TRUE");
+pub(super) const LIST_JOB: &str = list!("WHERE job_id = ?5");
+pub(super) const LIST_OTHER: &str = list!("WHERE event <> 'article.complete' AND event = ?4");
+pub(super) const LIST_STUCK: &str =
+    list!("WHERE state IN ('dead', 'unhandled', 'corrupt') AND state = ?3");
+/// Sorts its result. There are few such entries, compared to those that are done.
+pub(super) const LIST_LIVE: &str =
+    list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3");
+
+// Start and health.
+/// Selects entries that [`Row::restart`](crate::rules::Row::restart) may change: all that are leased …
+pub(super) const LEASED: &str =
+    concat!("SELECT id, ", row!(), " FROM article_inbox_entries WHERE state = 'leased'");
+/// … and those that wait for a time after the one given.
+pub(super) const FAR_AWAY: &str = concat!(
+    "SELECT id, ",
+    row!(),
+    " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1"
+);
+pub(super) const PROBE: &str =
+    "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::store::sqlite::schema;
+
+    fn database() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut connection, Path::new("/data/inbox.db")).unwrap();
+        connection
+    }
+
+    fn plan(connection: &Connection, statement: &str) -> Vec<String> {
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+        for parameter in 1..=plan.parameter_count() {
+            plan.raw_bind_parameter(parameter, 1).unwrap();
+        }
+        let mut rows = plan.raw_query();
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            lines.push(row.get(3).unwrap());
+        }
+        lines
+    }
+
+    #[test]
+    fn every_statement_goes_by_an_index() {
+        let connection = database();
+        let all = [
+            FIND,
+            LOAD,
+            SAVE,
+            ADD,
+            COUNT_HELD,
+            DIGESTS,
+            BODIES,
+            PUT_BODY,
+            REPAIR_BODY,
+            COUNT_BODIES,
+            BODIES_AFTER,
+            DUE,
+            NEXT,
+            COMPLETE,
+            OLD_BODIES,
+            EMPTY_BODY,
+            OLD_ENTRIES,
+            REMOVE_BODIES,
+            REMOVE_ENTRY,
+            OLD_HINTS,
+            REMOVE_HINT,
+            OF_JOB,
+            HINT,
+            DUE_SINCE,
+            SHOW,
+            KEY,
+            LIST,
+            LIST_OTHER,
+            LIST_STUCK,
+            LEASED,
+            FAR_AWAY,
+            PROBE,
+        ];
+        for statement in all {
+            for line in plan(&connection, statement) {
+                let is_search = line.starts_with("SEARCH ") || line.starts_with("SCALAR SUBQUERY");
+                assert!(is_search, "{line}: {statement}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_needs_a_whole_index_reads_it_in_order_and_nothing_else() {
+        let connection = database();
+        let by_time =
+            "SCAN article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time";
+        assert_eq!(plan(&connection, COUNTS), [by_time]);
+        let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
+        assert_eq!(plan(&connection, HINTS), [hints]);
+        assert_eq!(
+            plan(&connection, LIST_LIVE),
+            [
+                "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
+                "USE TEMP B-TREE FOR ORDER BY"
+            ]
+        );
+        assert_eq!(
+            plan(&connection, LIST_JOB),
+            [
+                "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
+                "USE TEMP B-TREE FOR ORDER BY"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_retention_looks_only_at_entries_that_have_bytes() {
+        let plan = plan(&database(), OLD_BODIES);
+        assert_eq!(
+            plan,
+            [
+                "SEARCH e USING INDEX article_inbox_entries_held (at<?)",
+                "SEARCH b USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+            ]
+        );
+    }
+}

@@ -1,0 +1,296 @@
+use std::{
+    fmt,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+use rusqlite::Connection;
+
+use super::{
+    SqliteSettings,
+    connection::{self, Access},
+    database_file,
+    fault::Fault,
+    file_system, lock_file, schema, statements,
+    writer::{Handle, store_has_stopped},
+};
+use crate::{
+    Body, Clock, Entry, EntryKey, Error,
+    call::{
+        Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
+        Pruned, Recorded, Settled,
+    },
+    store::interface::{Pending, Store},
+    timestamp::rounded,
+};
+
+/// A store in one SQLite file. Nothing needs to be installed, and every delivery is on disk before it is acknowledged.
+///
+/// One thread owns the only connection that writes. It commits all calls that wait in one transaction, so that concurrent
+/// deliveries share one sync of the disk. Use it within a Tokio runtime. Clones are the same store; dropping the last one
+/// [closes](Store::close) it and waits for that.
+///
+/// # Files
+///
+/// `open("inbox.db")` creates the file, readable for its owner alone. While it is open, `inbox.db-wal` and `inbox.db-shm`
+/// are beside it. `inbox.db-lock` excludes a second receiver: never delete it. The database is in WAL mode with
+/// `synchronous=FULL`. The file may belong to the application as well: all tables of the inbox begin with
+/// `article_inbox_`, and a [completion](Store::completion) runs in a transaction of the application.
+///
+/// A tool that lists, requeues or erases entries while the receiver runs opens the file with
+/// [`open_shared`](Self::open_shared). A tool that only reads can use any SQLite.
+///
+/// # Versions of SQLite
+///
+/// A second connection that writes needs SQLite 3.51.3, because in earlier versions a rare race can lose commits. rusqlite
+/// bundles a new enough version from 0.39 on. With an older one, [`completion`](Store::completion) and
+/// [`open_shared`](Self::open_shared) return an error that says so, and everything else works.
+///
+/// # Example
+///
+/// ```
+/// use article_inbox::{SqliteStore, store::Store};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let folder = tempfile::tempdir()?;
+///     let path = folder.path().join("inbox.db");
+///     assert!(SqliteStore::open_shared(&path).is_err(), "no receiver has created the file");
+///
+///     let store = SqliteStore::open(&path)?;
+///     assert_eq!(store.counts().await?.total(), 0);
+///     let tool = SqliteStore::open_shared(&path)?;
+///     assert_eq!(tool.counts().await?.total(), 0);
+///
+///     let error = SqliteStore::open(&path).unwrap_err();
+///     assert!(error.to_string().starts_with("another process uses"));
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    handle: Arc<Handle>,
+}
+
+/// The memory that a call without a body takes while it waits.
+const CALL_BYTES: usize = 512;
+
+impl SqliteStore {
+    /// Opens the file, or creates it in an existing folder. It blocks while it does so.
+    ///
+    /// No other process may have the file open as a store. Leases in it are freed, because their owner is gone. Entries that
+    /// were cut off before become due some seconds apart, so that one which ends the process does not use up the attempts
+    /// of the others.
+    ///
+    /// # Errors
+    ///
+    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the file; it
+    /// is on a network file system; it is damaged or not a database; it belongs to a newer version; or it cannot have the
+    /// settings on which durability rests.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path, SqliteSettings::default())
+    }
+
+    /// Opens the file with settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, Error> {
+        let path = database_file::resolve(path.as_ref())?;
+        file_system::check_local(&path)?;
+        let lock = lock_file::lock(&path)?;
+        database_file::create_private(&path)?;
+        let mut connection = connection::open_writer(&path, Access::Exclusive)?;
+        connection::quick_check(&connection, &path)?;
+        schema::migrate(&mut connection, &path)?;
+        if let Some(difference) = schema::differences(&connection)?.first() {
+            return Err(Error::damaged(format!(
+                "{}: {difference}: restore a backup, or undo the change",
+                path.display()
+            )));
+        }
+        statements::free_leases(&connection, &path, rounded(settings.clock.now()))?;
+        let handle =
+            Handle::start(path, settings.clock, connection, Access::Exclusive, Some(lock))?;
+        Ok(Self { handle: Arc::new(handle) })
+    }
+
+    /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
+    ///
+    /// It frees and claims no lease, does not change the schema, and leaves checkpoints to the other process, unless it
+    /// [forgets](Store::forget) a job. Its clock is the system's.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3, in
+    /// which two connections that write are not safe.
+    pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
+        connection::check_two_writers("a tool beside the receiver")?;
+        let path = database_file::resolve(path.as_ref())?;
+        if !path.exists() {
+            return Err(Error::unusable(format!(
+                "{} does not exist: name the receiver's database, and start the receiver first",
+                path.display()
+            )));
+        }
+        file_system::check_local(&path)?;
+        let connection = connection::open_writer(&path, Access::Shared)?;
+        schema::check_current(&connection, &path)?;
+        let handle = Handle::start(path, Clock::system(), connection, Access::Shared, None)?;
+        Ok(Self { handle: Arc::new(handle) })
+    }
+
+    /// Runs in the next transaction of the writer.
+    fn write<'a, T: Send + 'static>(
+        &'a self,
+        bytes: usize,
+        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
+    ) -> Pending<'a, T> {
+        Box::pin(async move { self.handle.queue.push(bytes, run)?.wait().await })
+    }
+
+    /// Runs on the connection that reads, in a thread that may block.
+    fn read<'a, T: Send + 'static>(
+        &'a self,
+        run: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Pending<'a, T> {
+        Box::pin(async move {
+            self.handle.check_open()?;
+            let reader = self.handle.reader.clone();
+            blocking(move || reader.read(run)).await
+        })
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    run: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(run).await.map_err(|_| store_has_stopped())?
+}
+
+/// The memory that a call with these bodies takes while it waits.
+fn size<'a>(bodies: impl IntoIterator<Item = &'a bytes::Bytes>) -> usize {
+    bodies.into_iter().map(|bytes| CALL_BYTES + bytes.len()).sum()
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.handle.path).finish_non_exhaustive()
+    }
+}
+
+impl Store for SqliteStore {
+    fn now(&self) -> SystemTime {
+        rounded(self.handle.clock.now())
+    }
+
+    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
+        let bytes = size([&arrival.bytes]);
+        self.write(bytes, move |tx, now| statements::record(tx, now, &arrival))
+    }
+
+    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        if self.handle.access == Access::Shared {
+            // It would take the leases of the worker in the process with exclusive access.
+            let alone =
+                "a tool beside the receiver has no worker: run it in the receiver's process";
+            return Box::pin(async move { Err(Error::unusable(alone)) });
+        }
+        self.write(CALL_BYTES, move |tx, now| statements::claim(tx, now, &claim))
+    }
+
+    fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
+        let leases = leases.to_vec();
+        self.write(CALL_BYTES, move |tx, now| statements::extend(tx, now, &leases, lease))
+    }
+
+    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
+        self.write(CALL_BYTES, move |tx, now| statements::settle(tx, now, lease, &outcome))
+    }
+
+    fn completion(&self, lease: Lease) -> Result<Completion, Error> {
+        self.handle.check_open()?;
+        connection::check_two_writers("a completion in a transaction of the application's own")?;
+        Ok(statements::completion(lease, self.now()))
+    }
+
+    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
+        self.write(CALL_BYTES, move |tx, _| statements::hint(tx, &hint))
+    }
+
+    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
+        self.read(move |tx| statements::hints(tx, limit))
+    }
+
+    fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
+        self.write(statements::PRUNE_BYTES, move |tx, _| statements::prune(tx, &prune))
+    }
+
+    fn counts(&self) -> Pending<'_, Counts> {
+        self.read(statements::counts)
+    }
+
+    fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
+        let clock = self.handle.clock.clone();
+        self.read(move |tx| statements::due_since(tx, clock.now()))
+    }
+
+    fn list(&self, filter: Filter) -> Pending<'_, Page> {
+        self.read(move |tx| statements::list(tx, &filter))
+    }
+
+    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
+        self.read(move |tx| statements::show(tx, &key))
+    }
+
+    fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
+        self.write(CALL_BYTES, move |tx, now| statements::requeue(tx, now, &key))
+    }
+
+    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
+        self.write(CALL_BYTES, move |tx, now| statements::bury(tx, now, &key, &cause))
+    }
+
+    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
+        Box::pin(async move {
+            let forget = move |tx: &Connection, _| statements::forget(tx, &job_id);
+            self.handle.queue.push_erasing(CALL_BYTES, forget)?.wait().await
+        })
+    }
+
+    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
+        let bytes = CALL_BYTES + size(bodies.iter().filter_map(|body| body.bytes.as_ref()));
+        self.write(bytes, move |tx, now| statements::import(tx, now, &entry, &bodies))
+    }
+
+    fn check(&self) -> Pending<'_, Vec<String>> {
+        Box::pin(async move {
+            let settings = |tx: &Connection, _| Ok(connection::wrong_settings(tx)?);
+            let settings = self.write(CALL_BYTES, settings).await?;
+            let path = self.handle.path.clone();
+            let damage = blocking(move || statements::check(&path)).await?;
+            Ok(settings.into_iter().chain(damage).collect())
+        })
+    }
+
+    fn probe(&self) -> Pending<'_, ()> {
+        self.write(CALL_BYTES, |tx, _| statements::probe(tx))
+    }
+
+    fn close(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            if !self.handle.queue.close() {
+                return Err(Error::closed());
+            }
+            let handle = self.handle.clone();
+            blocking(move || {
+                handle.join();
+                Ok(())
+            })
+            .await
+        })
+    }
+}

@@ -1,0 +1,97 @@
+use std::time::SystemTime;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::failure::store_has_stopped;
+use crate::{
+    Error,
+    store::sqlite::{connection::PAGE_BYTES, fault::Fault},
+};
+
+/// What a call adds to the log besides its body, roughly: pages of entries, of their indexes, and of bodies.
+const LOG_BYTES: u64 = 4 * PAGE_BYTES as u64;
+
+/// A call that writes: what it does in a transaction, and who is told the result.
+pub(super) trait Command: Send {
+    /// Runs in a transaction. It may run again in another one, if the first failed for another call.
+    fn run(&mut self, tx: &Connection, now: SystemTime) -> Result<(), Fault>;
+    /// Tells the caller the result, after the transaction was committed or failed.
+    fn answer(self: Box<Self>, failure: Option<Error>);
+    /// Whether what it removes must leave the log as well.
+    fn erases(&self) -> bool;
+    /// How many bytes it adds to the log, roughly.
+    fn log_bytes(&self) -> u64;
+}
+
+/// The result of a call, once its transaction has ended.
+#[derive(Debug)]
+pub(in crate::store::sqlite) struct Answer<T>(oneshot::Receiver<Result<T, Error>>);
+
+impl<T> Answer<T> {
+    /// Waits for the result.
+    pub(in crate::store::sqlite) async fn wait(self) -> Result<T, Error> {
+        self.0.await.map_err(|_| store_has_stopped())?
+    }
+
+    /// The result, if it is there; `None` if nothing will ever send one.
+    #[cfg(test)]
+    pub(super) fn now(&mut self) -> Option<Result<T, Error>> {
+        match self.0.try_recv() {
+            Ok(answer) => Some(answer),
+            Err(oneshot::error::TryRecvError::Closed) => None,
+            Err(oneshot::error::TryRecvError::Empty) => panic!("the call is still waiting"),
+        }
+    }
+}
+
+/// A closure as a command.
+pub(super) struct Call<T, F> {
+    run: F,
+    value: Option<T>,
+    caller: oneshot::Sender<Result<T, Error>>,
+    bytes: usize,
+    erases: bool,
+}
+
+impl<T, F> Call<T, F> {
+    /// A call that holds that much memory while it waits.
+    pub(super) fn new(bytes: usize, run: F) -> (Self, Answer<T>) {
+        let (caller, answer) = oneshot::channel();
+        (Self { run, value: None, caller, bytes, erases: false }, Answer(answer))
+    }
+
+    /// The same call, with what it removes removed from the log as well.
+    pub(super) fn erasing(self) -> Self {
+        Self { erases: true, ..self }
+    }
+}
+
+impl<T, F> Command for Call<T, F>
+where
+    T: Send,
+    F: FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send,
+{
+    fn run(&mut self, tx: &Connection, now: SystemTime) -> Result<(), Fault> {
+        self.value = Some((self.run)(tx, now)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, failure: Option<Error>) {
+        let answer = match (failure, self.value) {
+            (None, Some(value)) => Ok(value),
+            (Some(error), _) => Err(error),
+            (None, None) => Err(store_has_stopped()),
+        };
+        // The caller may have dropped its future.
+        let _ = self.caller.send(answer);
+    }
+
+    fn erases(&self) -> bool {
+        self.erases
+    }
+
+    fn log_bytes(&self) -> u64 {
+        self.bytes as u64 + LOG_BYTES
+    }
+}

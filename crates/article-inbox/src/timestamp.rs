@@ -1,0 +1,72 @@
+//! Times as stores keep them: whole milliseconds since 1970, in 64 bits.
+
+use std::time::{Duration, SystemTime};
+
+/// The last millisecond of the year 9999.
+pub(crate) const END_OF_9999: i64 = 253_402_300_799_999;
+
+/// Milliseconds since 1970, rounded down. A time before 1970 becomes 0.
+#[must_use]
+pub fn to_millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The time of that many milliseconds since 1970. A negative number becomes 1970.
+#[must_use]
+pub fn from_millis(millis: i64) -> SystemTime {
+    let at = |millis: i64| {
+        let since = Duration::from_millis(u64::try_from(millis).unwrap_or_default());
+        SystemTime::UNIX_EPOCH.checked_add(since)
+    };
+    // The calendars of some systems end before 64 bits of milliseconds do.
+    at(millis).or_else(|| at(END_OF_9999)).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// A time rounded down to milliseconds.
+pub(crate) fn rounded(time: SystemTime) -> SystemTime {
+    from_millis(to_millis(time))
+}
+
+/// The time that long after `now`, in whole milliseconds, or the last time that 64 bits can hold.
+pub(crate) fn later(now: SystemTime, by: Duration) -> SystemTime {
+    let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+    from_millis(to_millis(now).saturating_add(by))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: SystemTime = SystemTime::UNIX_EPOCH;
+
+    #[test]
+    fn times_are_rounded_down_to_milliseconds() {
+        assert_eq!(to_millis(START + Duration::from_micros(1999)), 1);
+        assert_eq!(
+            rounded(START + Duration::from_nanos(1_999_999)),
+            START + Duration::from_millis(1)
+        );
+        assert_eq!(later(START, Duration::from_micros(1999)), START + Duration::from_millis(1));
+    }
+
+    #[test]
+    fn a_time_before_1970_becomes_1970() {
+        assert_eq!(to_millis(START - Duration::from_secs(1)), 0);
+        assert_eq!(rounded(START - Duration::from_secs(1)), START);
+        assert_eq!(from_millis(-1), START);
+    }
+
+    #[test]
+    fn milliseconds_come_back_as_the_same_time() {
+        for millis in [0, 1, 1_700_000_000_123, END_OF_9999] {
+            assert_eq!(to_millis(from_millis(millis)), millis);
+        }
+    }
+
+    #[test]
+    fn an_endless_pause_ends_at_the_last_millisecond() {
+        assert_eq!(to_millis(later(START, Duration::MAX)), i64::MAX);
+        assert_eq!(to_millis(later(from_millis(1), Duration::MAX)), i64::MAX);
+    }
+}

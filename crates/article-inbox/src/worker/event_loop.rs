@@ -1,0 +1,261 @@
+use std::{
+    collections::HashMap,
+    pin::pin,
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+
+use tokio::{
+    select,
+    sync::watch,
+    task::{JoinError, JoinSet, yield_now},
+};
+
+use super::{
+    attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal},
+    retention::Retention,
+    schedule::{Heartbeat, PruneTimer, Scheduler, Step},
+    settings::Settings,
+    store_call::{self, StoreCall, is_ready, now, sleep_until_then},
+    wake::WakeSignal,
+};
+use crate::{
+    Error,
+    call::{Claim, Claims, Lease, Prune, Pruned},
+    store::Store,
+    telemetry,
+};
+
+/// How many bodies, entries and hints retention removes in one batch, each.
+const BATCH: u32 = 500;
+
+/// How many threads handlers may hold after their attempts were given up. With more of them, nothing is claimed.
+const STUCK: usize = 64;
+
+/// The event loop of a worker. It tells the state machines of the schedule what happens, and does what they say.
+pub(super) struct EventLoop {
+    store: Arc<dyn Store>,
+    wake: WakeSignal,
+    settings: Settings,
+    attempt: Arc<Attempt>,
+    scheduler: Scheduler,
+    heartbeat: Heartbeat,
+    prune_timer: PruneTimer,
+    running: JoinSet<FinishedAttempt>,
+    settling: JoinSet<SettledAttempt>,
+    signals: HashMap<Lease, watch::Sender<Signal>>,
+}
+
+/// The leases that the store was asked to extend, and those of them that still held.
+type Extended = (Vec<Lease>, Vec<Lease>);
+
+impl EventLoop {
+    pub(super) fn new(wake: WakeSignal, attempt: Attempt) -> Self {
+        let (settings, now) = (attempt.settings.clone(), now());
+        Self {
+            store: Arc::clone(&attempt.store),
+            wake,
+            scheduler: Scheduler::new(settings.concurrency, settings.poll, settings.grace, now),
+            heartbeat: Heartbeat::new(settings.lease, now),
+            prune_timer: PruneTimer::new(now),
+            settings,
+            attempt: Arc::new(attempt),
+            running: JoinSet::new(),
+            settling: JoinSet::new(),
+            signals: HashMap::new(),
+        }
+    }
+
+    /// Works until `shutdown`, and then until the attempts that run have ended.
+    pub(super) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
+        let mut shutdown = pin!(shutdown);
+        let mut claiming: Option<StoreCall<Claims>> = None;
+        let mut extending: Option<StoreCall<Extended>> = None;
+        let mut pruning: Option<StoreCall<Pruned>> = None;
+        let mut listener = self.wake.listener();
+        loop {
+            // Checked before each claim.
+            if !self.scheduler.is_stopping() && is_ready(shutdown.as_mut()).await {
+                self.scheduler.stop(now());
+            }
+            let until = match self.scheduler.next(now()) {
+                Step::Claim(limit) => {
+                    claiming = Some(self.claim(limit));
+                    None
+                }
+                Step::Wait(until) => until,
+                Step::Cancel => {
+                    self.signals.values().for_each(|signal| _ = signal.send_replace(Signal::Stop));
+                    continue;
+                }
+                Step::Stop if extending.is_none() && pruning.is_none() => return Ok(()),
+                Step::Stop => Some(self.scheduler.finish(now())),
+                Step::Abandon => return Ok(()),
+            };
+            self.give_up_lost_leases(now());
+            if extending.is_none() {
+                extending = self.beat();
+            }
+            let may_prune = pruning.is_none() && !self.scheduler.is_stopping();
+            if may_prune && self.prune_timer.due() <= now() {
+                pruning = Some(self.prune());
+            }
+            // Leases also end while the store is extending them.
+            let beat =
+                if extending.is_none() { self.heartbeat.due() } else { self.heartbeat.end() };
+            let prune = (pruning.is_none() && !self.scheduler.is_stopping())
+                .then(|| self.prune_timer.due());
+            let timer = [until, beat, prune].into_iter().flatten().min();
+            select! {
+                biased;
+                _ = &mut shutdown, if !self.scheduler.is_stopping() => self.scheduler.stop(now()),
+                claims = store_call::result(&mut claiming) => self.claimed(claims)?,
+                extended = store_call::result(&mut extending) => self.extended(extended)?,
+                Some(settled) = self.settling.join_next() => self.settled(settled)?,
+                Some(finished) = self.running.join_next() => self.finished(finished).await,
+                pruned = store_call::result(&mut pruning) => self.pruned(pruned)?,
+                () = listener.woken() => self.scheduler.woken(now()),
+                () = sleep_until_then(timer) => {}
+            }
+        }
+    }
+
+    fn claim(&self, limit: u32) -> StoreCall<Claims> {
+        let Settings { lease, attempts, .. } = self.settings;
+        // Handlers that never end keep their threads. A few of them must not stop all other work.
+        let stuck = Arc::strong_count(&self.attempt.threads).saturating_sub(1 + self.running.len());
+        telemetry::given_up(stuck);
+        let limit = if stuck >= STUCK { 0 } else { limit };
+        store_call::begin(&self.store, move |store| async move {
+            if limit == 0 {
+                telemetry::stuck(stuck);
+                return Err(Error::unavailable("too many handlers never end"));
+            }
+            let claims = store.claim(Claim { limit, lease, attempts }).await;
+            claims.inspect_err(|error| telemetry::store_failed("claim", error))
+        })
+    }
+
+    fn claimed(&mut self, (asked, claims): (Instant, Result<Claims, Error>)) -> Result<(), Error> {
+        let claims = match claims {
+            Ok(claims) => claims,
+            Err(error) if error.is_transient() => {
+                self.scheduler.failed(now());
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        telemetry::claimed(&claims);
+        let time = self.store.now();
+        let next_due = claims.next_due.map(|due| due.duration_since(time).unwrap_or_default());
+        let brought =
+            u32::try_from(claims.claimed.len()).expect("a claim brings no more than its limit");
+        self.scheduler.claimed(now(), brought, next_due);
+        // What a claim brings while the worker stops is given back.
+        let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
+        for claimed in claims.claimed {
+            let (sender, signal) = watch::channel(first);
+            self.heartbeat.held(claimed.lease, asked);
+            self.signals.insert(claimed.lease, sender);
+            self.running.spawn(Arc::clone(&self.attempt).run(claimed, signal));
+        }
+        Ok(())
+    }
+
+    async fn finished(&mut self, finished: Result<FinishedAttempt, JoinError>) {
+        let mut next = Some(finished);
+        while let Some(finished) = next {
+            let finished =
+                finished.expect("an attempt catches the handler's panics and has none of its own");
+            self.scheduler.handled();
+            if !finished.had_thread {
+                telemetry::no_thread();
+                self.scheduler.rest(now());
+            }
+            self.settling.spawn(Arc::clone(&self.attempt).settle(finished));
+            next = self.running.try_join_next();
+        }
+        // The outcomes are sent first, so that the next claim shares their commit.
+        yield_now().await;
+    }
+
+    fn settled(&mut self, settled: Result<SettledAttempt, JoinError>) -> Result<(), Error> {
+        let settled = settled.expect("storing an outcome does not panic");
+        self.heartbeat.ended(settled.lease);
+        self.signals.remove(&settled.lease);
+        self.scheduler.settled(now(), settled.again);
+        settled.failed.map_or(Ok(()), Err)
+    }
+
+    fn beat(&mut self) -> Option<StoreCall<Extended>> {
+        let leases = self.heartbeat.beat(now());
+        if leases.is_empty() {
+            return None;
+        }
+        let lease = self.settings.lease;
+        Some(store_call::begin(&self.store, move |store| async move {
+            let held = store.extend(&leases, lease).await?;
+            Ok((leases, held))
+        }))
+    }
+
+    fn extended(
+        &mut self,
+        (asked, extended): (Instant, Result<Extended, Error>),
+    ) -> Result<(), Error> {
+        match extended {
+            Ok((leases, held)) => {
+                for lost in self.heartbeat.extended(asked, &leases, &held) {
+                    self.signal(lost, Signal::LostLease);
+                }
+                Ok(())
+            }
+            Err(error) if error.is_transient() => {
+                telemetry::store_failed("extend", &error);
+                self.heartbeat.failed(now());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends the attempts whose leases have ended, because the store could not extend them.
+    fn give_up_lost_leases(&mut self, now: Instant) {
+        for lost in self.heartbeat.expired(now) {
+            self.signal(lost, Signal::LostLease);
+        }
+    }
+
+    fn signal(&self, lease: Lease, signal: Signal) {
+        if let Some(sender) = self.signals.get(&lease) {
+            sender.send_replace(signal);
+        }
+    }
+
+    fn prune(&self) -> StoreCall<Pruned> {
+        let Retention { bodies, entries } = self.settings.retention;
+        store_call::begin(&self.store, move |store| async move {
+            let now = store.now();
+            // On a clock that is younger than that, nothing is old.
+            let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+            let (bodies_before, entries_before) = (before(bodies), before(entries));
+            store.prune(Prune { bodies_before, entries_before, limit: BATCH }).await
+        })
+    }
+
+    fn pruned(&mut self, (_, pruned): (Instant, Result<Pruned, Error>)) -> Result<(), Error> {
+        match pruned {
+            Ok(pruned) => {
+                telemetry::pruned(&pruned);
+                self.prune_timer.pruned(now(), &pruned);
+                Ok(())
+            }
+            Err(error) if error.is_transient() => {
+                telemetry::store_failed("prune", &error);
+                self.prune_timer.failed(now());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+use std::{
+    any::Any,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    sync::Arc,
+    thread,
+};
+
+use tokio::{runtime::Handle, select, sync::oneshot};
+
+use super::{Failed, Job, attempt_result::AttemptResult};
+
+/// The application's handler.
+pub(super) type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
+
+/// A running handler.
+pub(super) type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
+
+/// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread does not
+/// belong to the runtime, so that it cannot keep the program from ending. Dropping this value cancels the handler.
+#[derive(Debug)]
+pub(super) struct HandlerThread {
+    ended: oneshot::Receiver<AttemptResult>,
+    cancel: Option<oneshot::Sender<()>>,
+}
+
+impl HandlerThread {
+    /// Starts the thread. It holds `threads` until it ends.
+    pub(super) fn start(handler: Handler, job: Job, threads: Arc<()>) -> io::Result<Self> {
+        let (end, ended) = oneshot::channel();
+        let (cancel, cancelled) = oneshot::channel::<()>();
+        let runtime = Handle::current();
+        thread::Builder::new().name("article-handler".to_owned()).spawn(move || {
+            // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                runtime.block_on(async {
+                    let work = pin!(async { handler(job).await });
+                    select! {
+                        biased;
+                        returned = work => result_of(returned),
+                        _ = cancelled => AttemptResult::Stopped,
+                    }
+                })
+            }));
+            let result = result
+                .unwrap_or_else(|panic| AttemptResult::Panicked { message: message(&*panic) });
+            // First, so that a thread whose result is known is not counted any more.
+            drop(threads);
+            let _ = end.send(result);
+        })?;
+        Ok(Self { ended, cancel: Some(cancel) })
+    }
+
+    /// How the handler ended; `Stopped` if it was cancelled. The future may be dropped and awaited again.
+    pub(super) async fn ended(&mut self) -> AttemptResult {
+        let lost = |_| AttemptResult::Panicked { message: "its thread is gone".to_owned() };
+        (&mut self.ended).await.unwrap_or_else(lost)
+    }
+
+    /// Cancels the handler at its next `await`.
+    pub(super) fn cancel(&mut self) {
+        self.cancel = None;
+    }
+}
+
+fn result_of(returned: Result<(), Failed>) -> AttemptResult {
+    match returned {
+        Ok(()) => AttemptResult::Succeeded,
+        Err(failed) if failed.is_dead() => AttemptResult::GaveUp { cause: failed.to_string() },
+        Err(failed) => AttemptResult::Failed { cause: failed.to_string(), after: failed.after() },
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".to_owned())
+}

@@ -1,0 +1,53 @@
+use std::time::{Duration, Instant};
+
+use crate::call::Pruned;
+
+/// The pause between two searches for what is old.
+const EVERY: Duration = Duration::from_secs(3600);
+
+/// The pause between two batches, in which the store serves deliveries.
+const BETWEEN_BATCHES: Duration = Duration::from_millis(100);
+
+/// When retention removes the next batch.
+#[derive(Debug)]
+pub(crate) struct PruneTimer {
+    due: Instant,
+}
+
+impl PruneTimer {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { due: now }
+    }
+
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// A batch was removed.
+    pub(crate) fn pruned(&mut self, now: Instant, pruned: &Pruned) {
+        self.due = now + if pruned.more { BETWEEN_BATCHES } else { EVERY };
+    }
+
+    /// The store failed. Retention is not urgent.
+    pub(crate) fn failed(&mut self, now: Instant) {
+        self.due = now + EVERY / 60;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_follow_each_other_until_nothing_is_left_and_then_an_hour_passes() {
+        let now = Instant::now();
+        let mut timer = PruneTimer::new(now);
+        assert_eq!(timer.due(), now);
+        timer.pruned(now, &Pruned { more: true, ..Pruned::default() });
+        assert_eq!(timer.due(), now + Duration::from_millis(100));
+        timer.pruned(now, &Pruned::default());
+        assert_eq!(timer.due(), now + Duration::from_secs(3600));
+        timer.failed(now);
+        assert_eq!(timer.due(), now + Duration::from_secs(60));
+    }
+}

@@ -1,0 +1,344 @@
+use std::time::{Duration, Instant};
+
+use super::shutdown::{Request, Shutdown};
+
+/// How long a worker asks nothing of a store that has just failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// When a worker claims, how much, and when it ends.
+///
+/// It runs as many handlers at once as are allowed. While the outcomes of the last attempts are stored, it claims the next,
+/// so that both can share a commit. It looks for work when it is woken, when an entry becomes due, and at each poll. It
+/// claims nothing once it is stopping.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    concurrency: u32,
+    poll: Duration,
+    running: u32,
+    /// Attempts whose handlers have ended, and whose outcomes are not stored yet.
+    settling: u32,
+    claiming: bool,
+    /// Woken while claiming: that claim may have been too early for the new work.
+    woken: bool,
+    look_at: Instant,
+    /// When an entry that was settled while claiming is due again: that claim may have been too early for it.
+    again_at: Option<Instant>,
+    /// Nothing is claimed before then.
+    rest_until: Instant,
+    shutdown: Shutdown,
+}
+
+/// What the worker does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Claim at most that many entries, and report the result.
+    Claim(u32),
+    /// Wait until something happens, or until then.
+    Wait(Option<Instant>),
+    /// The grace is over: end the attempts that still run.
+    Cancel,
+    /// Nothing runs any more.
+    Stop,
+    /// The store hangs: leave what still runs to itself.
+    Abandon,
+}
+
+impl Scheduler {
+    pub(crate) fn new(concurrency: u32, poll: Duration, grace: Duration, now: Instant) -> Self {
+        Self {
+            concurrency,
+            poll,
+            running: 0,
+            settling: 0,
+            claiming: false,
+            woken: false,
+            look_at: now,
+            again_at: None,
+            rest_until: now,
+            shutdown: Shutdown::new(grace),
+        }
+    }
+
+    pub(crate) fn next(&mut self, now: Instant) -> Step {
+        // A claim that has begun brings leases, which must be given back.
+        let is_idle = !self.claiming && self.running + self.settling == 0;
+        if self.shutdown.has_begun() && is_idle && !self.shutdown.is_over(now) {
+            return Step::Stop;
+        }
+        match self.shutdown.next(now) {
+            Some(Request::Wait(end)) => return Step::Wait(Some(end)),
+            Some(Request::Cancel) => return Step::Cancel,
+            Some(Request::Abandon) => return Step::Abandon,
+            None => {}
+        }
+        let look_at = self.look_at.max(self.rest_until);
+        if self.claiming || self.room() == 0 {
+            return Step::Wait(None);
+        }
+        if now < look_at {
+            return Step::Wait(Some(look_at));
+        }
+        (self.claiming, self.woken) = (true, false);
+        Step::Claim(self.room())
+    }
+
+    /// How many more handlers may run. None while a slow store has as many outcomes left to take.
+    fn room(&self) -> u32 {
+        let all = self.concurrency.saturating_mul(2).saturating_sub(self.running + self.settling);
+        self.concurrency.saturating_sub(self.running).min(all)
+    }
+
+    /// An entry may have become due.
+    pub(crate) fn woken(&mut self, now: Instant) {
+        self.woken = true;
+        if !self.claiming {
+            self.look_at = now;
+        }
+    }
+
+    /// A claim brought that many entries. `next_due` is how long it is until another is due.
+    pub(crate) fn claimed(&mut self, now: Instant, brought: u32, next_due: Option<Duration>) {
+        self.claiming = false;
+        self.running += brought;
+        let pause = if self.woken { Duration::ZERO } else { next_due.unwrap_or(self.poll) };
+        let look_at = now + pause.min(self.poll);
+        self.look_at = self.again_at.take().map_or(look_at, |again_at| look_at.min(again_at));
+    }
+
+    /// A claim failed.
+    pub(crate) fn failed(&mut self, now: Instant) {
+        self.claiming = false;
+        self.rest(now);
+    }
+
+    /// Something else than a claim failed, and the next claim needs a pause.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        self.rest_until = now + AFTER_FAILURE;
+    }
+
+    /// A handler has ended, or was never started, and its outcome is stored next.
+    pub(crate) fn handled(&mut self) {
+        self.running -= 1;
+        self.settling += 1;
+    }
+
+    /// The outcome of an attempt is stored or lost. `again` is how long it is until its entry is due again.
+    pub(crate) fn settled(&mut self, now: Instant, again: Option<Duration>) {
+        self.settling -= 1;
+        let Some(again_at) = again.map(|again| now + again) else { return };
+        self.look_at = self.look_at.min(again_at);
+        if self.claiming {
+            self.again_at = Some(self.again_at.map_or(again_at, |other| other.min(again_at)));
+        }
+    }
+
+    /// Begins the shutdown: nothing more is claimed, and handlers have the grace to end.
+    pub(crate) fn stop(&mut self, now: Instant) {
+        self.shutdown.begin(now);
+    }
+
+    /// Nothing runs any more. Returns until when calls of the store that have begun are waited for.
+    pub(crate) fn finish(&mut self, now: Instant) -> Instant {
+        self.shutdown.finish(now)
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.shutdown.has_begun()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLL: Duration = Duration::from_secs(5);
+    const GRACE: Duration = Duration::from_secs(25);
+    const AFTER_GRACE: Duration = Duration::from_secs(4);
+
+    fn scheduler() -> (Scheduler, Instant) {
+        let now = Instant::now();
+        (Scheduler::new(4, POLL, GRACE, now), now)
+    }
+
+    #[test]
+    fn it_claims_as_much_as_it_may_run() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 3, Some(Duration::ZERO));
+        assert_eq!(scheduler.next(now), Step::Claim(1));
+        scheduler.claimed(now, 1, Some(Duration::ZERO));
+        assert_eq!(scheduler.next(now), Step::Wait(None));
+        scheduler.handled();
+        scheduler.settled(now, None);
+        assert_eq!(scheduler.next(now), Step::Claim(1));
+    }
+
+    #[test]
+    fn the_next_is_claimed_while_outcomes_are_stored_but_not_more_than_as_many_again() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 4, Some(Duration::ZERO));
+        for handled in 1..=4 {
+            scheduler.handled();
+            assert_eq!(scheduler.next(now), Step::Claim(handled));
+            scheduler.claimed(now, 0, Some(Duration::ZERO));
+        }
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 4, Some(Duration::ZERO));
+        scheduler.handled();
+        assert_eq!(scheduler.next(now), Step::Wait(None));
+        scheduler.settled(now, None);
+        assert_eq!(scheduler.next(now), Step::Claim(1));
+    }
+
+    #[test]
+    fn one_claim_is_under_way_at_a_time() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), Step::Wait(None));
+    }
+
+    #[test]
+    fn it_looks_again_when_something_is_due_and_never_later_than_the_poll() {
+        let (mut scheduler, now) = scheduler();
+        for (next_due, wait) in [
+            (None, POLL),
+            (Some(Duration::from_secs(2)), Duration::from_secs(2)),
+            (Some(Duration::from_secs(3600)), POLL),
+        ] {
+            scheduler.woken(now);
+            assert_eq!(scheduler.next(now), Step::Claim(4));
+            scheduler.claimed(now, 0, next_due);
+            assert_eq!(scheduler.next(now), Step::Wait(Some(now + wait)));
+        }
+        assert_eq!(scheduler.next(now + POLL), Step::Claim(4));
+    }
+
+    #[test]
+    fn an_entry_that_is_due_again_is_looked_for_then() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 2, None);
+        scheduler.handled();
+        scheduler.settled(now, Some(Duration::from_secs(2)));
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + Duration::from_secs(2))));
+        scheduler.handled();
+        scheduler.settled(now, Some(POLL * 2));
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + Duration::from_secs(2))));
+    }
+
+    #[test]
+    fn what_arrives_during_a_claim_is_looked_for_after_it() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.woken(now);
+        scheduler.claimed(now, 0, None);
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 0, None);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + POLL)));
+    }
+
+    #[test]
+    fn a_store_that_failed_is_asked_nothing_for_a_second() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.failed(now);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + AFTER_FAILURE)));
+        assert_eq!(scheduler.next(now + AFTER_FAILURE), Step::Claim(4));
+    }
+
+    #[test]
+    fn while_stopping_it_claims_nothing_and_it_stops_when_the_last_attempt_has_ended() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 1, Some(Duration::ZERO));
+        scheduler.stop(now);
+        assert!(scheduler.is_stopping());
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + GRACE)));
+        scheduler.handled();
+        scheduler.settled(now, None);
+        assert_eq!(scheduler.next(now), Step::Stop);
+    }
+
+    #[test]
+    fn attempts_that_do_not_end_in_the_grace_are_cancelled_once_and_waited_for() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 2, None);
+        scheduler.stop(now);
+        scheduler.stop(now + GRACE); // the first call counts
+        assert_eq!(scheduler.next(now + GRACE), Step::Cancel);
+        assert_eq!(scheduler.next(now + GRACE), Step::Wait(Some(now + GRACE + AFTER_GRACE)));
+        scheduler.handled();
+        scheduler.settled(now, None);
+        scheduler.handled();
+        scheduler.settled(now, None);
+        assert_eq!(scheduler.next(now + GRACE), Step::Stop);
+    }
+
+    #[test]
+    fn a_claim_under_way_is_waited_for_before_it_stops() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.stop(now);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + GRACE)));
+        scheduler.claimed(now, 1, None);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + GRACE)));
+    }
+
+    #[test]
+    fn a_call_that_hangs_is_abandoned_four_seconds_after_the_grace() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.stop(now);
+        assert_eq!(scheduler.next(now + GRACE), Step::Cancel);
+        assert_eq!(scheduler.next(now + GRACE), Step::Wait(Some(now + GRACE + AFTER_GRACE)));
+        assert_eq!(scheduler.next(now + GRACE + AFTER_GRACE), Step::Abandon);
+    }
+
+    #[test]
+    fn a_call_that_hangs_when_nothing_runs_any_more_is_abandoned_after_four_seconds() {
+        let (mut scheduler, now) = scheduler();
+        scheduler.stop(now);
+        assert_eq!(scheduler.next(now), Step::Stop);
+        assert_eq!(scheduler.finish(now), now + AFTER_GRACE);
+        assert_eq!(scheduler.next(now), Step::Stop);
+        assert_eq!(scheduler.next(now + AFTER_GRACE), Step::Abandon);
+    }
+
+    #[test]
+    fn an_entry_that_ends_during_a_claim_is_looked_for_when_it_is_due_again() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 1, Some(Duration::ZERO));
+        assert_eq!(scheduler.next(now), Step::Claim(3));
+        let soon = Duration::from_secs(1);
+        scheduler.handled();
+        scheduler.settled(now, Some(soon));
+        scheduler.claimed(now, 0, None);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + soon)));
+    }
+
+    #[test]
+    fn a_missing_thread_does_not_end_a_claim_that_has_begun() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.claimed(now, 1, Some(Duration::ZERO));
+        assert_eq!(scheduler.next(now), Step::Claim(3));
+        scheduler.handled();
+        scheduler.settled(now, Some(Duration::ZERO));
+        scheduler.rest(now);
+        assert_eq!(scheduler.next(now), Step::Wait(None));
+        scheduler.claimed(now, 0, None);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + AFTER_FAILURE)));
+    }
+
+    #[test]
+    fn a_wake_up_does_not_shorten_the_rest_of_a_store_that_failed() {
+        let (mut scheduler, now) = scheduler();
+        assert_eq!(scheduler.next(now), Step::Claim(4));
+        scheduler.failed(now);
+        scheduler.woken(now);
+        assert_eq!(scheduler.next(now), Step::Wait(Some(now + AFTER_FAILURE)));
+    }
+}

@@ -1,0 +1,145 @@
+use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
+
+use super::{attempt_result::LONGEST_PAUSE, retention::Retention, schedule::Backoff};
+use crate::Error;
+
+/// The longest time that a setting can name. It can be added to any time without an overflow.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// The settings of a worker.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) concurrency: u32,
+    pub(super) attempts: u32,
+    pub(super) backoff: Backoff,
+    pub(super) lease: Duration,
+    pub(super) handler_timeout: Duration,
+    pub(super) grace: Duration,
+    pub(super) poll: Duration,
+    pub(super) retention: Retention,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            concurrency: 4,
+            attempts: 8,
+            backoff: Backoff::default(),
+            lease: Duration::from_secs(60),
+            handler_timeout: Duration::from_secs(300),
+            grace: Duration::from_secs(25),
+            poll: Duration::from_secs(5),
+            retention: Retention::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses settings that are out of range. The error names the first of them.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Backoff { first, longest } = self.backoff;
+        in_range("concurrency", self.concurrency, 1..=u32::MAX)?;
+        in_range("attempts", self.attempts, 1..=u32::MAX)?;
+        in_range("backoff, longest pause", longest, Duration::ZERO..=LONGEST_PAUSE)?;
+        in_range("backoff, first pause", first, Duration::ZERO..=longest)?;
+        in_range("lease", self.lease, Duration::from_millis(100)..=LONGEST)?;
+        in_range("handler_timeout", self.handler_timeout, Duration::ZERO..=LONGEST)?;
+        in_range("grace", self.grace, Duration::ZERO..=LONGEST)?;
+        in_range("poll", self.poll, Duration::from_millis(10)..=LONGEST)
+    }
+}
+
+fn in_range<T: Debug + PartialOrd + Copy>(
+    name: &str,
+    found: T,
+    range: RangeInclusive<T>,
+) -> Result<(), Error> {
+    if range.contains(&found) {
+        return Ok(());
+    }
+    let (bound, limit) =
+        if found < *range.start() { ("least", range.start()) } else { ("most", range.end()) };
+    Err(Error::invalid(format!("worker: {name}: expected at {bound} {limit:?}, found {found:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_in_range() {
+        assert!(Settings::default().check().is_ok());
+    }
+
+    #[test]
+    fn the_bounds_themselves_are_in_range() {
+        let (shortest, longest) = (Duration::from_millis(100), LONGEST);
+        let least = Settings {
+            concurrency: 1,
+            attempts: 1,
+            backoff: Backoff { first: Duration::ZERO, longest: Duration::ZERO },
+            lease: shortest,
+            handler_timeout: Duration::ZERO,
+            grace: Duration::ZERO,
+            poll: Duration::from_millis(10),
+            retention: Retention::default(),
+        };
+        assert!(least.check().is_ok());
+        let most = Settings {
+            backoff: Backoff { first: LONGEST_PAUSE, longest: LONGEST_PAUSE },
+            lease: longest,
+            handler_timeout: longest,
+            grace: longest,
+            poll: longest,
+            ..least
+        };
+        assert!(most.check().is_ok());
+    }
+
+    #[test]
+    fn a_setting_out_of_range_is_refused_by_name() {
+        let (day, endless) = (LONGEST_PAUSE, Duration::MAX);
+        let backoff = |first, longest| Settings {
+            backoff: Backoff { first, longest },
+            ..Settings::default()
+        };
+        let wrong = [
+            (
+                Settings { concurrency: 0, ..Settings::default() },
+                "concurrency: expected at least 1, found 0",
+            ),
+            (
+                Settings { attempts: 0, ..Settings::default() },
+                "attempts: expected at least 1, found 0",
+            ),
+            (
+                backoff(day, day * 2),
+                "backoff, longest pause: expected at most 86400s, found 172800s",
+            ),
+            (backoff(day, day / 2), "backoff, first pause: expected at most 43200s, found 86400s"),
+            (
+                Settings { lease: Duration::ZERO, ..Settings::default() },
+                "lease: expected at least 100ms, found 0ns",
+            ),
+            (
+                Settings { lease: LONGEST * 2, ..Settings::default() },
+                "lease: expected at most 31536000s, found 63072000s",
+            ),
+            (
+                Settings { handler_timeout: endless, ..Settings::default() },
+                "handler_timeout: expected at most 31536000s, found 18446744073709551615.999999999s",
+            ),
+            (
+                Settings { grace: endless, ..Settings::default() },
+                "grace: expected at most 31536000s, found 18446744073709551615.999999999s",
+            ),
+            (
+                Settings { poll: Duration::ZERO, ..Settings::default() },
+                "poll: expected at least 10ms, found 0ns",
+            ),
+        ];
+        for (settings, message) in wrong {
+            assert_eq!(settings.check().unwrap_err().to_string(), format!("worker: {message}"));
+        }
+    }
+}
