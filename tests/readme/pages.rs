@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 
 use crate::ROOT;
 
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
+    "CONTRIBUTING.md",
     "CHANGELOG.md",
     "SECURITY.md",
     "tests/README.md",
@@ -20,14 +21,20 @@ const PAGES: [&str; 11] = [
 ];
 
 /// The pages that a newcomer reads with the eye: what is compiled is what is shown.
-const WITHOUT_HIDDEN_LINES: [&str; 6] = [
+const WITHOUT_HIDDEN_LINES: [&str; 5] = [
     "README.md",
     "crates/article-webhook/src/guide/flow.md",
     "crates/article-webhook/src/guide/missing.md",
     "crates/article-webhook/src/guide/production.md",
     "crates/article-webhook/src/guide/testing.md",
-    "crates/article-webhook/README.md",
 ];
+
+/// The README of each crate.
+fn readmes() -> Vec<String> {
+    let crates = fs::read_dir(Path::new(ROOT).join("crates")).expect("there are crates");
+    let names = crates.map(|entry| entry.expect("the entry can be read").file_name());
+    names.map(|name| format!("crates/{}/README.md", name.to_string_lossy())).collect()
+}
 
 fn read(page: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(page)).expect("the page exists")
@@ -75,7 +82,9 @@ fn the_readme_has_at_most_150_lines() {
 
 #[test]
 fn no_page_hides_lines_of_its_examples() {
-    for page in WITHOUT_HIDDEN_LINES {
+    let readmes = readmes();
+    assert!(readmes.len() >= 10, "{readmes:?}");
+    for page in WITHOUT_HIDDEN_LINES.into_iter().chain(readmes.iter().map(String::as_str)) {
         assert_eq!(hidden_lines(&read(page)), [""; 0], "{page}");
     }
 }

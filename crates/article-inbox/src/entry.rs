@@ -16,14 +16,14 @@ pub use state::State;
 ///
 /// ```
 /// use article_inbox::{Filter, Inbox, State};
-/// use article_webhook::{Reply, Sink, fixture::{self, Post}};
+/// use article_webhook::{Reply, Sink, fixture::{self, DeliveryRequest}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
 ///     assert!(inbox.list(Filter::default()).await?.entries.is_empty());
 ///
-///     let post = Post::complete().job_id("job_1");
+///     let post = DeliveryRequest::complete().job_id("job_1");
 ///     let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
 ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
 ///     let entry = &inbox.list(Filter::default()).await?.entries[0];

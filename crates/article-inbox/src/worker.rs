@@ -56,7 +56,7 @@ use settings::Settings;
 /// ```
 /// use std::time::Duration;
 /// use article_inbox::{Failed, Inbox, Job, State};
-/// use article_webhook::{Sink, fixture::{self, Post}};
+/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
 ///     if job.attempt() == 1 {
@@ -69,7 +69,7 @@ use settings::Settings;
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let post = Post::complete();
+///     let post = DeliveryRequest::complete();
 ///     inbox.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
 ///
 ///     // An application stops at a signal. This one stops when nothing is left to do.

@@ -48,7 +48,7 @@ fn the_same_seed_and_specification_give_the_same_bytes() {
 fn a_receiver_accepts_it_and_knows_every_field() {
     for seed in 0..50 {
         let order = ArticleSpec { job_id: "job_7c1e4a52", ..order(Length::Drawn) };
-        let post = fixture::Post::new(generate(seed, &order));
+        let post = fixture::DeliveryRequest::new(generate(seed, &order));
         let envelope = fixture::receiver().open(post.headers()).unwrap();
         let delivery = envelope.read(post.body().clone()).unwrap();
         assert_eq!(delivery.drift(), []);

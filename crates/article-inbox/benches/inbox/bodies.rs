@@ -1,5 +1,5 @@
 use article_inbox::{Digest, EntryKey, Source, store::Arrival};
-use article_webhook::{JobId, fixture::Post};
+use article_webhook::{JobId, fixture::DeliveryRequest};
 use bytes::Bytes;
 
 /// How many distinct bodies take turns.
@@ -13,7 +13,7 @@ impl Bodies {
     /// Articles of about so many bytes. Their digests are not what is measured.
     pub(crate) fn new(bytes: usize) -> Self {
         let body = |seed| {
-            let body = Post::article(seed, bytes).body().clone();
+            let body = DeliveryRequest::article(seed, bytes).body().clone();
             (body.clone(), Digest::of(&body))
         };
         Self((0..BODIES).map(body).collect())

@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -23,7 +23,11 @@ struct Requests(Vec<(Vec<u8>, [usize; 2])>);
 
 impl Requests {
     fn new() -> Self {
-        Self((0..64).map(|seed| request(&Post::article(seed, 16 * 1024).job_id(PLACE))).collect())
+        Self(
+            (0..64)
+                .map(|seed| request(&DeliveryRequest::article(seed, 16 * 1024).job_id(PLACE)))
+                .collect(),
+        )
     }
 
     /// The bytes of one, until the next is asked for.
@@ -39,7 +43,7 @@ impl Requests {
 }
 
 /// One request, and where the job's id stands in it: in the head and in the body.
-fn request(post: &Post) -> (Vec<u8>, [usize; 2]) {
+fn request(post: &DeliveryRequest) -> (Vec<u8>, [usize; 2]) {
     let mut request = b"POST / HTTP/1.1\r\nHost: localhost\r\n".to_vec();
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

@@ -9,7 +9,7 @@ use std::{
 
 use article_inbox::{Inbox, store::Arrival};
 use article_webhook::fixture;
-use article_webhook_axum::{Delivery, receive};
+use article_webhook_axum::{RawDelivery, receive};
 use axum::{Router, extract::FromRef, extract::State, http::StatusCode, routing::post};
 use tokio::net::TcpListener;
 
@@ -76,7 +76,7 @@ impl FromRef<Shared> for article_webhook::Receiver {
     }
 }
 
-async fn naive(State(shared): State<Shared>, Delivery(delivery): Delivery) -> StatusCode {
+async fn naive(State(shared): State<Shared>, RawDelivery(delivery): RawDelivery) -> StatusCode {
     let store = move || shared.naive.record(&Arrival::from(&delivery));
     match tokio::task::spawn_blocking(store).await {
         Ok(()) => StatusCode::OK,

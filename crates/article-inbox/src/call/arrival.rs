@@ -8,9 +8,9 @@ use crate::{Digest, EntryKey, Source};
 ///
 /// ```
 /// use article_inbox::store::Arrival;
-/// use article_webhook::fixture::{self, Post};
+/// use article_webhook::fixture::{self, DeliveryRequest};
 ///
-/// let post = Post::complete().job_id("job_1");
+/// let post = DeliveryRequest::complete().job_id("job_1");
 /// let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
 /// let arrival = Arrival::from(&delivery);
 /// assert_eq!((arrival.key.job_id.as_str(), arrival.intent.is_none()), ("job_1", true));

@@ -7,12 +7,12 @@ use crate::Error;
 ///
 /// ```
 /// use article_inbox::Inbox;
-/// use article_webhook::{Sink, fixture::{self, Post}};
+/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let (from, to) = (Inbox::memory(), Inbox::memory());
-///     let post = Post::complete();
+///     let post = DeliveryRequest::complete();
 ///     from.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
 ///
 ///     let mut lines = Vec::new();

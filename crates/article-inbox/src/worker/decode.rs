@@ -33,7 +33,7 @@ pub(super) fn decode(claimed: &Claimed) -> Result<(Body, ArticleResult), Attempt
 mod tests {
     use std::time::SystemTime;
 
-    use article_webhook::fixture::Post;
+    use article_webhook::fixture::DeliveryRequest;
 
     use super::*;
     use crate::{Digest, EntryKey, Source, call::Lease};
@@ -54,7 +54,7 @@ mod tests {
     }
 
     fn article() -> Vec<u8> {
-        Post::complete().job_id("job_1").body().to_vec()
+        DeliveryRequest::complete().job_id("job_1").body().to_vec()
     }
 
     fn claimed(bodies: Vec<Body>) -> Claimed {
@@ -73,7 +73,7 @@ mod tests {
             body(b"{}"),
             damaged(&article()),
             body(&article()),
-            body(Post::unicode().job_id("job_1").body()),
+            body(DeliveryRequest::unicode().job_id("job_1").body()),
         ]);
         let (chosen, article) = decode(&claimed).unwrap();
         assert_eq!(chosen, claimed.bodies[2]);

@@ -12,7 +12,7 @@ use crate::{
 ///
 /// ```
 /// use article_inbox::{Failed, Inbox, Job, State};
-/// use article_webhook::{Sink, fixture::{self, Post}};
+/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
 ///     let (key, title) = (job.job_id(), &job.article().article.title);
@@ -26,7 +26,7 @@ use crate::{
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let post = Post::complete();
+///     let post = DeliveryRequest::complete();
 ///     inbox.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
 ///
 ///     let watched = inbox.clone();

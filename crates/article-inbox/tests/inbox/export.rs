@@ -2,7 +2,7 @@ use article_inbox::{
     Digest, Inbox, State,
     store::{Claim, Store},
 };
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 
 use super::scene::{HOUR, Scene, key};
 
@@ -29,7 +29,7 @@ async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
 async fn what_is_exported_and_imported_is_what_it_was() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
-    from.accept(&Post::unicode().job_id("job_1")).await;
+    from.accept(&DeliveryRequest::unicode().job_id("job_1")).await;
     from.deliver("job_2").await;
     from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
     let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
@@ -89,7 +89,7 @@ async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported
 #[tokio::test]
 async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_again() {
     let (from, to) = (Scene::new(), Scene::new());
-    let post = Post::complete().job_id("job_1");
+    let post = DeliveryRequest::complete().job_id("job_1");
     from.record(b"flipped", Digest::of(post.body())).await;
     to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
     assert_eq!(to.inbox.counts().await.unwrap().of(State::Corrupt), 1);

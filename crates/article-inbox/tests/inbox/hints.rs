@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use article_inbox::Hint;
 use article_webhook::{
     Reply,
-    fixture::{Post, Spoil},
+    fixture::{Defect, DeliveryRequest},
 };
 use tokio::{sync::Notify, time::advance};
 
@@ -44,7 +44,10 @@ async fn a_refused_delivery_leaves_a_hint() {
 async fn a_delivery_that_could_not_be_stored_leaves_a_hint() {
     let scene = Scene::new();
     scene.store.fault("record", Fault::Fails(1));
-    assert_eq!(scene.accept(&Post::complete().job_id("job_1")).await, Reply::Unavailable);
+    assert_eq!(
+        scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
+        Reply::Unavailable
+    );
     carried(&scene).await;
     let hints = scene.inbox.hints(10).await.unwrap();
     assert_eq!((hints[0].job_id.as_str(), &*hints[0].code), ("job_1", "unavailable"));
@@ -53,7 +56,7 @@ async fn a_delivery_that_could_not_be_stored_leaves_a_hint() {
 #[tokio::test]
 async fn what_a_stranger_sends_leaves_no_hint() {
     let scene = Scene::new();
-    scene.hear(&Post::complete().job_id("job_1").spoiled(Spoil::WrongToken));
+    scene.hear(&DeliveryRequest::complete().job_id("job_1").with_defect(Defect::WrongToken));
     assert_eq!(scene.inbox.health().await.hints_held, 0);
     assert!(jobs(&scene).await.is_empty());
 }

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_inbox::{MAX_BODIES, State};
-use article_webhook::{Reply, fixture::Post};
+use article_webhook::{Reply, fixture::DeliveryRequest};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 /// I2
 #[tokio::test]
 async fn the_same_delivery_again_is_a_duplicate() {
-    let (scene, post) = (Scene::new(), Post::complete().job_id("job_1"));
+    let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
     assert_eq!(scene.accept(&post).await, Reply::Stored);
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
     assert_eq!(scene.inbox.counts().await.unwrap().total(), 1);
@@ -23,7 +23,7 @@ async fn the_same_delivery_again_is_a_duplicate() {
 async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    let other = Post::unicode().job_id("job_1");
+    let other = DeliveryRequest::unicode().job_id("job_1");
     assert_eq!(scene.accept(&other).await, Reply::Duplicate);
     let (entry, bodies) = scene.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!((entry.conflicts, bodies.len()), (1, 2));
@@ -34,7 +34,8 @@ async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
 #[tokio::test]
 async fn a_body_without_room_is_to_come_again_until_a_worker_has_looked_at_the_others() {
     let scene = Scene::new();
-    let post = |number: usize| Post::complete().job_id("job_1").field("number", number.into());
+    let post =
+        |number: usize| DeliveryRequest::complete().job_id("job_1").field("number", number.into());
     assert_eq!(scene.accept(&post(0)).await, Reply::Stored);
     for number in 1..MAX_BODIES {
         assert_eq!(scene.accept(&post(number)).await, Reply::Duplicate);
@@ -54,7 +55,7 @@ async fn a_body_without_room_is_to_come_again_until_a_worker_has_looked_at_the_o
 /// I6
 #[tokio::test]
 async fn a_store_that_fails_is_answered_with_unavailable() {
-    let (scene, post) = (Scene::new(), Post::complete().job_id("job_1"));
+    let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
     for fault in [Fault::Down, Fault::Unusable] {
         scene.store.fault("record", fault);
         assert_eq!(scene.accept(&post).await, Reply::Unavailable);
@@ -66,7 +67,7 @@ async fn a_store_that_fails_is_answered_with_unavailable() {
 /// I6: whether it was stored is unknown; the service's next attempt tells.
 #[tokio::test]
 async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
-    let (scene, post) = (Scene::new(), Post::complete().job_id("job_1"));
+    let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
     scene.store.fault("record", Fault::AnswerLost(1));
     assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
@@ -77,7 +78,7 @@ async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
 async fn a_closed_inbox_answers_unavailable() {
     let scene = Scene::new();
     scene.inbox.close().await.unwrap();
-    assert_eq!(scene.accept(&Post::complete()).await, Reply::Unavailable);
+    assert_eq!(scene.accept(&DeliveryRequest::complete()).await, Reply::Unavailable);
 }
 
 /// I6, I11
@@ -85,7 +86,7 @@ async fn a_closed_inbox_answers_unavailable() {
 async fn a_store_that_hangs_is_answered_with_unavailable_after_two_seconds() {
     let (scene, began) = (Scene::new(), Instant::now());
     scene.store.fault("record", Fault::Hangs);
-    assert_eq!(scene.accept(&Post::complete()).await, Reply::Unavailable);
+    assert_eq!(scene.accept(&DeliveryRequest::complete()).await, Reply::Unavailable);
     assert_eq!(began.elapsed(), Duration::from_secs(2));
 }
 
@@ -94,7 +95,7 @@ async fn a_store_that_takes_a_little_less_than_two_seconds_is_waited_for() {
     let scene = Scene::new();
     let go_on = Arc::new(Notify::new());
     scene.store.fault("record", Fault::Waits(Arc::clone(&go_on)));
-    let post = Post::complete();
+    let post = DeliveryRequest::complete();
     let later = async {
         tokio::time::sleep(Duration::from_millis(1990)).await;
         go_on.notify_one();
@@ -109,7 +110,9 @@ async fn of_deliveries_at_the_same_time_one_is_stored() {
     let scene = Arc::new(Scene::new());
     let deliveries = (0..50).map(|_| {
         let scene = Arc::clone(&scene);
-        tokio::spawn(async move { scene.accept(&Post::complete().job_id("job_1")).await })
+        tokio::spawn(
+            async move { scene.accept(&DeliveryRequest::complete().job_id("job_1")).await },
+        )
     });
     let mut stored = 0;
     for delivery in deliveries.collect::<Vec<_>>() {

@@ -8,7 +8,7 @@ use article_inbox::{
 };
 use article_webhook::{
     Reply, Sink,
-    fixture::{self, Post, Spoil},
+    fixture::{self, Defect, DeliveryRequest},
 };
 
 use super::faulty::Faulty;
@@ -28,21 +28,21 @@ impl Scene {
         Self { inbox: Inbox::new(store.clone()), store, clock }
     }
 
-    pub(crate) async fn accept(&self, post: &Post) -> Reply {
+    pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
         let envelope = fixture::receiver().open(post.headers()).unwrap();
         self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
     }
 
     pub(crate) async fn deliver(&self, job: &str) {
-        assert_eq!(self.accept(&Post::complete().job_id(job)).await, Reply::Stored);
+        assert_eq!(self.accept(&DeliveryRequest::complete().job_id(job)).await, Reply::Stored);
     }
 
     /// The receiver refuses it, and the inbox hears of that.
     pub(crate) fn refuse(&self, job: &str) {
-        self.hear(&Post::complete().job_id(job).spoiled(Spoil::TruncatedBody));
+        self.hear(&DeliveryRequest::complete().job_id(job).with_defect(Defect::TruncatedBody));
     }
 
-    pub(crate) fn hear(&self, post: &Post) {
+    pub(crate) fn hear(&self, post: &DeliveryRequest) {
         let opened = fixture::receiver().open(post.headers());
         let refused = opened.and_then(|envelope| envelope.read(post.body().clone())).unwrap_err();
         self.inbox.refused(&refused);

@@ -13,7 +13,7 @@ use article_inbox::{
 };
 use article_webhook::{
     Delivery, Reply, Sink,
-    fixture::{self, Post, Spoil},
+    fixture::{self, Defect, DeliveryRequest},
 };
 use tokio::task::yield_now;
 
@@ -21,16 +21,21 @@ use crate::recorder::Recorder;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn delivery(post: &Post) -> Delivery {
+fn delivery(post: &DeliveryRequest) -> Delivery {
     fixture::receiver().open(post.headers()).unwrap().read(post.body().clone()).unwrap()
 }
 
 async fn deliver(inbox: &Inbox, job: &str) {
-    assert_eq!(inbox.accept(delivery(&Post::complete().job_id(job))).await, Reply::Stored);
+    assert_eq!(
+        inbox.accept(delivery(&DeliveryRequest::complete().job_id(job))).await,
+        Reply::Stored
+    );
 }
 
 fn refuse(inbox: &Inbox, job: &str) {
-    let post = Post::complete().spoiled(Spoil::TruncatedBody).header("X-Service-Job-Id", job);
+    let post = DeliveryRequest::complete()
+        .with_defect(Defect::TruncatedBody)
+        .header("X-Service-Job-Id", job);
     let opened = fixture::receiver().open(post.headers()).unwrap();
     inbox.refused(&opened.read(post.body().clone()).unwrap_err());
 }
@@ -49,7 +54,9 @@ async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
 /// is refused; one after the end.
 pub(crate) async fn deliveries() {
     let inbox = Inbox::memory();
-    let body = |note: &str| delivery(&Post::complete().job_id("job_1").field("note", note.into()));
+    let body = |note: &str| {
+        delivery(&DeliveryRequest::complete().job_id("job_1").field("note", note.into()))
+    };
     for (note, reply) in [
         ("first", Reply::Stored),
         ("first", Reply::Duplicate),
@@ -73,7 +80,7 @@ pub(crate) async fn deliveries() {
 pub(crate) async fn attempts(recorder: &Recorder) {
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let store = MemoryStore::new(clock.clone());
-    let article = Post::complete();
+    let article = DeliveryRequest::complete();
     let arrival = |job: &str, digest| Arrival {
         key: EntryKey::article(job.parse().unwrap()),
         source: Source::Webhook,
@@ -95,7 +102,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     for job in ["succeeds", "fails_once", "gives_up", "panics", "is_forgotten", "never_ends"] {
         deliver(&inbox, job).await;
     }
-    let undecodable = Post::complete().spoiled(Spoil::NoArticle);
+    let undecodable = DeliveryRequest::complete().with_defect(Defect::NoArticle);
     assert_eq!(inbox.accept(delivery(&undecodable)).await, Reply::Stored);
 
     let own = inbox.clone();

@@ -12,7 +12,7 @@ use article_inbox::{
 };
 use article_webhook::{
     AuthToken, Delivery, Receiver, Reply, Sink, Targets,
-    fixture::{Post, Spoil},
+    fixture::{Defect, DeliveryRequest},
 };
 use tokio::task::yield_now;
 
@@ -45,10 +45,11 @@ impl Scene {
         format!("{}_{job}", self.name)
     }
 
-    fn post(&self, job: &str) -> Post {
+    fn post(&self, job: &str) -> DeliveryRequest {
         let (token, content) = (&self.secrets.token, self.secrets.content.as_str());
         let article = serde_json::json!({ "title": content, "html": content });
-        let post = Post::complete().token(&format!("Bearer {token}")).job_id(&self.job(job));
+        let post =
+            DeliveryRequest::complete().token(&format!("Bearer {token}")).job_id(&self.job(job));
         post.field("article", article).field("note", content.into())
     }
 
@@ -57,7 +58,7 @@ impl Scene {
         Receiver::new(Targets::new(&self.names.token, token))
     }
 
-    fn delivery(&self, post: &Post) -> Delivery {
+    fn delivery(&self, post: &DeliveryRequest) -> Delivery {
         self.receiver().open(post.headers()).unwrap().read(post.body().clone()).unwrap()
     }
 
@@ -109,12 +110,12 @@ impl Scene {
         }
         let undecodable = self
             .post("unused")
-            .spoiled(Spoil::NoArticle)
+            .with_defect(Defect::NoArticle)
             .field("note", self.secrets.content.clone().into());
         assert_eq!(inbox.accept(self.delivery(&undecodable)).await, Reply::Stored);
         for post in [
-            self.post("refused").spoiled(Spoil::TruncatedBody),
-            self.post("refused").spoiled(Spoil::JobIdMismatch),
+            self.post("refused").with_defect(Defect::TruncatedBody),
+            self.post("refused").with_defect(Defect::JobIdMismatch),
         ] {
             let refused = self
                 .receiver()

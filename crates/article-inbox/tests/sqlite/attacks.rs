@@ -2,7 +2,7 @@ use article_inbox::{
     Inbox, State,
     store::{Recorded, Store},
 };
-use article_webhook::fixture::Post;
+use article_webhook::fixture::DeliveryRequest;
 
 use super::{CLAIM, Place, arrival};
 
@@ -27,7 +27,7 @@ async fn an_entry_that_cannot_be_read_is_corrupt_and_holds_up_no_other() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
-    let good = Post::complete().job_id("job_2");
+    let good = DeliveryRequest::complete().job_id("job_2");
     store.record(arrival("job_2", good.body().clone())).await.unwrap();
     place
         .sql()

@@ -15,7 +15,7 @@ use article_inbox::{
 };
 use article_webhook::{
     Reply, Sink,
-    fixture::{self, Post},
+    fixture::{self, DeliveryRequest},
 };
 
 use super::faulty::Faulty;
@@ -46,10 +46,10 @@ impl Scene {
     }
 
     pub(crate) async fn deliver(&self, job: &str) {
-        assert_eq!(self.accept(&Post::complete().job_id(job)).await, Reply::Stored);
+        assert_eq!(self.accept(&DeliveryRequest::complete().job_id(job)).await, Reply::Stored);
     }
 
-    pub(crate) async fn accept(&self, post: &Post) -> Reply {
+    pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
         let envelope = fixture::receiver().open(post.headers()).unwrap();
         self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
     }

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 
 use article_inbox::{Digest, EntryKey, Job, Source, State, Worker, store::Recorded};
-use article_webhook::{Reply, fixture::Post};
+use article_webhook::{Reply, fixture::DeliveryRequest};
 use tokio::sync::Notify;
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 
 fn article() -> Vec<u8> {
-    Post::complete().job_id("job_1").body().to_vec()
+    DeliveryRequest::complete().job_id("job_1").body().to_vec()
 }
 
 /// A worker, and how often its handler ran.
@@ -74,7 +74,7 @@ async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
 #[tokio::test]
 async fn a_handler_is_given_the_first_body_that_is_an_article() {
     let scene = Scene::new();
-    let other = Post::unicode().job_id("job_1");
+    let other = DeliveryRequest::unicode().job_id("job_1");
     for bytes in [b"{}".to_vec(), article(), other.body().to_vec()] {
         scene.record(key("job_1"), &bytes).await;
     }
@@ -132,7 +132,10 @@ async fn a_duplicate_of_what_is_worked_on_changes_nothing() {
     let shutdown = async {
         scene.until(State::Leased, 1).await;
         let before = scene.show("job_1").await;
-        assert_eq!(scene.accept(&Post::complete().job_id("job_1")).await, Reply::Duplicate);
+        assert_eq!(
+            scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
+            Reply::Duplicate
+        );
         assert_eq!(scene.show("job_1").await, before);
     };
     bounded(worker.grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();

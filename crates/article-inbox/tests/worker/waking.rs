@@ -50,7 +50,10 @@ async fn what_another_process_stored_is_found_by_looking() {
     let shutdown = async {
         until_true(|| scene.store.calls("claim") == 1).await;
         scene
-            .record(key("job_1"), article_webhook::fixture::Post::complete().job_id("job_1").body())
+            .record(
+                key("job_1"),
+                article_webhook::fixture::DeliveryRequest::complete().job_id("job_1").body(),
+            )
             .await;
         scene.until(State::Done, 1).await;
     };

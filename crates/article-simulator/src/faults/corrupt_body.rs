@@ -49,12 +49,15 @@ fn without_optional_fields(body: Bytes) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use article_webhook::{ArticleResult, fixture::Post};
+    use article_webhook::{ArticleResult, fixture::DeliveryRequest};
 
     use super::*;
 
     fn after(fault: Fault) -> Bytes {
-        corrupt_body(Post::complete().body().clone().trim_ascii_end().to_vec().into(), fault)
+        corrupt_body(
+            DeliveryRequest::complete().body().clone().trim_ascii_end().to_vec().into(),
+            fault,
+        )
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_axum::fixture::Post;
+use article_webhook_axum::fixture::DeliveryRequest;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -16,7 +16,7 @@ use tokio::{
 
 /// The bytes of a delivery of about 16 KiB.
 pub(crate) fn delivery() -> Vec<u8> {
-    let post = Post::article(1, 16 << 10);
+    let post = DeliveryRequest::article(1, 16 << 10);
     let mut request = b"POST / HTTP/1.1\r\nHost: receiver.test\r\nConnection: close\r\n".to_vec();
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

@@ -1,10 +1,14 @@
 use std::{
     future::{Ready, ready},
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
-use article_webhook::{JobId, Reply, fixture};
+use article_webhook::{
+    Delivery, Reply, adapter,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_server::Body;
 use axum::{Router, routing::get};
 use bytes::Bytes;
@@ -84,10 +88,14 @@ async fn a_service_that_is_never_ready_gets_a_500() {
 
 #[tokio::test]
 async fn the_500_of_the_server_is_the_500_of_the_core() {
-    let job_id: JobId = "job_1".parse().expect("it is a job id");
-    let panicked = ready(Err::<Reply, ()>(()));
+    let receiver = fixture::receiver();
+    let request = DeliveryRequest::minimal();
+    let received =
+        receiver.open(request.headers()).and_then(|envelope| envelope.read(request.body().clone()));
+    let sink = Arc::new(async |_: Delivery| Reply::Stored);
+    let panics = |_| ready(Err::<Reply, ()>(()));
     let never = |_| std::future::pending::<()>();
-    let answer = fixture::receiver().wait(&job_id, panicked, never).await;
+    let answer = adapter::dispatch(&receiver, received, sink, panics, never).await;
     assert_eq!((answer.status().as_u16(), answer.body()), (500, INTERNAL));
 }
 

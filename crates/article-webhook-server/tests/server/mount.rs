@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use article_webhook::{
     Delivery, Refused, Rejection, Reply, Sink,
-    fixture::{self, Post},
+    fixture::{self, DeliveryRequest},
 };
 use axum::{Router, routing::any};
 
@@ -28,7 +28,7 @@ impl Sink for Ledger {
     }
 }
 
-fn request(post: &Post) -> Vec<u8> {
+fn request(post: &DeliveryRequest) -> Vec<u8> {
     let mut request = b"POST / HTTP/1.1\r\nHost: receiver.test\r\n".to_vec();
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
@@ -37,21 +37,21 @@ fn request(post: &Post) -> Vec<u8> {
 }
 
 async fn check(running: Running, ledger: Arc<Ledger>) {
-    let whole = request(&Post::complete());
+    let whole = request(&DeliveryRequest::complete());
     let mut peer = running.connect().await;
     for _ in 0..2 {
         peer.send(&whole).await;
         assert!(peer.answer().await.ends_with(r#"{"status":"stored"}"#));
     }
     let mut stranger = running.connect().await;
-    stranger.send(request(&Post::complete().token("Bearer guess"))).await;
+    stranger.send(request(&DeliveryRequest::complete().token("Bearer guess"))).await;
     assert!(stranger.answer().await.starts_with("HTTP/1.1 401"));
     let mut stalled = running.connect().await;
     stalled.send(&whole[..whole.len() - 1]).await;
     let answer = stalled.rest().await;
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("connection: close"), "{answer}");
     let mut large = running.connect().await;
-    large.send(request(&Post::article(1, 200_000))).await;
+    large.send(request(&DeliveryRequest::article(1, 200_000))).await;
     let answer = large.rest().await;
     assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("connection: close"), "{answer}");
 
