@@ -9,18 +9,17 @@
 //! A value of an unexpected kind is no error of this pass: it becomes [`Found::OtherKind`], and the
 //! caller decides. So one pass tells malformed bodies from bodies of an unexpected shape.
 
-mod entries;
 mod found;
 mod from_json;
+mod key;
 mod kind;
 mod object;
 mod parse;
 mod standard_types;
 mod value_visitor;
 
-pub(crate) use entries::{Elements, Entries};
 pub(crate) use found::Found;
-pub(crate) use from_json::FromJson;
+pub(crate) use from_json::{Elements, Entries, FromJson};
 pub use kind::Kind;
 pub(crate) use object::ObjectFields;
 pub(crate) use parse::{Malformed, parse};

@@ -11,6 +11,7 @@ mod envelope;
 mod headers;
 mod intake;
 mod receiver;
+mod sender;
 mod settings;
 
 pub use build_error::BuildError;

@@ -1,7 +1,13 @@
-use serde::de::{MapAccess, SeqAccess};
+use std::borrow::Cow;
+
+use serde::de::{Error, MapAccess, SeqAccess};
 use serde_json::Number;
 
-use super::{Elements, Entries};
+use super::{
+    Found,
+    key::Key,
+    value_visitor::{Depth, ValueVisitor},
+};
 
 /// A type that can be read from a JSON value. Each method reads one kind of value and returns `None`
 /// where the type cannot be read from it.
@@ -34,6 +40,61 @@ pub(crate) trait FromJson: Sized {
         skip_object(entries)?;
         Ok(None)
     }
+}
+
+/// The elements of an array, to be read one after the other.
+pub(crate) struct Elements<A> {
+    seq: A,
+    depth: Depth,
+}
+
+impl<'de, A: SeqAccess<'de>> Elements<A> {
+    pub(super) fn new(seq: A, depth: Depth) -> Self {
+        Self { seq, depth }
+    }
+
+    pub(crate) fn next<T: FromJson>(&mut self) -> Result<Option<Found<T>>, A::Error> {
+        self.seq.next_element_seed(ValueVisitor::new(self.depth))
+    }
+}
+
+/// The entries of an object, to be read one after the other.
+pub(crate) struct Entries<'de, A> {
+    map: A,
+    depth: Depth,
+    first: Option<Cow<'de, str>>,
+}
+
+impl<'de, A: MapAccess<'de>> Entries<'de, A> {
+    /// `first` is the first key, which has been read already.
+    pub(super) fn new(map: A, depth: Depth, first: Option<Cow<'de, str>>) -> Self {
+        Self { map, depth, first }
+    }
+
+    pub(crate) fn key(&mut self) -> Result<Option<Cow<'de, str>>, A::Error> {
+        match self.first.take() {
+            Some(key) => Ok(Some(key)),
+            None => self.map.next_key_seed(Key),
+        }
+    }
+
+    pub(crate) fn value<T: FromJson>(&mut self) -> Result<Found<T>, A::Error> {
+        self.map.next_value_seed(ValueVisitor::new(self.depth))
+    }
+
+    /// Reads the value of a key that may come only once: `found` must still be absent.
+    pub(crate) fn read_into<T: FromJson>(&mut self, found: &mut Found<T>) -> Result<(), A::Error> {
+        let repeated = !matches!(found, Found::Absent);
+        *found = self.value()?;
+        if repeated {
+            return Err(repeated_key());
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn repeated_key<E: Error>() -> E {
+    E::custom("repeated key")
 }
 
 /// A value that is checked to its end and dropped. Its kind remains.

@@ -2,7 +2,10 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::de::MapAccess;
 
-use super::{Entries, Found, FromJson, Kind, entries::repeated_key, from_json::Skipped};
+use super::{
+    Entries, Found, FromJson, Kind,
+    from_json::{Skipped, repeated_key},
+};
 
 /// An object of which a reader knows some fields.
 pub(crate) trait ObjectFields: Default {

@@ -3,7 +3,7 @@ use std::{fmt, marker::PhantomData, sync::LazyLock};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use super::{Elements, Entries, Found, FromJson, Kind, entries::Key};
+use super::{Elements, Entries, Found, FromJson, Kind, key::Key};
 
 /// How deep objects and arrays may be nested, the outermost object included.
 const MAX_DEPTH: u8 = 64;

@@ -1,9 +1,6 @@
 use std::time::SystemTime;
 
-use super::{
-    Envelope, Headers, Receiver,
-    receiver::{Sender, require_post},
-};
+use super::{Envelope, Headers, Receiver, receiver::require_post, sender::Sender};
 use crate::{
     answer::{Refused, Rejection},
     auth::{CapabilityKey, CapabilityRefusal},

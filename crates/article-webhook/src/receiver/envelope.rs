@@ -2,7 +2,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{Delivery, Intake, body_limit::BodyLimit, receiver::Sender, settings::UnknownEvents};
+use super::{Delivery, Intake, body_limit::BodyLimit, sender::Sender, settings::UnknownEvents};
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},

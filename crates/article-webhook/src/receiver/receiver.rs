@@ -10,6 +10,7 @@ use super::{
     Envelope, Headers, ReceiverBuilder,
     content_headers::{declared_length, is_json, is_unencoded},
     headers::{Repeated, single},
+    sender::Sender,
     settings::Settings,
 };
 use crate::{
@@ -207,14 +208,6 @@ impl Receiver {
             .map(|id| id.ok_or(Rejection::InvalidJobId))
             .transpose()
     }
-}
-
-/// An authenticated sender.
-pub(super) struct Sender {
-    /// The label of the target whose token was presented, or `capability`.
-    pub(super) target: Arc<str>,
-    /// The intent of the capability URL.
-    pub(super) intent: Option<Box<str>>,
 }
 
 /// The only place that refuses a request for its method (405).
