@@ -44,7 +44,7 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
         assert!(!trial.store().requeue(key(state.as_str())).await.unwrap(), "{state}");
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().requeue(key("nobody")).await.unwrap());
+    assert!(!trial.store().requeue(key("missing")).await.unwrap());
 }
 
 /// A buried entry is dead now, with the given cause.
@@ -78,7 +78,7 @@ pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
         );
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().bury(key("nobody"), "not wanted".into()).await.unwrap());
+    assert!(!trial.store().bury(key("missing"), "not wanted".into()).await.unwrap());
 }
 
 /// Forgetting a job erases all its entries, in every state, and its hint.
