@@ -13,10 +13,10 @@ use bytes::Bytes;
 
 use crate::{Durable, Subject, Transactional};
 
-/// The lease and the attempts that a case allows where it is not about them.
+/// The claim of a case that is not about claims.
 pub(crate) const CLAIM: Claim = Claim { limit: 100, lease: Duration::from_secs(60), attempts: 3 };
 
-/// What an entry holds at first where a case is not about it.
+/// The first body of an entry, in a case that is not about bodies.
 pub(crate) const FIRST: &str = "{}";
 
 /// Runs one case on a current-thread Tokio runtime, such as to debug it.
@@ -80,7 +80,7 @@ impl<S: Subject> Trial<S> {
         claims.claimed[0].lease
     }
 
-    /// Stores a body and leases its entry; nothing else may be due.
+    /// Stores a body and leases its entry. No other entry may be due.
     pub(crate) async fn leased(&self, job: &str) -> Lease {
         assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
         self.lease(job).await
@@ -90,7 +90,7 @@ impl<S: Subject> Trial<S> {
         self.store().settle(lease, outcome).await.unwrap()
     }
 
-    /// Stores a body and brings its entry into that state; nothing else may be due.
+    /// Stores a body and brings its entry into that state. No other entry may be due.
     pub(crate) async fn put(&self, job: &str, state: State) {
         let outcome = match state {
             State::Waiting => {
@@ -110,7 +110,7 @@ impl<S: Subject> Trial<S> {
         assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
     }
 
-    /// Ends an entry that waits, so that a case may begin anew with another.
+    /// Buries a waiting entry, so that a case can go on with another.
     pub(crate) async fn leave(&self, job: &str) {
         assert!(self.store().bury(key(job), "out of the way".into()).await.unwrap());
     }
@@ -139,7 +139,7 @@ impl<S: Durable> Trial<S> {
 }
 
 impl<S: Transactional> Trial<S> {
-    /// Completes in a transaction of the application's; how many rows changed.
+    /// Runs the statement in a transaction of the application, and returns how many rows changed.
     pub(crate) fn complete(&mut self, completion: &Completion) -> u64 {
         self.subject.execute(completion)
     }
@@ -151,7 +151,7 @@ impl<S> fmt::Debug for Trial<S> {
     }
 }
 
-/// Every state, and first those that [`Trial::put`] can leave behind without one entry being due.
+/// Every state. `Waiting` is last, because [`Trial::put`] leaves an entry that is due in it.
 pub(crate) const STATES: [State; 6] =
     [State::Leased, State::Done, State::Dead, State::Unhandled, State::Corrupt, State::Waiting];
 
@@ -174,7 +174,7 @@ pub(crate) fn arrival(job: &str, body: &str) -> Arrival {
     }
 }
 
-/// A body whose bytes are not what its digest says.
+/// A body whose bytes differ from its digest.
 pub(crate) fn damaged(job: &str, body: &str) -> Arrival {
     Arrival { bytes: Bytes::from_static(b"flipped"), ..arrival(job, body) }
 }

@@ -8,10 +8,11 @@ mod wake;
 mod schedule;
 
 mod attempt_result;
+mod store_call;
+
 mod decode;
 mod handler_thread;
 mod settings;
-mod store_call;
 
 mod attempt;
 

@@ -1,4 +1,4 @@
-//! What a worker gets, and how often.
+//! Claims.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -19,7 +19,7 @@ fn keys(claims: &Claims) -> Vec<EntryKey> {
     claims.claimed.iter().map(|claimed| claimed.key.clone()).collect()
 }
 
-/// Those due longest come first, then those of the smallest id.
+/// Entries that have been due longest come first, then those with the smallest id.
 pub async fn what_is_due_longest_is_claimed_first(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("again").await;
     trial.settle(lease, retry(10)).await;
@@ -31,7 +31,7 @@ pub async fn what_is_due_longest_is_claimed_first(mut trial: Trial<impl Subject>
     assert_eq!(keys(&trial.claim().await), [key("old_1"), key("old_2"), key("again"), key("new")]);
 }
 
-/// At most as many as were asked for; those that are left are due next.
+/// A claim brings no more than its limit. The entries that are left are due next.
 pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2", "job_3"] {
         trial.record(id, FIRST).await;
@@ -42,7 +42,7 @@ pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>)
     assert_eq!(trial.entry("job_3").await.state, State::Waiting);
 }
 
-/// An empty store has nothing to claim, now or later.
+/// A claim in an empty store brings nothing, and nothing is due later.
 pub async fn nothing_is_claimed_where_nothing_is_stored(trial: Trial<impl Subject>) {
     assert_eq!(trial.claim().await, Claims::default());
 }
@@ -56,7 +56,7 @@ pub async fn an_attempt_is_counted_when_it_begins(trial: Trial<impl Subject>) {
     assert_eq!(entry.at, trial.now() + CLAIM.lease);
 }
 
-/// What is claimed comes with all that a handler asks for.
+/// A claimed entry comes with its key, its attempt and its bodies.
 pub async fn a_claim_shows_the_entry_and_its_bodies(mut trial: Trial<impl Subject>) {
     let received_at = trial.now();
     trial.record("job_1", FIRST).await;
@@ -69,7 +69,7 @@ pub async fn a_claim_shows_the_entry_and_its_bodies(mut trial: Trial<impl Subjec
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST), bytes("[]")]);
 }
 
-/// Fencing: what somebody has leased is nobody else's until the lease ends.
+/// Fencing: no other worker gets a leased entry before the lease ends.
 pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
     let ends = trial.now() + CLAIM.lease;
@@ -79,7 +79,7 @@ pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Tria
     assert_eq!(trial.entry("job_1").await.attempts, 1);
 }
 
-/// At least once: a worker that is gone loses nothing: its entry is claimed again, with one attempt more and another fence.
+/// At least once: an entry whose lease has ended is claimed again, with one more attempt and a new fence.
 pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance(LEASE);
@@ -90,7 +90,7 @@ pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<im
     assert!(claims.claimed[0].lease.fence > lost.fence);
 }
 
-/// An entry that waits for its next attempt is not due before.
+/// An entry that waits for its next attempt is not claimed before its time.
 pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
@@ -102,7 +102,7 @@ pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl
     assert_eq!((keys(&claims), claims.expired), (vec![key("job_1")], 0));
 }
 
-/// The next that is due is the soonest of those that wait or are leased, and none that was claimed now.
+/// The next due time is the earliest of all waiting and leased entries that were not claimed now.
 pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("waits").await;
     trial.settle(lease, retry(90)).await;
@@ -115,7 +115,7 @@ pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<
     assert_eq!(claims.next_due, Some(trial.now() + Duration::from_secs(LEASE - 1)));
 }
 
-/// Bounded attempts: an article that kills its worker each time is dead after as many attempts as are allowed.
+/// Bounded attempts: an article that kills its worker each time is dead after the allowed attempts.
 pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     for attempt in 1..=CLAIM.attempts {
@@ -130,7 +130,7 @@ pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl S
     assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
 }
 
-/// Bounded attempts: no worker is handed an entry that was buried, however long it comes back.
+/// Bounded attempts: no worker ever gets a buried entry.
 pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     let attempts = 1;
     trial.record("job_1", FIRST).await;
@@ -141,7 +141,7 @@ pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.claim().await, Claims::default());
 }
 
-/// What was said about a failed attempt stays the cause when the last one does not end.
+/// The cause of a failed attempt stays when the last attempt does not end.
 pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -152,7 +152,8 @@ pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
 }
 
-/// Bounded attempts: whoever allows fewer attempts than before buries what waits for one more; no lease has ended then.
+/// Bounded attempts: a claim that allows fewer attempts than before buries waiting entries that have had them. No lease
+/// counts as expired then.
 pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -161,7 +162,7 @@ pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl S
     assert_eq!(trial.entry("job_1").await.state, State::Dead);
 }
 
-/// What is done, dead, unhandled or corrupt is due never again by itself.
+/// A done, dead, unhandled or corrupt entry is never due again by itself.
 pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subject>) {
     for state in [State::Done, State::Dead, State::Unhandled, State::Corrupt] {
         trial.put(state.as_str(), state).await;
@@ -170,7 +171,7 @@ pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subjec
     assert_eq!(trial.claim().await, Claims::default());
 }
 
-/// Fencing: however many workers ask at once, each entry is one worker's.
+/// Fencing: of many concurrent claims, one gets each entry.
 pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     for id in 0..12 {
         trial.record(&format!("job_{id}"), FIRST).await;
@@ -186,7 +187,7 @@ pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     assert!(claimed.iter().all(|claimed| claimed.attempt == 1));
 }
 
-/// Fencing: a fence grows with each claim, also across a requeue that forgets the attempts.
+/// Fencing: the fence grows with each claim, also after a requeue that resets the attempts.
 pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let first = trial.leased("job_1").await;
     trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;

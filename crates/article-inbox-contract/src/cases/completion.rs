@@ -1,4 +1,4 @@
-//! Entries that an application completes in a transaction of its own.
+//! Entries that an application completes in its own transaction.
 
 use article_inbox::{
     Entry, State,
@@ -10,7 +10,7 @@ use crate::{
     trial::{CLAIM, FIRST, key, retry},
 };
 
-/// At least once: an entry is done with the application's own commit, as if the handler had said so.
+/// At least once: the application's commit makes the entry done, as a successful handler would.
 pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -31,7 +31,7 @@ pub async fn a_statement_that_is_not_run_changes_nothing(trial: Trial<impl Trans
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// At least once: what the application has completed stays done, whatever the handler says after it.
+/// At least once: an entry that the application completed stays done, whatever outcome follows.
 pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
@@ -49,7 +49,7 @@ pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) 
     }
 }
 
-/// What the application has completed is due never again, and is known when its handler ends late.
+/// An entry that the application completed is never due again, and its late handler learns that it is done.
 pub async fn a_completed_entry_is_not_claimed_again(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
@@ -69,7 +69,7 @@ pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Tran
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// Fencing: a statement that was asked for in time changes no row once another worker has the entry.
+/// Fencing: a statement that was asked for in time changes no row once another worker has claimed the entry.
 pub async fn a_lease_that_another_worker_has_completes_nothing(
     mut trial: Trial<impl Transactional>,
 ) {
@@ -89,7 +89,7 @@ pub async fn an_entry_is_completed_once(mut trial: Trial<impl Transactional>) {
     assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
 }
 
-/// Fencing: nothing is completed that was settled, was forgotten or never was.
+/// Fencing: an entry that was settled or forgotten, or never existed, is not completed.
 pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<impl Transactional>) {
     let settled = trial.leased("job_1").await;
     let forgotten = trial.leased("job_2").await;

@@ -1,4 +1,4 @@
-//! What survives the process.
+//! What survives a restart.
 
 use article_inbox::{
     Hint, Prune, State,
@@ -10,10 +10,10 @@ use crate::{
     trial::{CLAIM, FIRST, STATES, job, key, retry},
 };
 
-/// Durable acknowledgement: what is stored is there after a restart: every entry with its state, and every byte.
+/// Durable acknowledgement: after a restart, every entry has its state, and every body has all its bytes.
 pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     let mut before = Vec::new();
-    // A lease may be given up at the start: whoever held it is gone.
+    // A start may free leases, because their owner is gone.
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         trial.put(state.as_str(), state).await;
         trial.record(state.as_str(), "[]").await;
@@ -29,7 +29,7 @@ pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     }
 }
 
-/// At least once: what somebody was at when the process ended is not lost, and its attempt counts (I4).
+/// At least once: an entry that was leased when the process ended is not lost. Bounded attempts: its attempt counts.
 pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
     trial.leased("job_1").await;
     trial.reopen();
@@ -38,7 +38,7 @@ pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
     assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
 }
 
-/// Fencing: a fence of the process before does not hold against a claim of this one.
+/// Fencing: a claim after a restart invalidates the leases from before it.
 pub async fn fences_go_on_growing(mut trial: Trial<impl Durable>) {
     let old = trial.leased("job_1").await;
     trial.reopen();
@@ -49,7 +49,7 @@ pub async fn fences_go_on_growing(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.settle(new, Outcome::Done).await, Settled::Settled);
 }
 
-/// One entry: what was stored before a restart is a duplicate after it.
+/// One entry: a body that was stored before a restart is a duplicate after it.
 pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
     trial.put("job_1", State::Done).await;
     trial.reopen();
@@ -57,7 +57,7 @@ pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.all().await.len(), 1);
 }
 
-/// Known jobs: hints survive.
+/// Known jobs: hints survive a restart.
 pub async fn hints_survive(mut trial: Trial<impl Durable>) {
     let hint = Hint { job_id: job("job_1"), at: trial.now(), code: "malformed_json".into() };
     trial.store().hint(hint.clone()).await.unwrap();
@@ -65,7 +65,7 @@ pub async fn hints_survive(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.store().hints(10).await.unwrap(), [hint]);
 }
 
-/// What waits for a later time still does after a restart.
+/// An entry that waits for a later time still does so after a restart.
 pub async fn pauses_survive(mut trial: Trial<impl Durable>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
@@ -75,7 +75,7 @@ pub async fn pauses_survive(mut trial: Trial<impl Durable>) {
     assert!(trial.claim().await.claimed.is_empty());
 }
 
-/// An id is not given again, even if its entry was the last one before a restart.
+/// The id of a removed entry is not reused, even if it was the last one before a restart.
 pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
@@ -85,7 +85,7 @@ pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
     assert!(trial.entry("job_2").await.id > first);
 }
 
-/// What was forgotten or pruned stays away.
+/// Forgotten and pruned entries do not come back.
 pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     trial.put("job_1", State::Done).await;
     trial.put("job_2", State::Done).await;
@@ -98,7 +98,7 @@ pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.bodies("job_2").await, [None]);
 }
 
-/// What an operator did survives.
+/// The changes of an operator survive a restart.
 pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;

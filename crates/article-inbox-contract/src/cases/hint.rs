@@ -1,4 +1,4 @@
-//! Jobs to be asked for.
+//! Hints.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ fn hint(trial: &Trial<impl Subject>, id: &str, seconds: u64, code: &str) -> Hint
     Hint { job_id: job(id), at: trial.now() + Duration::from_secs(seconds), code: code.into() }
 }
 
-/// A hint comes back as it was given.
+/// A hint is returned as it was given.
 pub async fn a_hint_is_kept(trial: Trial<impl Subject>) {
     let given = hint(&trial, "job_1", 0, "malformed_json");
     trial.store().hint(given.clone()).await.unwrap();
     assert_eq!(trial.store().hints(10).await.unwrap(), [given]);
 }
 
-/// Of several hints for one job, the first stays.
+/// Of several hints for one job, the first is kept.
 pub async fn the_first_hint_of_a_job_stays(trial: Trial<impl Subject>) {
     let first = hint(&trial, "job_1", 2, "malformed_json");
     for given in [
@@ -33,7 +33,7 @@ pub async fn the_first_hint_of_a_job_stays(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap(), [first]);
 }
 
-/// The oldest come first, at most as many as were asked for.
+/// The oldest hints come first, and no more than the limit.
 pub async fn the_oldest_hints_come_first(trial: Trial<impl Subject>) {
     for (id, seconds) in [("job_1", 3), ("job_2", 1), ("job_3", 2)] {
         trial.store().hint(hint(&trial, id, seconds, "malformed_json")).await.unwrap();
@@ -43,7 +43,7 @@ pub async fn the_oldest_hints_come_first(trial: Trial<impl Subject>) {
     assert_eq!(jobs, [job("job_2"), job("job_3")]);
 }
 
-/// Known jobs: a hint is not an entry, and the arrival of its job does not take it away.
+/// Known jobs: a hint is not an entry, and stays when its job arrives.
 pub async fn a_hint_stands_beside_the_entries(trial: Trial<impl Subject>) {
     let given = hint(&trial, "job_1", 0, "malformed_json");
     trial.store().hint(given.clone()).await.unwrap();

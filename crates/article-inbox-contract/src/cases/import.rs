@@ -1,4 +1,4 @@
-//! Entries that move from another store.
+//! Entries from another store.
 
 use std::time::{Duration, SystemTime};
 
@@ -34,11 +34,11 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
         digest: Digest::of(text.as_bytes()),
         bytes: bytes.map(Bytes::from),
     };
-    // One as it came, one whose bytes retention has removed, one that was damaged.
+    // An intact body, one whose bytes retention has removed, and a damaged one.
     (entry, vec![body(FIRST, Some(FIRST)), body("[]", None), body("[1]", Some("[2]"))])
 }
 
-/// Durable acknowledgement: an entry arrives as it was shown, whatever its state, but for its id.
+/// Durable acknowledgement: an imported entry is as it was shown, in every state, except for its id.
 pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let (entry, bodies) = shown(state.as_str(), state);
@@ -48,7 +48,7 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     }
 }
 
-/// At least once: whoever leased it there is not known here: a leased entry waits, due now.
+/// At least once: a lease of the other store means nothing here, so that a leased entry waits, due now.
 pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.store().import(entry.clone(), bodies).await.unwrap();
@@ -57,7 +57,7 @@ pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     assert_eq!(imported, expected);
 }
 
-/// One entry: an entry of this key that is there already stays as it is.
+/// One entry: an existing entry of this key stays as it is.
 pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject>) {
     trial.record("job_1", "{1}").await;
     let before = trial.shown("job_1").await;
@@ -68,7 +68,7 @@ pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject
     assert_eq!(trial.all().await.len(), 1);
 }
 
-/// An imported entry gets an id of this store, as any entry does.
+/// An imported entry gets a new id of this store.
 pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
@@ -91,7 +91,7 @@ pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Waiting);
 }
 
-/// One entry: what was imported is known when the service delivers it once more.
+/// One entry: an imported body that is delivered again is a duplicate.
 pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Done);
     trial.store().import(entry, bodies).await.unwrap();
@@ -103,7 +103,7 @@ pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
     }
 }
 
-/// An imported entry is claimed as any other.
+/// An imported entry is claimed like any other.
 pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Waiting);
     trial.store().import(entry.clone(), bodies.clone()).await.unwrap();

@@ -10,7 +10,7 @@ use crate::{
     trial::{CLAIM, FIRST, STATES, arrival, damaged, job, key},
 };
 
-/// In a store that is as it should be, nothing is found, whatever the states of its entries.
+/// A check finds nothing in an undamaged store, whatever the states of its entries.
 pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
@@ -21,7 +21,7 @@ pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().check().await.unwrap(), Vec::<String>::new());
 }
 
-/// A body that is not what its digest says is found, and the finding says where and not what.
+/// A check finds a body that differs from its digest. The finding names the entry, and quotes nothing of the body.
 pub async fn a_damaged_body_is_found(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.store().record(damaged("job_2", FIRST)).await.unwrap();
@@ -32,7 +32,7 @@ pub async fn a_damaged_body_is_found(trial: Trial<impl Subject>) {
     assert!(!findings[0].contains("flipped"), "{findings:?}");
 }
 
-/// A sound store can be probed, and a probe leaves nothing behind.
+/// A store can be probed, and a probe leaves nothing behind.
 pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let before = trial.shown("job_1").await;
@@ -43,13 +43,13 @@ pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap(), []);
 }
 
-/// Secrecy: what is stored is not in the text that a store makes of itself.
+/// Secrecy: `Debug` of a store shows nothing of what is stored.
 pub async fn a_store_shows_no_body_in_logs(trial: Trial<impl Subject>) {
     trial.record("job_1", "canary").await;
     assert!(!format!("{:?}", trial.store()).contains("canary"));
 }
 
-/// No false acknowledgement: after it is closed, every call fails, and says that the inbox is closed.
+/// No false acknowledgement: after `close`, every call fails with the error that the inbox is closed.
 pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let (store, now) = (trial.store(), trial.now());
@@ -88,7 +88,7 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     }
 }
 
-/// Looking changes nothing.
+/// Calls that only read change nothing.
 pub async fn looking_changes_nothing(mut trial: Trial<impl Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;

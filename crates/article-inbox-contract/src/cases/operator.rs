@@ -1,4 +1,4 @@
-//! What an operator may do.
+//! The calls of an operator.
 
 use article_inbox::{
     Entry, EntryKey, Hint, State,
@@ -10,7 +10,7 @@ use crate::{
     trial::{CLAIM, FIRST, arrival, bytes, job, key},
 };
 
-/// What is dead, unhandled or corrupt waits again, due now, with no attempts and no cause.
+/// A requeued entry waits, due now, without attempts and without a cause.
 pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
     for state in [State::Dead, State::Unhandled, State::Corrupt] {
         let id = state.as_str();
@@ -26,14 +26,14 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// Bounded attempts: after a requeue an entry has as many attempts as at first.
+/// Bounded attempts: a requeued entry has all its attempts again.
 pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
     trial.store().requeue(key("job_1")).await.unwrap();
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
-/// What waits, is leased or done is not requeued, nor what is not there.
+/// A waiting, leased, done or missing entry is not requeued.
 pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     for state in [State::Leased, State::Done, State::Waiting] {
         trial.put(state.as_str(), state).await;
@@ -44,10 +44,10 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
         assert!(!trial.store().requeue(key(state.as_str())).await.unwrap(), "{state}");
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().requeue(key("nobody")).await.unwrap());
+    assert!(!trial.store().requeue(key("missing")).await.unwrap());
 }
 
-/// What waits, is unhandled or corrupt is dead since now, with that cause.
+/// A buried entry is dead now, with the given cause.
 pub async fn a_buried_entry_is_dead(mut trial: Trial<impl Subject>) {
     for state in [State::Waiting, State::Unhandled, State::Corrupt] {
         let id = state.as_str();
@@ -66,7 +66,7 @@ pub async fn a_buried_entry_is_dead(mut trial: Trial<impl Subject>) {
     assert!(trial.claim().await.claimed.is_empty());
 }
 
-/// What is leased, done or dead is not buried, nor what is not there.
+/// A leased, done, dead or missing entry is not buried.
 pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
     for state in [State::Leased, State::Done, State::Dead] {
         trial.put(state.as_str(), state).await;
@@ -78,10 +78,10 @@ pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
         );
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().bury(key("nobody"), "not wanted".into()).await.unwrap());
+    assert!(!trial.store().bury(key("missing"), "not wanted".into()).await.unwrap());
 }
 
-/// Everything about a job is erased: all its entries, in whatever state, and its hint.
+/// Forgetting a job erases all its entries, in every state, and its hint.
 pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
     let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.put("job_1", State::Done).await;
@@ -96,7 +96,7 @@ pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 0);
 }
 
-/// Other jobs have nothing to do with one that is forgotten, however alike their names are.
+/// Forgetting a job leaves jobs with similar names as they are.
 pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_10", "JOB_1", "job%"] {
         trial.put(id, State::Done).await;
@@ -110,7 +110,7 @@ pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap().len(), 2);
 }
 
-/// Fencing: a worker that is at a job which was forgotten cannot bring it back.
+/// Fencing: a worker that holds a lease of a forgotten job cannot bring it back.
 pub async fn a_forgotten_entry_is_not_settled(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.store().forget(job("job_1")).await.unwrap();
@@ -119,7 +119,7 @@ pub async fn a_forgotten_entry_is_not_settled(trial: Trial<impl Subject>) {
     assert!(trial.all().await.is_empty());
 }
 
-/// A job that was forgotten may be delivered again, as if it were new.
+/// A forgotten job that is delivered again is stored as a new one.
 pub async fn a_forgotten_job_may_come_again(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     trial.store().forget(job("job_1")).await.unwrap();
@@ -127,7 +127,7 @@ pub async fn a_forgotten_job_may_come_again(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.attempts, 0);
 }
 
-/// Requeued while a late worker still holds an old lease, an entry belongs to whoever claims it next (I5).
+/// Fencing: after a requeue, a late worker with an old lease changes nothing.
 pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<impl Subject>) {
     let old = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);

@@ -1,4 +1,4 @@
-//! What is removed with time, and what stays.
+//! What retention removes, and what it keeps.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use crate::{
     trial::{FIRST, STATES, bytes, job, key},
 };
 
-/// Before any time that a case has.
+/// A time before all times of a case.
 const NEVER: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn bodies(bodies_before: SystemTime) -> Prune {
@@ -23,7 +23,7 @@ fn entries(entries_before: SystemTime) -> Prune {
     Prune { bodies_before: NEVER, entries_before, limit: 100 }
 }
 
-/// Whatever is pruned, batch by batch.
+/// Prunes batch by batch until nothing is left to remove.
 async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
     let mut all = Pruned::default();
     for _ in 0..100 {
@@ -40,7 +40,7 @@ async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
     panic!("there is no end to what is to be pruned: {all:?}");
 }
 
-/// The bytes of what is done go; digests stay.
+/// The bodies of done entries lose their bytes and keep their digests.
 pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     let (entry, before) = trial.shown("job_1").await;
@@ -53,7 +53,7 @@ pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
     );
 }
 
-/// One entry: a body whose bytes are gone is still known.
+/// One entry: a body without bytes still identifies a duplicate.
 pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
@@ -62,7 +62,7 @@ pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) 
     assert_eq!(trial.bodies("job_1").await, [None]);
 }
 
-/// What is done since then, or later, keeps its bytes.
+/// An entry that was done at the limit or later keeps its bytes.
 pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.advance(2);
@@ -74,7 +74,7 @@ pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// A body that came later to an entry that was done stays longer.
+/// A body that came to a done entry later is kept longer.
 pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
@@ -85,7 +85,7 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) 
     assert_eq!(trial.bodies("job_1").await, [None, bytes("[]")]);
 }
 
-/// Durable acknowledgement: the bytes of an entry that is not done stay, however old they are.
+/// Durable acknowledgement: an entry that is not done keeps its bytes, however old they are.
 pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
     let others = || STATES.into_iter().filter(|state| *state != State::Done);
     for state in others() {
@@ -98,7 +98,7 @@ pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// Entries that are done or unhandled since before go; no other does, however old it is (I1).
+/// Durable acknowledgement: only done and unhandled entries are removed, however old the others are.
 pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
@@ -110,7 +110,7 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) 
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
 }
 
-/// What is done or unhandled since then, or later, stays.
+/// An entry that was done or unhandled at the limit or later stays.
 pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     trial.put("done", State::Done).await;
     trial.put("unhandled", State::Unhandled).await;
@@ -120,7 +120,7 @@ pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>)
     assert_eq!(trial.all().await.len(), 2);
 }
 
-/// With an entry goes everything about it: a later body is a new entry's first.
+/// Nothing remains of a removed entry: a later body is the first of a new entry.
 pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     let before = trial.entry("job_1").await;
@@ -134,7 +134,7 @@ pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// Hints from before go, later ones stay.
+/// Hints from before the limit are removed, and later ones stay.
 pub async fn old_hints_go(trial: Trial<impl Subject>) {
     for (id, seconds) in [("job_1", 0), ("job_2", 2)] {
         let at = trial.now() + Duration::from_secs(seconds);
@@ -151,7 +151,7 @@ pub async fn old_hints_go(trial: Trial<impl Subject>) {
     assert_eq!(left[0].job_id, job("job_2"));
 }
 
-/// A batch is no larger than was asked for, and the batches together are everything.
+/// No batch is larger than its limit, and together the batches remove everything that is old.
 pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2", "job_3", "job_4", "job_5"] {
         trial.put(id, State::Done).await;
@@ -167,7 +167,7 @@ pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>)
     assert!(trial.all().await.is_empty());
 }
 
-/// Where nothing is old, nothing goes, and there is no more to do.
+/// If nothing is old, nothing is removed, and nothing is left to remove.
 pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Waiting).await;
     let prune = Prune { bodies_before: trial.now(), entries_before: trial.now(), limit: 100 };

@@ -1,4 +1,4 @@
-//! Looking without touching.
+//! Calls that only read.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
 }
 
-/// Of what waits, the time of that which is due longest.
+/// The store knows since when the oldest due entry has been due.
 pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
     let since = trial.now();
     trial.record("job_1", FIRST).await;
@@ -38,7 +38,7 @@ pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().due_since().await.unwrap(), Some(since));
 }
 
-/// What waits for a later time is not due, and is from that time on.
+/// An entry that waits for a later time is not due before that time.
 pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
@@ -47,7 +47,7 @@ pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
 }
 
-/// What is leased does not wait, even when its lease has ended.
+/// A leased entry does not count as waiting, even if its lease has ended.
 pub async fn a_leased_entry_does_not_wait(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease + Duration::from_secs(1));
@@ -73,7 +73,7 @@ pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
     assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
 }
 
-/// A page that holds the last entry is the last page, even when it is full.
+/// A page with the last entry is the last page, even if it is full.
 pub async fn a_full_page_may_be_the_last(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2"] {
         trial.record(id, FIRST).await;
@@ -82,7 +82,7 @@ pub async fn a_full_page_may_be_the_last(trial: Trial<impl Subject>) {
     assert_eq!((page.entries.len(), page.next), (2, None));
 }
 
-/// Only those in the state that was asked for.
+/// A filter by state lists only entries in that state.
 pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
@@ -95,7 +95,7 @@ pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
     }
 }
 
-/// Only those of the job and of the event that were asked for.
+/// A filter by job or event lists only entries of that job or event.
 pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
     let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
     for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
@@ -113,7 +113,7 @@ pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
     assert_eq!(list(Filter { job_id: Some(job("job_3")), ..Filter::default() }).await, []);
 }
 
-/// A list shows what is shown of each.
+/// A list shows each entry as `show` does.
 pub async fn a_list_shows_the_entries_as_they_are(trial: Trial<impl Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;

@@ -1,4 +1,4 @@
-//! Bodies as they come in.
+//! Bodies that are recorded.
 
 use std::{
     future::poll_fn,
@@ -20,14 +20,14 @@ use crate::{
 
 const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
 
-/// Fills an entry that holds its first body already.
+/// Fills an entry that has its first body already.
 async fn fill(trial: &Trial<impl Subject>, job: &str) {
     for other in &OTHERS[..MAX_BODIES - 1] {
         assert_eq!(trial.record(job, other).await, Recorded::Conflict { kept: true });
     }
 }
 
-/// A new entry waits, is due now, and nobody has tried it.
+/// A new entry waits, is due now, and has no attempts.
 pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     let entry = trial.entry("job_1").await;
@@ -44,7 +44,7 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
     assert_eq!(entry, expected);
 }
 
-/// A body comes back with everything that was known of it, whatever its bytes are.
+/// A body is shown with everything that was recorded about it, whatever its bytes are.
 pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
     for (id, body) in [("text", "{\"a\":\"ü\"}".as_bytes()), ("none", b""), ("binary", b"\0\xff\0")]
     {
@@ -69,13 +69,13 @@ pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
     }
 }
 
-/// A store never looks into a body: not even at whether its digest is right.
+/// A store never looks into a body, and does not even check its digest.
 pub async fn a_body_is_not_looked_into(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().record(damaged("job_1", FIRST)).await.unwrap(), Recorded::Stored);
     assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
 }
 
-/// One entry: the same body makes no second entry, and leaves the first as it is in every state but corrupt.
+/// One entry: the same body makes no second entry. It leaves the first as it is, in every state except corrupt.
 pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         trial.put(state.as_str(), state).await;
@@ -88,7 +88,7 @@ pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.all().await.len(), STATES.len() - 1);
 }
 
-/// A duplicate of any body is one, not of the first alone.
+/// A body is a duplicate of any stored body, not of the first alone.
 pub async fn a_duplicate_of_a_later_body_is_known(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_1", "[]").await;
@@ -96,7 +96,7 @@ pub async fn a_duplicate_of_a_later_body_is_known(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.conflicts, 1);
 }
 
-/// A pause between two attempts is not cut short by a duplicate.
+/// A duplicate does not shorten the pause between two attempts.
 pub async fn a_duplicate_does_not_wake(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
@@ -107,7 +107,7 @@ pub async fn a_duplicate_does_not_wake(mut trial: Trial<impl Subject>) {
     assert!(trial.claim().await.claimed.is_empty());
 }
 
-/// The bytes of the same body replace those that are there, and the entry waits, due now.
+/// The bytes of the same body replace the stored ones, and the entry waits, due now.
 pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<impl Subject>) {
     trial.store().record(damaged("job_1", FIRST)).await.unwrap();
     let lease = trial.lease("job_1").await;
@@ -135,8 +135,8 @@ pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Tria
     }
 }
 
-/// What an entry was unhandled or corrupt for is no reason to wait: whether the new body came shortly before or
-/// after the verdict makes no difference.
+/// The cause of an unhandled or corrupt entry is dropped when a new body comes. Whether the body came shortly before or
+/// after the entry was judged makes no difference.
 pub async fn an_entry_that_waits_for_a_new_body_has_no_cause(trial: Trial<impl Subject>) {
     for (id, state, body) in
         [("a", State::Unhandled, "[]"), ("b", State::Corrupt, "[]"), ("c", State::Corrupt, FIRST)]
@@ -148,7 +148,7 @@ pub async fn an_entry_that_waits_for_a_new_body_has_no_cause(trial: Trial<impl S
     }
 }
 
-/// An unhandled or corrupt entry that is full gives up its last body for the new one.
+/// In a full unhandled or corrupt entry, the new body replaces the last one.
 pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry(
     trial: Trial<impl Subject>,
 ) {
@@ -172,7 +172,7 @@ pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry
     }
 }
 
-/// With room, another body is added to an entry that waits, is leased, done or dead; nothing else changes.
+/// If there is room, another body is added to a waiting, leased, done or dead entry. Nothing else changes.
 pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<impl Subject>) {
     for state in [State::Leased, State::Done, State::Dead, State::Waiting] {
         trial.put(state.as_str(), state).await;
@@ -189,7 +189,7 @@ pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<impl
     }
 }
 
-/// Without room, a conflict is counted and not kept where one of the bodies is known to decode.
+/// If there is no room and a body is known to decode, a conflict is counted and not kept.
 pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Trial<impl Subject>) {
     let waits_again = trial.leased("waiting").await;
     trial.settle(waits_again, retry(30)).await;
@@ -203,7 +203,8 @@ pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Tri
     }
 }
 
-/// No false acknowledgement: without room, and with nothing known of the bodies, nothing changes, and the service must come again.
+/// No false acknowledgement: if there is no room and no body is known to decode, nothing changes, and the service must
+/// deliver again.
 pub async fn a_body_is_crowded_out_where_none_is_known_to_decode(trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.put("waiting", State::Waiting).await;
@@ -215,14 +216,14 @@ pub async fn a_body_is_crowded_out_where_none_is_known_to_decode(trial: Trial<im
     }
 }
 
-/// A body that is there already is a duplicate even where there is no room.
+/// A stored body is a duplicate even if there is no room.
 pub async fn a_duplicate_needs_no_room(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     fill(&trial, "job_1").await;
     assert_eq!(trial.record("job_1", OTHERS[2]).await, Recorded::Duplicate);
 }
 
-/// Bodies are shown in the order they came.
+/// Bodies are shown in the order of their arrival.
 pub async fn bodies_stay_in_the_order_they_came(mut trial: Trial<impl Subject>) {
     trial.record("job_1", "{9}").await;
     for body in ["{1}", "{5}", "{0}"] {
@@ -245,7 +246,7 @@ pub async fn each_event_of_a_job_has_its_entry(trial: Trial<impl Subject>) {
     assert_eq!(keys, [key("job_1"), update]);
 }
 
-/// One entry: of the same body, delivered many times at once, one is stored.
+/// One entry: of many concurrent deliveries of one body, one is stored.
 pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for _ in 0..16 {
@@ -259,7 +260,7 @@ pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// One entry: of different bodies at once, one makes the entry, and as many are kept as there is room for.
+/// One entry: of concurrent deliveries of different bodies, one makes the entry, and the others are added until it is full.
 pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for body in OTHERS {
@@ -274,7 +275,7 @@ pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>
     assert_eq!((trial.all().await.len(), trial.bodies("job_1").await.len()), (1, MAX_BODIES));
 }
 
-/// Whoever hangs up leaves nothing half done: the body is there with its entry, or neither.
+/// A dropped call leaves nothing half done: the body is there with its entry, or neither is.
 pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>) {
     let store = trial.store();
     let mut call = store.record(arrival("job_1", FIRST));
@@ -290,7 +291,7 @@ pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>)
     assert_eq!(trial.entry("job_1").await.conflicts, 0);
 }
 
-/// Ids ascend in the order of arrival, and none is given twice.
+/// Ids ascend in the order of arrival, and none is used twice.
 pub async fn an_id_is_never_given_to_another_entry(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_2", FIRST).await;

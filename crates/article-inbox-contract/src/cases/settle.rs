@@ -1,4 +1,4 @@
-//! What becomes of a lease.
+//! Leases that are extended, settled and lost.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn dead() -> Outcome {
     Outcome::Dead { cause: "no such author".into() }
 }
 
-/// A lease lasts from now on for as long as was said, be that shorter or longer.
+/// An extended lease lasts for the given time from now on, whether that is shorter or longer than before.
 pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     for seconds in [90, 5] {
@@ -35,7 +35,7 @@ pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// Of several leases, those that hold are extended, and only they come back.
+/// Of several leases, those that hold are extended and returned.
 pub async fn leases_that_hold_are_told_from_those_that_do_not(mut trial: Trial<impl Subject>) {
     let ended = trial.leased("ended").await;
     trial.advance(CLAIM.lease.as_secs() - 1);
@@ -49,7 +49,7 @@ pub async fn leases_that_hold_are_told_from_those_that_do_not(mut trial: Trial<i
     assert_eq!(trial.store().extend(&leases, CLAIM.lease).await.unwrap(), [held]);
 }
 
-/// Fencing: a lease that has ended is not extended, even while nobody else has claimed the entry.
+/// Fencing: a lease that has ended is not extended, even if no other worker has claimed the entry.
 pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let before = trial.entry("job_1").await;
@@ -70,7 +70,7 @@ pub async fn a_lease_that_another_worker_has_is_not_extended(mut trial: Trial<im
     assert_eq!(trial.store().extend(&[held], CLAIM.lease).await.unwrap(), [held]);
 }
 
-/// Nothing is extended where nothing was asked for.
+/// Leases that are not named are not extended.
 pub async fn no_lease_is_extended_unasked(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
     let before = trial.entry("job_1").await;
@@ -79,7 +79,7 @@ pub async fn no_lease_is_extended_unasked(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// Fencing: an extended lease keeps other workers off for as long as it lasts.
+/// Fencing: while an extended lease lasts, no other worker gets the entry.
 pub async fn an_extended_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(CLAIM.lease.as_secs() - 1);
@@ -89,7 +89,7 @@ pub async fn an_extended_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
 }
 
-/// At least once: done since now, without the cause of an attempt before.
+/// At least once: after a success the entry is done now, without the cause of an earlier attempt.
 pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -101,7 +101,7 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await, done);
 }
 
-/// At least once: a failure lets an entry wait for so long, and its attempt counts.
+/// At least once: after a failure the entry waits for the pause, and the attempt counts.
 pub async fn a_failure_lets_an_entry_wait(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -112,7 +112,7 @@ pub async fn a_failure_lets_an_entry_wait(mut trial: Trial<impl Subject>) {
     assert_eq!(entry.cause.as_deref(), Some("no network"));
 }
 
-/// A failure for good makes an entry dead since now.
+/// A final failure makes an entry dead now.
 pub async fn a_failure_for_good_makes_an_entry_dead(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -122,7 +122,7 @@ pub async fn a_failure_for_good_makes_an_entry_dead(mut trial: Trial<impl Subjec
     assert_eq!(entry.cause.as_deref(), Some("no such author"));
 }
 
-/// An entry without a body that will do is unhandled since now, and the attempt does not count.
+/// An entry without an article is unhandled now, and the attempt does not count.
 pub async fn an_entry_without_an_article_is_unhandled(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -132,7 +132,7 @@ pub async fn an_entry_without_an_article_is_unhandled(mut trial: Trial<impl Subj
     assert_eq!(entry.cause.as_deref(), Some("no article"));
 }
 
-/// An entry that is not what was received is corrupt since now, and the attempt does not count.
+/// A damaged entry is corrupt now, and the attempt does not count.
 pub async fn a_damaged_entry_is_corrupt(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -142,7 +142,7 @@ pub async fn a_damaged_entry_is_corrupt(mut trial: Trial<impl Subject>) {
     assert_eq!(entry.cause.as_deref(), Some("a flipped bit"));
 }
 
-/// At least once: a body that came while a worker looked at the others is not judged with them.
+/// At least once: a body that came while a worker looked at the others is not rejected with them.
 pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl Subject>) {
     for (id, outcome) in [("unhandled", unhandled(1)), ("corrupt", corrupt(1))] {
         let lease = trial.leased(id).await;
@@ -162,7 +162,7 @@ pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl
     }
 }
 
-/// All the bodies that were looked at are rejected together.
+/// All bodies that the worker saw are rejected together.
 pub async fn several_bodies_are_rejected_together(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_1", "[]").await;
@@ -171,7 +171,7 @@ pub async fn several_bodies_are_rejected_together(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
 }
 
-/// A worker that stops gives its entries back: due now, and the attempt does not count.
+/// An entry that a stopping worker gives back is due now, and the attempt does not count.
 pub async fn a_released_entry_is_due_now(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -181,7 +181,7 @@ pub async fn a_released_entry_is_due_now(mut trial: Trial<impl Subject>) {
     assert_eq!(entry.cause, None);
 }
 
-/// What was said of an attempt before stays the cause of an entry that is given back.
+/// An entry that is given back keeps the cause of its earlier attempt.
 pub async fn a_released_entry_keeps_its_cause(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -191,14 +191,14 @@ pub async fn a_released_entry_keeps_its_cause(trial: Trial<impl Subject>) {
     assert_eq!((entry.attempts, entry.cause.as_deref()), (1, Some("no network")));
 }
 
-/// A lease holds up to the last millisecond.
+/// A lease holds until its last millisecond.
 pub async fn a_lease_holds_until_it_ends(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease - Duration::from_millis(1));
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
 }
 
-/// Fencing: a lease that has ended changes nothing, whatever it says, even while nobody else has claimed the entry.
+/// Fencing: under a lease that has ended, no outcome is stored, even if no other worker has claimed the entry.
 pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -209,7 +209,7 @@ pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subjec
     }
 }
 
-/// Fencing: what a late worker says of an entry that another has claimed changes nothing.
+/// Fencing: the outcome of a late worker is not stored when another worker has claimed the entry.
 pub async fn a_lease_that_another_worker_has_changes_nothing(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -235,7 +235,7 @@ pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// At least once: what is done under a lease stays done, whatever else is said under it.
+/// At least once: an entry that is done under a lease stays done, whatever outcome follows under the same lease.
 pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, Outcome::Done).await;
@@ -247,7 +247,7 @@ pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// Fencing: a lease of an entry that was never there, or is no more, is lost.
+/// Fencing: a lease of an entry that does not exist, or no longer exists, is lost.
 pub async fn a_lease_of_no_entry_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
     let lease = trial.leased("job_1").await;
@@ -258,7 +258,7 @@ pub async fn a_lease_of_no_entry_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
 }
 
-/// Fencing: only the fence of the last claim settles.
+/// Fencing: only a lease with the fence of the last claim settles.
 pub async fn a_fence_that_was_never_given_is_lost(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     for fence in [lease.fence - 1, lease.fence + 1] {
@@ -267,7 +267,7 @@ pub async fn a_fence_that_was_never_given_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
 }
 
-/// A pause or a lease without end does not end in the past.
+/// An endless pause or lease does not end in the past.
 pub async fn a_pause_without_end_is_a_long_one(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     assert_eq!(trial.store().extend(&[lease], Duration::MAX).await.unwrap(), [lease]);

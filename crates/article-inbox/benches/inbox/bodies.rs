@@ -5,12 +5,12 @@ use bytes::Bytes;
 /// How many distinct bodies take turns.
 const BODIES: u64 = 64;
 
-/// What is delivered: distinct articles, each time about another job.
+/// The deliveries: distinct articles, each for another job.
 #[derive(Clone)]
 pub(crate) struct Bodies(Vec<(Bytes, Digest)>);
 
 impl Bodies {
-    /// Articles of about so many bytes. Their digests are not what is measured.
+    /// Articles of about that many bytes. Their digests are made here, because they are not measured.
     pub(crate) fn new(bytes: usize) -> Self {
         let body = |seed| {
             let body = DeliveryRequest::article(seed, bytes).body().clone();
@@ -19,8 +19,8 @@ impl Bodies {
         Self((0..BODIES).map(body).collect())
     }
 
-    /// An arrival about a job that nobody has seen. Ids have no order, as the service's have none: an index of them
-    /// is written to in many places.
+    /// An arrival for a new job. Ids have no order, like those of the service, so that an index of them is written in many
+    /// places.
     pub(crate) fn arrival(&self, random: &mut fastrand::Rng) -> Arrival {
         let (bytes, digest) = self.0[random.usize(..self.0.len())].clone();
         Arrival {
@@ -34,7 +34,7 @@ impl Bodies {
     }
 }
 
-/// A job that nobody has seen.
+/// A new job.
 pub(crate) fn job_id(random: &mut fastrand::Rng) -> JobId {
     format!("job_{:015x}", random.u64(..1 << 60)).parse().unwrap()
 }

@@ -1,7 +1,6 @@
 use std::time::Duration;
 
-/// How much time a bench may take. The short form is for every day, the long one (`-- --long`) for figures that
-/// are published.
+/// How much time the benchmark may take. The long form (`-- --long`) is for figures that are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Short,
@@ -21,7 +20,7 @@ impl Form {
         }
     }
 
-    /// How long each has its turn: long enough for several checkpoints, so that nobody is measured without his own.
+    /// How long each turn lasts: long enough for several checkpoints, so that each contender is measured with its own.
     pub(crate) fn turn(self) -> Duration {
         match self {
             Self::Short => Duration::from_millis(1500),
@@ -30,7 +29,7 @@ impl Form {
     }
 }
 
-/// The value in the middle.
+/// The median.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<_> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -10,9 +10,12 @@ use article_inbox::{
 };
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::{bodies::Bodies, log::Log, naive::Naive};
+use crate::{
+    bodies::Bodies,
+    contenders::{log::Log, naive::Naive},
+};
 
-/// Who stores deliveries.
+/// What stores deliveries.
 #[derive(Clone)]
 pub(crate) enum Contender {
     Store(SqliteStore),
@@ -20,16 +23,16 @@ pub(crate) enum Contender {
     Log(Arc<Log>),
 }
 
-/// What became of a turn.
+/// The result of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Lap {
-    /// Deliveries a second.
+    /// Deliveries per second.
     pub(crate) rate: f64,
     /// How long each took.
     pub(crate) waits: Vec<Duration>,
 }
 
-/// So many deliveries at once, one after the other in each of so many tasks, for so long.
+/// Stores deliveries for that long, one after the other in each of that many tasks.
 pub(crate) fn lap(
     contender: &Contender,
     bodies: &Bodies,
@@ -40,7 +43,7 @@ pub(crate) fn lap(
     let start = Instant::now();
     let until = start + turn;
     let waits = match contender {
-        // Its calls block. In threads of their own they are spared the way to a runtime's and back.
+        // Its calls block. In threads of their own they do not pay for the way through a runtime.
         Contender::Naive(naive) => blocking(naive, bodies, waiting, until),
         contender => runtime.block_on(waited(contender, bodies, waiting, until)),
     };
@@ -95,7 +98,7 @@ async fn waited(
     tasks.join_all().await.into_iter().flatten().collect()
 }
 
-/// The time within which 99 of 100 were done, in milliseconds.
+/// The time in milliseconds within which 99 of 100 deliveries were stored.
 pub(crate) fn p99(waits: impl IntoIterator<Item = Duration>) -> f64 {
     let mut waits: Vec<_> = waits.into_iter().collect();
     waits.sort_unstable();

@@ -1,5 +1,5 @@
-//! What the inbox can do, next to what an application would write in its place, on the disk that holds the target
-//! folder: each figure is a ratio within this run, or held against a limit.
+//! The rates of the inbox on the disk of the target folder, compared with what an application would write instead. Each
+//! figure is a ratio within this run, or is compared with a limit.
 //!
 //! ```text
 //! cargo bench -p article-inbox --bench inbox                      all of it, in minutes
@@ -7,19 +7,15 @@
 //! cargo bench -p article-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, tombstones, memory
 //! ```
 
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // the figures are what it is for
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
 mod bodies;
+mod contenders;
 mod form;
 mod load;
-mod log;
 mod memory;
-mod naive;
 mod receiver;
 mod scratch;
-mod sender;
-mod server;
-mod slow;
 mod store;
 mod table;
 mod tombstones;
@@ -32,17 +28,17 @@ use form::Form;
 fn main() {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let Some(role) = server::Role::of(&arguments) {
+    if let Some(role) = receiver::server::Role::of(&arguments) {
         return role.serve();
     }
-    if arguments.iter().any(|argument| argument == slow::CHILD) {
-        return slow::child();
+    if arguments.iter().any(|argument| argument == store::slow::CHILD) {
+        return store::slow::child();
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
     let parts: [Part; 6] = [
         ("store", store::run),
-        ("slow", slow::run),
+        ("slow", store::slow::run),
         ("receiver", receiver::run),
         ("work", work::run),
         ("tombstones", tombstones::run),

@@ -24,7 +24,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const MOST_MEMORY: f64 = 32.0;
 const MOST_LOG: f64 = 128.0;
 
-/// What the process and its files hold while deliveries pass through: stored, worked on, pruned when they are old.
+/// The size of the process and its files while deliveries are stored, worked on, and pruned when they are old.
 pub(crate) fn run(form: Form) {
     let (deliveries, name) = match form {
         Form::Short => (40_000, "40,000"),
@@ -123,7 +123,7 @@ async fn prune(store: &SqliteStore, before: SystemTime) {
     while store.prune(prune).await.unwrap().more {}
 }
 
-/// The memory of this process, in MiB, where the system tells.
+/// The memory of this process in MiB, if the system reports it.
 fn resident() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

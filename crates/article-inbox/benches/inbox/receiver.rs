@@ -1,21 +1,26 @@
+pub(crate) mod sender;
+pub(crate) mod server;
+
 use std::{thread, time::Duration};
 
+use self::{
+    sender::{flood, pace},
+    server::{Role, Server},
+};
 use crate::{
     form::{Form, median},
     load::{Lap, p99},
     scratch,
-    sender::{flood, pace},
-    server::{Role, Server},
     table::{Table, at_least, at_most, plain},
 };
 
 const CONNECTIONS: usize = 64;
 const PACE: u32 = 200;
 
-/// What a server put off is not to fall into the other's turn.
+/// A pause in which a server finishes delayed work, so that it does not fall into the other's turn.
 const REST: Duration = Duration::from_millis(400);
 
-/// A whole receiver over loopback, in a process of its own, against one that a newcomer would write.
+/// A complete receiver over loopback, in a process of its own, compared with a simple one.
 pub(crate) fn run(form: Form) {
     let runtime = crate::runtime();
     let folders = [scratch::folder(), scratch::folder()];

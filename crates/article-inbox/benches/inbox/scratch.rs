@@ -5,15 +5,15 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A folder on the disk that is measured: that of the target folder, as a temporary one may be in memory, or the one
-/// that `INBOX_BENCH_FOLDER` names.
+/// A folder on the disk that is measured: that of the target folder, because a temporary folder may be in memory, or the
+/// folder that `INBOX_BENCH_FOLDER` names.
 pub(crate) fn folder() -> TempDir {
     let named = env::var_os("INBOX_BENCH_FOLDER").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| env::current_exe().unwrap().with_file_name(""));
     tempfile::Builder::new().prefix("inbox-bench-").tempdir_in(folder).unwrap()
 }
 
-/// How large a file is; nothing if there is none.
+/// The size of a file; 0 if there is none.
 pub(crate) fn mebibytes(path: &Path) -> f64 {
     path.metadata().map_or(0.0, |metadata| metadata.len() as f64 / f64::from(1 << 20))
 }

@@ -1,3 +1,5 @@
+pub(crate) mod slow;
+
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use article_inbox::SqliteStore;
@@ -5,15 +7,14 @@ use tokio::runtime::Runtime;
 
 use crate::{
     bodies::Bodies,
+    contenders::{log::Log, naive::Naive},
     form::{Form, median},
     load::{Contender, Lap, lap, p99},
-    log::Log,
-    naive::Naive,
     scratch,
     table::{Table, at_least, at_most, plain},
 };
 
-/// How many wait at once, the ratio to the naive one that is wanted, and the slowest in a hundred, in milliseconds.
+/// The number of waiting deliveries, the ratio to the naive contender that is wanted, and the p99 in milliseconds.
 const TARGETS: [(usize, Option<f64>, Option<f64>); 4] = [
     (1, Some(0.85), None),
     (8, None, None),
@@ -21,10 +22,10 @@ const TARGETS: [(usize, Option<f64>, Option<f64>); 4] = [
     (256, Some(3.7), Some(60.0)),
 ];
 
-/// Time for a contender to finish what it put off, before it is another's turn.
+/// The pause in which a contender finishes delayed work, before the turn of another.
 const REST: Duration = Duration::from_millis(400);
 
-/// Turns of contenders, round by round.
+/// The turns of the contenders, round by round.
 pub(crate) struct Race {
     rounds: Vec<Vec<Lap>>,
 }
@@ -38,7 +39,7 @@ impl Race {
         runtime: &Runtime,
     ) -> Self {
         let bodies = Bodies::new(16 * 1024);
-        // The first turns fill caches and make files grow to what they will be.
+        // The first turns fill caches and let files grow to their size.
         for contender in contenders {
             lap(contender, &bodies, waiting, turn / 3, runtime);
             thread::sleep(REST);
@@ -46,7 +47,7 @@ impl Race {
         let round = |round: usize| {
             let mut laps: Vec<Lap> = contenders.iter().map(|_| Lap::default()).collect();
             for index in 0..contenders.len() {
-                // Nobody always runs behind the same other one.
+                // The order changes, so that no contender always runs after the same other one.
                 let index = (index + round) % contenders.len();
                 laps[index] = lap(&contenders[index], &bodies, waiting, turn, runtime);
                 thread::sleep(REST);
@@ -65,13 +66,13 @@ impl Race {
         median(self.rounds.iter().map(|laps| laps[contender].rate / laps[to].rate))
     }
 
-    /// Over all rounds, and all checkpoints in them.
+    /// Over all rounds, with all checkpoints in them.
     pub(crate) fn p99(&self, contender: usize) -> f64 {
         p99(self.rounds.iter().flat_map(|laps| laps[contender].waits.iter().copied()))
     }
 }
 
-/// The store and the naive one, each in a file of its own.
+/// The store and the naive contender, each in a file of its own.
 pub(crate) fn contenders(folder: &Path) -> [Contender; 2] {
     let store = SqliteStore::open(folder.join("inbox.db")).unwrap();
     [Contender::Naive(Arc::new(Naive::open(folder))), Contender::Store(store)]

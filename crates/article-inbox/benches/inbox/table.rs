@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Figures beside the targets they are held against: the first column is a name.
+/// Figures beside their targets. The first column is a name.
 pub(crate) struct Table {
     title: &'static str,
     rows: Vec<Vec<String>>,
@@ -41,12 +41,12 @@ impl fmt::Display for Table {
     }
 }
 
-/// A value that is to be so much at least.
+/// A value that should be at least its target.
 pub(crate) fn at_least(value: f64, target: f64, unit: &str) -> String {
     against(value, target, value >= target, '≥', unit)
 }
 
-/// A value that is to be so much at most.
+/// A value that should be at most its target.
 pub(crate) fn at_most(value: f64, target: f64, unit: &str) -> String {
     against(value, target, value <= target, '≤', unit)
 }

@@ -11,9 +11,9 @@ use crate::{
     table::{Table, at_least, plain},
 };
 
-/// Puts so many done entries without bodies into a store's file, as its retention leaves them; nobody may have it open.
+/// Puts that many done entries without bodies into a store's file, as retention leaves them. The file must not be open.
 ///
-/// Their ids are spread over all there are, in ascending order, so that the index is filled from left to right.
+/// The job ids are spread over the whole range in ascending order, so that the index is filled from left to right.
 pub(crate) fn fill(path: &Path, count: i64) {
     drop(SqliteStore::open(path).unwrap());
     let connection = Connection::open(path).unwrap();
@@ -48,7 +48,7 @@ pub(crate) fn fill(path: &Path, count: i64) {
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
 }
 
-/// The rate of deliveries into a store with a long past, against one without.
+/// The rate of deliveries into a store with many tombstones, compared with an empty one.
 pub(crate) fn run(form: Form) {
     let (count, name) = match form {
         Form::Short => (1_000_000, "1,000,000 tombstones"),
@@ -58,7 +58,7 @@ pub(crate) fn run(form: Form) {
     let folder = scratch::folder();
     let path = folder.path().join("long.db");
     fill(&path, count);
-    // What was written without syncs is on its way to the disk.
+    // Unsynced writes are still on their way to the disk.
     std::fs::File::open(&path).unwrap().sync_all().unwrap();
     thread::sleep(Duration::from_secs(1));
     let contenders = [&folder.path().join("new.db"), &path]

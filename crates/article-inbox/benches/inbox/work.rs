@@ -22,7 +22,7 @@ const TOMBSTONES: i64 = 1_000_000;
 const ENTRIES: u64 = 5_000;
 const TARGET: f64 = 5_000.0;
 
-/// Entries that a worker claims, reads and completes in a second, in a file with a long past.
+/// How many entries per second a worker claims, reads and completes, in a file with many tombstones.
 pub(crate) fn run(form: Form) {
     let runtime = crate::runtime();
     let folder = scratch::folder();

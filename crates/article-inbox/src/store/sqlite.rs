@@ -7,6 +7,7 @@ mod fault;
 mod file_system;
 
 mod database_file;
+
 mod lock_file;
 
 mod connection;

@@ -105,7 +105,7 @@ mod enabled {
     }
 
     pub(crate) fn stuck(handlers: usize) {
-        let advice = "nothing is claimed while so many handlers that were given up go on: restart the program";
+        let advice = "nothing is claimed while too many handlers that were given up go on: restart the program";
         STUCK.log(|unlogged| warn!(target: TARGET, handlers, unlogged, "{advice}"));
     }
 

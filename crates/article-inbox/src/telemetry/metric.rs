@@ -1,41 +1,41 @@
 //! The names of all metrics, for dashboards and alarms.
 //!
-//! They go wherever the application's recorder of the crate `metrics` sends them; it may be installed before the
-//! inbox is opened or after. Every label has few values: no job id, no target, no cause.
+//! They go to the application's recorder of the crate `metrics`, which may be installed before or after the inbox is opened.
+//! Every label has few values: no job id, no target, no cause.
 //!
 //! | name | kind | unit | labels | when |
 //! |---|---|---|---|---|
 //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `crowded`, or `unavailable` (503) |
 //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
-//! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused before it came here, for the cause that the sender was told |
+//! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
 //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
-//! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, as their last attempt never ended |
+//! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
 //! | `article_inbox_expired_leases_total` | counter | count | | a claim found leases that had ended: a worker was killed, or cut off from the store |
 //! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `gave_up`, `panicked` or `timed_out` |
 //! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt` or `released` |
 //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
-//! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, as its lease was lost |
-//! | `article_inbox_overdue_seconds` | gauge | seconds | | health was asked, and only then: for how long the entry that waits longest could have been worked on |
-//! | `article_inbox_stuck_handlers` | gauge | count | | a worker asked for work: how many of its handlers were given up and go on all the same |
+//! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
+//! | `article_inbox_overdue_seconds` | gauge | seconds | | health was asked, and only then: how long the oldest due entry has been due |
+//! | `article_inbox_stuck_handlers` | gauge | count | | a worker asked for work: how many of its handlers go on although they were given up |
 //! | `article_inbox_thread_failures_total` | counter | count | | the system gave no thread for an attempt |
 //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `hints` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `open`, `begin` or `commit`, once for all calls in it |
 //!
-//! Ask [`health`](crate::Inbox::health) at each scrape, so that the gauge of what is overdue is true. With several
-//! workers in one process, the gauge of stuck handlers is that of the one which asked last.
+//! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current. With
+//! several workers in one process, the gauge of stuck handlers is that of the worker which asked last.
 //!
 //! Worth an alarm: `unavailable` deliveries, anything `dead` or `corrupt`, lost leases, and entries that are overdue
 //! for longer than a handler takes.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
-/// Deliveries that were answered, by what became of them.
+/// Deliveries that were answered, by their result.
 pub const DELIVERIES: &str = "article_inbox_deliveries_total";
-/// How long they waited for their commit.
+/// How long deliveries waited for their commit.
 pub const RECORD_DURATION: &str = "article_inbox_record_duration_seconds";
-/// Authentic deliveries that were refused, by the code that the sender was told.
+/// Authentic deliveries that were refused, by the code that the sender was given.
 pub const REFUSED: &str = "article_inbox_refused_total";
 /// Entries leased to workers.
 pub const CLAIMED: &str = "article_inbox_claimed_total";
@@ -51,23 +51,23 @@ pub const ATTEMPTS: &str = "article_inbox_attempts_total";
 pub const DEAD: &str = "article_inbox_dead_total";
 /// Attempts whose result was dropped.
 pub const LOST_LEASES: &str = "article_inbox_lost_leases_total";
-/// For how long the entry that waits longest could have been worked on.
+/// How long the oldest due entry has been due.
 pub const OVERDUE: &str = "article_inbox_overdue_seconds";
-/// Handlers that were given up and go on.
+/// Handlers that go on although they were given up.
 pub const STUCK_HANDLERS: &str = "article_inbox_stuck_handlers";
 /// Attempts for which there was no thread.
 pub const THREAD_FAILURES: &str = "article_inbox_thread_failures_total";
-/// What retention removed, by what it was.
+/// What retention removed, by kind.
 pub const PRUNED: &str = "article_inbox_pruned_total";
 /// How many calls shared a sync of the disk.
 pub const COMMIT_GROUP_SIZE: &str = "article_inbox_commit_group_size";
-/// How long the disk took.
+/// How long the disk took to commit.
 pub const COMMIT_DURATION: &str = "article_inbox_commit_duration_seconds";
 /// Failures of the store, by the call.
 pub const STORE_FAILURES: &str = "article_inbox_store_failures_total";
 
-/// Tells the recorder the unit of each metric and what it means. Call it once the recorder is installed, if it
-/// shows such things.
+/// Gives the recorder the unit and the meaning of each metric. Call it once the recorder is installed, if the recorder
+/// shows them.
 ///
 /// ```
 /// article_inbox::metric::describe();
@@ -75,11 +75,11 @@ pub const STORE_FAILURES: &str = "article_inbox_store_failures_total";
 pub fn describe() {
     let count = |name, meaning: &'static str| describe_counter!(name, Unit::Count, meaning);
     let time = |name, meaning: &'static str| describe_histogram!(name, Unit::Seconds, meaning);
-    count(DELIVERIES, "deliveries that were answered, by what became of them");
+    count(DELIVERIES, "deliveries that were answered, by their result");
     time(RECORD_DURATION, "how long deliveries waited for their commit");
-    count(REFUSED, "authentic deliveries that were refused, by the code that the sender was told");
+    count(REFUSED, "authentic deliveries that were refused, by the code that the sender was given");
     count(CLAIMED, "entries leased to workers, each for one attempt");
-    count(BURIED, "entries given up at a claim, as their last attempt never ended");
+    count(BURIED, "entries given up at a claim, because their last attempt never ended");
     count(
         EXPIRED_LEASES,
         "leases that ended unsettled: a worker was killed or cut off from the store",
@@ -87,16 +87,12 @@ pub fn describe() {
     time(HANDLER_DURATION, "how long handlers took, by how they ended");
     count(ATTEMPTS, "attempts, by their outcome");
     count(DEAD, "entries given up by a worker");
-    count(LOST_LEASES, "attempts whose result was dropped, as their lease was lost");
-    let meaning = "for how long the entry that waits longest could have been worked on, when health was last asked";
+    count(LOST_LEASES, "attempts whose result was dropped, because their lease was lost");
+    let meaning = "how long the oldest due entry had been due when health was last asked";
     describe_gauge!(OVERDUE, Unit::Seconds, meaning);
-    describe_gauge!(
-        STUCK_HANDLERS,
-        Unit::Count,
-        "handlers that were given up and go on all the same"
-    );
+    describe_gauge!(STUCK_HANDLERS, Unit::Count, "handlers that go on although they were given up");
     count(THREAD_FAILURES, "attempts for which the system gave no thread");
-    count(PRUNED, "what retention removed, by what it was");
+    count(PRUNED, "what retention removed, by kind");
     describe_histogram!(COMMIT_GROUP_SIZE, Unit::Count, "how many calls shared a sync of the disk");
     time(COMMIT_DURATION, "how long the disk took to commit");
     count(STORE_FAILURES, "failures of the store, by the call");

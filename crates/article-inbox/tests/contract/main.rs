@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use article_inbox::Clock;
 
-/// A clock that stands still at some time of a life.
+/// A clock that stands still at a time in the recent past.
 fn stepped() -> Clock {
     Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000))
 }

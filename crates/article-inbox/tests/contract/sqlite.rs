@@ -42,7 +42,7 @@ impl Subject for Sqlite {
 
 impl Durable for Sqlite {
     fn reopen(&mut self) {
-        // The lock of the first keeps the second out for as long as it is there.
+        // The first store must be dropped, because its lock excludes the second.
         self.store = None;
         self.store = Some(open(self.folder.path(), &self.clock));
     }

@@ -12,7 +12,7 @@ async fn exported(inbox: &Inbox) -> String {
     String::from_utf8(lines).unwrap()
 }
 
-/// Why a line is refused that is good but for one change.
+/// Why a line is refused that is correct except for one change.
 async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
     let scene = Scene::new();
     scene.deliver("job_1").await;
@@ -26,7 +26,7 @@ async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
 }
 
 #[tokio::test]
-async fn what_is_exported_and_imported_is_what_it_was() {
+async fn an_exported_entry_is_imported_as_it_was() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
     from.accept(&DeliveryRequest::unicode().job_id("job_1")).await;
@@ -65,7 +65,7 @@ async fn an_entry_that_was_leased_there_waits_here() {
 }
 
 #[tokio::test]
-async fn lines_before_a_bad_one_are_taken_in_and_empty_ones_passed_over() {
+async fn lines_before_a_wrong_one_are_imported_and_empty_ones_skipped() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
     let lines = format!("\r\n{}\n{{", exported(&from.inbox).await);
@@ -74,7 +74,7 @@ async fn lines_before_a_bad_one_are_taken_in_and_empty_ones_passed_over() {
     assert_eq!(to.inbox.counts().await.unwrap().total(), 1);
 }
 
-/// Else one damaged body would keep everything behind it from coming back.
+/// Otherwise one damaged body would prevent the import of all later lines.
 #[tokio::test]
 async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported() {
     let (from, to) = (Scene::new(), Scene::new());
@@ -85,7 +85,7 @@ async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported
     assert_eq!((bodies[0].digest, bodies[0].bytes.as_ref()), (Digest::of(b"{}"), None));
 }
 
-/// I1: the service's next attempt, or the API, mends what came here without its bytes.
+/// Durable acknowledgement: the next delivery, or the API, repairs an entry that came without its bytes.
 #[tokio::test]
 async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_again() {
     let (from, to) = (Scene::new(), Scene::new());
@@ -142,16 +142,16 @@ async fn a_time_that_no_store_can_hold_is_refused() {
 }
 
 #[tokio::test]
-async fn a_state_that_nobody_knows_is_refused() {
+async fn an_unknown_state_is_refused() {
     assert_eq!(
         refused(|line| line["state"] = "lost".into()).await,
         "line 1 is no entry: state: not a state"
     );
 }
 
-/// I10: what a parser says of a value it did not expect holds that value.
+/// Secrecy: a parser's error for an unexpected value quotes that value.
 #[tokio::test]
-async fn no_error_about_a_line_repeats_what_stands_in_it() {
+async fn no_error_about_a_line_quotes_its_content() {
     for field in ["attempts", "bodies", "received_at"] {
         let error = refused(|line| line[field] = "secret canary".into()).await;
         assert!(error.starts_with("line 1 is no entry: another kind of value"), "{error}");

@@ -7,9 +7,9 @@ use super::{
     scene::{HOUR, Scene},
 };
 
-/// I9
+/// Bounded resources.
 #[tokio::test(start_paused = true)]
-async fn the_store_is_written_to_once_a_second_however_often_it_is_asked_for() {
+async fn the_store_is_probed_once_a_second_however_often_health_is_asked() {
     let scene = Scene::new();
     for _ in 0..100 {
         scene.inbox.ready().await.unwrap();
@@ -21,9 +21,9 @@ async fn the_store_is_written_to_once_a_second_however_often_it_is_asked_for() {
     assert_eq!(scene.store.calls("probe"), 2);
 }
 
-/// I9
+/// Bounded resources.
 #[tokio::test(start_paused = true)]
-async fn whoever_asks_while_the_store_is_asked_waits_for_that_answer() {
+async fn concurrent_questions_share_one_probe() {
     let scene = Scene::new();
     scene.store.fault("probe", Fault::Hangs);
     let ask = || scene.inbox.ready();
@@ -33,14 +33,14 @@ async fn whoever_asks_while_the_store_is_asked_waits_for_that_answer() {
 }
 
 #[tokio::test]
-async fn a_closed_inbox_is_not_ready_whatever_was_seen_a_moment_before() {
+async fn a_closed_inbox_is_not_ready_whatever_the_last_probe_found() {
     let scene = Scene::new();
     scene.inbox.ready().await.unwrap();
     scene.inbox.close().await.unwrap();
     assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the inbox is closed");
 }
 
-/// I11
+/// Receiver independence.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_is_not_ready_after_two_seconds() {
     let (scene, began) = (Scene::new(), Instant::now());
@@ -51,16 +51,16 @@ async fn a_store_that_hangs_is_not_ready_after_two_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn health_is_told_in_time_while_the_store_hangs() {
+async fn health_answers_in_time_while_the_store_hangs() {
     let (scene, began) = (Scene::new(), Instant::now());
     scene.store.fault_everywhere(&Fault::Hangs);
     assert!(scene.inbox.health().await.writable.is_err());
     assert!(began.elapsed() <= Duration::from_secs(4));
 }
 
-/// Whoever asked has hung up: the next one asks anew.
+/// The first caller dropped its future. The next one probes again.
 #[tokio::test(start_paused = true)]
-async fn a_question_that_nobody_waits_for_any_more_blocks_no_other() {
+async fn a_dropped_question_blocks_no_other() {
     let scene = Scene::new();
     scene.store.fault("probe", Fault::Hangs);
     let impatient = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
@@ -78,7 +78,7 @@ async fn a_store_that_fails_is_not_ready_and_says_why() {
 }
 
 #[tokio::test]
-async fn health_tells_for_how_long_an_entry_could_have_been_worked_on() {
+async fn health_reports_how_long_the_oldest_entry_has_been_due() {
     let scene = Scene::new();
     assert_eq!(scene.inbox.health().await.overdue, None);
     scene.deliver("job_1").await;

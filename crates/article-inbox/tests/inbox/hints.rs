@@ -9,15 +9,15 @@ use tokio::{sync::Notify, time::advance};
 
 use super::{faulty::Fault, scene::Scene};
 
-/// Until the inbox holds no hint any more.
-async fn carried(scene: &Scene) {
+/// Waits until the inbox holds no hint.
+async fn until_stored(scene: &Scene) {
     for _ in 0..10_000 {
         if scene.inbox.health().await.hints_held == 0 {
             return;
         }
         tokio::task::yield_now().await;
     }
-    panic!("nobody carries the hints");
+    panic!("the hints are not stored");
 }
 
 async fn jobs(scene: &Scene) -> Vec<String> {
@@ -25,12 +25,12 @@ async fn jobs(scene: &Scene) -> Vec<String> {
     hints.into_iter().map(|hint| hint.job_id.as_str().to_owned()).collect()
 }
 
-/// I8
+/// Known jobs.
 #[tokio::test]
 async fn a_refused_delivery_leaves_a_hint() {
     let scene = Scene::new();
     scene.refuse("job_1");
-    carried(&scene).await;
+    until_stored(&scene).await;
     let hint = Hint {
         job_id: "job_1".parse().unwrap(),
         at: scene.clock.now(),
@@ -39,7 +39,7 @@ async fn a_refused_delivery_leaves_a_hint() {
     assert_eq!(scene.inbox.hints(10).await.unwrap(), [hint]);
 }
 
-/// I8: an outage longer than the service comes back leaves a trace of every job.
+/// Known jobs: an outage that outlasts the attempts of the service leaves a trace of every job.
 #[tokio::test]
 async fn a_delivery_that_could_not_be_stored_leaves_a_hint() {
     let scene = Scene::new();
@@ -48,22 +48,22 @@ async fn a_delivery_that_could_not_be_stored_leaves_a_hint() {
         scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
         Reply::Unavailable
     );
-    carried(&scene).await;
+    until_stored(&scene).await;
     let hints = scene.inbox.hints(10).await.unwrap();
     assert_eq!((hints[0].job_id.as_str(), &*hints[0].code), ("job_1", "unavailable"));
 }
 
 #[tokio::test]
-async fn what_a_stranger_sends_leaves_no_hint() {
+async fn an_unauthorized_delivery_leaves_no_hint() {
     let scene = Scene::new();
     scene.hear(&DeliveryRequest::complete().job_id("job_1").with_defect(Defect::WrongToken));
     assert_eq!(scene.inbox.health().await.hints_held, 0);
     assert!(jobs(&scene).await.is_empty());
 }
 
-/// I7, I8
+/// Convergence and known jobs.
 #[tokio::test(start_paused = true)]
-async fn a_hint_is_held_until_the_store_takes_it() {
+async fn a_hint_is_held_until_the_store_accepts_it() {
     let scene = Scene::new();
     scene.store.fault("hint", Fault::Fails(3));
     scene.refuse("job_1");
@@ -74,11 +74,11 @@ async fn a_hint_is_held_until_the_store_takes_it() {
         advance(Duration::from_secs(pause)).await;
         tokio::task::yield_now().await;
     }
-    carried(&scene).await;
+    until_stored(&scene).await;
     assert_eq!((jobs(&scene).await, scene.store.calls("hint")), (vec!["job_1".to_owned()], 4));
 }
 
-/// I9
+/// Bounded resources.
 #[tokio::test]
 async fn while_the_store_is_down_a_thousand_hints_are_held_and_the_others_counted() {
     let scene = Scene::new();
@@ -90,7 +90,7 @@ async fn while_the_store_is_down_a_thousand_hints_are_held_and_the_others_counte
     assert_eq!((health.hints_held, health.hints_dropped), (1024, 6));
 }
 
-/// I8: as on servers that have a runtime for each of their threads, or tests that share an inbox.
+/// Known jobs: some servers have a runtime for each thread, and some tests share an inbox.
 #[test]
 fn a_hint_outlives_the_runtime_on_which_it_was_to_be_stored() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -106,14 +106,14 @@ fn a_hint_outlives_the_runtime_on_which_it_was_to_be_stored() {
     scene.store.mend();
     runtime().block_on(async {
         scene.refuse("job_2");
-        carried(&scene).await;
+        until_stored(&scene).await;
         let mut jobs = jobs(&scene).await;
         jobs.sort_unstable();
         assert_eq!(jobs, ["job_1", "job_2"]);
     });
 }
 
-/// I8
+/// Known jobs.
 #[tokio::test]
 async fn a_hint_outlives_a_store_that_panics() {
     let scene = Scene::new();
@@ -124,11 +124,11 @@ async fn a_hint_outlives_a_store_that_panics() {
     }
     scene.store.mend();
     scene.refuse("job_1");
-    carried(&scene).await;
+    until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_1"]);
 }
 
-/// I8: blocking servers hear of refusals outside of any runtime.
+/// Known jobs: a blocking server reports refusals outside of a runtime.
 #[test]
 fn a_hint_from_outside_a_runtime_is_stored_with_the_next_one_inside() {
     let scene = Scene::new();
@@ -137,7 +137,7 @@ fn a_hint_from_outside_a_runtime_is_stored_with_the_next_one_inside() {
     runtime.block_on(async {
         assert_eq!(scene.inbox.health().await.hints_held, 1);
         scene.refuse("job_1");
-        carried(&scene).await;
+        until_stored(&scene).await;
         assert_eq!(jobs(&scene).await, ["job_1"]);
     });
 }

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod export;
-#[path = "../worker/faulty.rs"]
+#[path = "../common/faulty_store.rs"]
 mod faulty;
 mod health;
 mod hints;
-mod operations;
+mod operator;
 mod replies;
 mod scene;

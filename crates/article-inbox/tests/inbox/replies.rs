@@ -9,7 +9,7 @@ use super::{
     scene::{Scene, key},
 };
 
-/// I2
+/// One entry.
 #[tokio::test]
 async fn the_same_delivery_again_is_a_duplicate() {
     let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
@@ -18,7 +18,7 @@ async fn the_same_delivery_again_is_a_duplicate() {
     assert_eq!(scene.inbox.counts().await.unwrap().total(), 1);
 }
 
-/// I2
+/// One entry.
 #[tokio::test]
 async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
     let scene = Scene::new();
@@ -30,9 +30,10 @@ async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
     assert_eq!(bodies[1].bytes.as_ref(), Some(other.body()));
 }
 
-/// I3, I9: among those there may be no article, so the service must come again once a worker has looked.
+/// At least once and bounded resources: the stored bodies may contain no article, so the service must deliver again once a
+/// worker has looked at them.
 #[tokio::test]
-async fn a_body_without_room_is_to_come_again_until_a_worker_has_looked_at_the_others() {
+async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_others() {
     let scene = Scene::new();
     let post =
         |number: usize| DeliveryRequest::complete().job_id("job_1").field("number", number.into());
@@ -52,7 +53,7 @@ async fn a_body_without_room_is_to_come_again_until_a_worker_has_looked_at_the_o
     assert_eq!(scene.inbox.show(key("job_1")).await.unwrap().unwrap().1.len(), MAX_BODIES);
 }
 
-/// I6
+/// No false acknowledgement.
 #[tokio::test]
 async fn a_store_that_fails_is_answered_with_unavailable() {
     let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
@@ -64,7 +65,7 @@ async fn a_store_that_fails_is_answered_with_unavailable() {
     assert_eq!(scene.accept(&post).await, Reply::Stored);
 }
 
-/// I6: whether it was stored is unknown; the service's next attempt tells.
+/// No false acknowledgement: whether the delivery was stored is unknown until the next attempt of the service.
 #[tokio::test]
 async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
     let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
@@ -73,7 +74,7 @@ async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
 }
 
-/// I6
+/// No false acknowledgement.
 #[tokio::test]
 async fn a_closed_inbox_answers_unavailable() {
     let scene = Scene::new();
@@ -81,7 +82,7 @@ async fn a_closed_inbox_answers_unavailable() {
     assert_eq!(scene.accept(&DeliveryRequest::complete()).await, Reply::Unavailable);
 }
 
-/// I6, I11
+/// No false acknowledgement and receiver independence.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_is_answered_with_unavailable_after_two_seconds() {
     let (scene, began) = (Scene::new(), Instant::now());
@@ -104,7 +105,7 @@ async fn a_store_that_takes_a_little_less_than_two_seconds_is_waited_for() {
     assert_eq!(reply, Reply::Stored);
 }
 
-/// I2: one is stored, whoever comes first.
+/// One entry: one delivery is stored, whichever comes first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_deliveries_at_the_same_time_one_is_stored() {
     let scene = Arc::new(Scene::new());

@@ -1,4 +1,4 @@
-//! What the tests have in common: an inbox on a store under fault, and a clock that is stepped.
+//! What the tests share: an inbox on a store with faults, and a stepped clock.
 
 use std::time::{Duration, SystemTime};
 
@@ -37,7 +37,7 @@ impl Scene {
         assert_eq!(self.accept(&DeliveryRequest::complete().job_id(job)).await, Reply::Stored);
     }
 
-    /// The receiver refuses it, and the inbox hears of that.
+    /// The receiver refuses it and reports that to the inbox.
     pub(crate) fn refuse(&self, job: &str) {
         self.hear(&DeliveryRequest::complete().job_id(job).with_defect(Defect::TruncatedBody));
     }

@@ -1,4 +1,4 @@
-//! The metrics count what happens, and the documented table is what is counted.
+//! The metrics count what happens, and the documented table lists all of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // all of this is a test, and an unwrap the assertion
 
@@ -12,7 +12,7 @@ use metrics::Unit;
 
 use recorder::{Recorder, Series};
 
-/// What a script brings to the recorder of its thread, on which all of it runs but for handlers.
+/// Runs a script with a recorder for this thread. Everything except handlers runs on this thread.
 fn counted(script: impl AsyncFnOnce(&Recorder)) -> Recorder {
     let recorder = Recorder::default();
     metrics::with_local_recorder(&recorder, || block_on(script(&recorder)));
@@ -92,17 +92,17 @@ fn what_retention_removes_is_counted_by_kind() {
 }
 
 #[test]
-fn health_tells_how_long_the_oldest_entry_waits_unless_the_store_does_not_answer() {
+fn health_reports_how_long_the_oldest_entry_has_been_due_unless_the_store_does_not_answer() {
     let recorder = counted(async |_| script::health().await);
     assert_eq!(recorder.values(metric::OVERDUE, ""), [0.0, 90.0]);
 }
 
-/// In one test, as a process has one recorder for all its threads.
+/// One test, because a process has one recorder for all its threads.
 #[test]
-fn the_table_is_what_is_emitted() {
+fn the_table_lists_what_is_emitted() {
     let recorder = Recorder::default();
     let folder = tempfile::tempdir().unwrap();
-    // The store's thread is there before the recorder is, and counts in it all the same.
+    // The store's thread starts before the recorder is installed, and still uses it.
     block_on(async {
         let opened = article_inbox::Inbox::open(folder.path().join("earlier.db")).await.unwrap();
         assert!(metrics::set_global_recorder(recorder.clone()).is_ok());
@@ -157,7 +157,7 @@ struct Row {
     when: &'static str,
 }
 
-/// The documentation of the module, as it stands in the source.
+/// The documentation of the module, read from the source.
 fn table() -> BTreeMap<String, Row> {
     let source = include_str!("../../src/telemetry/metric.rs");
     let rows = source.lines().filter_map(|line| line.strip_prefix("//! | `"));

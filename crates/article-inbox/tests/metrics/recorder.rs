@@ -8,7 +8,7 @@ use metrics::{
     SharedString, Unit,
 };
 
-/// Remembers every value that it was given, and shares that with its clones.
+/// A recorder that keeps every value. Its clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Arc<Mutex<Recorded>>);
 
@@ -18,7 +18,7 @@ struct Recorded {
     described: BTreeMap<String, (&'static str, Unit)>,
 }
 
-/// What one line of a dashboard shows.
+/// One series.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Series {
     pub(crate) name: String,
@@ -27,12 +27,12 @@ pub(crate) struct Series {
 }
 
 impl Recorder {
-    /// The sum of a counter, over all series with this label value; an empty one is that of all.
+    /// The sum of a counter over all series with this label value; an empty value means all series.
     pub(crate) fn count(&self, name: &str, label: &str) -> f64 {
         self.values(name, label).iter().sum()
     }
 
-    /// Everything that was recorded under this name and label value, a gauge's last value at the end.
+    /// All values that were recorded under this name and label value. A gauge's last value is at the end.
     pub(crate) fn values(&self, name: &str, label: &str) -> Vec<f64> {
         let has_label = |series: &Series| {
             label.is_empty() || series.labels.iter().any(|(_, value)| value == label)

@@ -1,4 +1,4 @@
-//! What is done to an inbox, so that there is something to count.
+//! Scripts that give the metrics something to count.
 
 use std::{
     future::{pending, ready},
@@ -50,8 +50,8 @@ async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
     }
 }
 
-/// A body, the same again, three others, one too many, and two more once a worker has done with it; one that
-/// is refused; one after the end.
+/// A body, the same again, three others, one too many, and two more after a worker has settled the entry; one that is
+/// refused; one after the inbox was closed.
 pub(crate) async fn deliveries() {
     let inbox = Inbox::memory();
     let body = |note: &str| {
@@ -76,7 +76,7 @@ pub(crate) async fn deliveries() {
     assert_eq!(error.to_string(), "the inbox is closed");
 }
 
-/// One job for each way an attempt can end, with two attempts for each.
+/// One job per way in which an attempt can end, with two attempts each.
 pub(crate) async fn attempts(recorder: &Recorder) {
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let store = MemoryStore::new(clock.clone());
@@ -89,7 +89,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
         digest,
         bytes: article.body().clone(),
     };
-    // Its process was killed in both attempts.
+    // The process was killed in both attempts.
     store.record(arrival("killed", Digest::of(article.body()))).await.unwrap();
     for _ in 0..2 {
         let claims = store.claim(Claim { limit: 1, lease: SECOND, attempts: 2 }).await.unwrap();
@@ -147,7 +147,7 @@ pub(crate) async fn time_limit() {
     worker.run(until(&inbox, &[(State::Dead, 1)])).await.unwrap();
 }
 
-/// What is done, a month later.
+/// Done entries, a month later.
 pub(crate) async fn retention() {
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let inbox = Inbox::new(MemoryStore::new(clock.clone()));
@@ -168,7 +168,7 @@ pub(crate) async fn retention() {
     worker().run(pruned).await.unwrap();
 }
 
-/// An article that nobody has worked on for a minute and a half.
+/// An article that has been due for a minute and a half.
 pub(crate) async fn health() {
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let inbox = Inbox::new(MemoryStore::new(clock.clone()));
@@ -180,7 +180,7 @@ pub(crate) async fn health() {
     assert_eq!(inbox.health().await.overdue, None);
 }
 
-/// Three deliveries that come together, into a file.
+/// Three concurrent deliveries into a file.
 pub(crate) async fn sqlite(folder: &Path) {
     let inbox = Inbox::open(folder.join("inbox.db")).await.unwrap();
     tokio::join!(deliver(&inbox, "job_1"), deliver(&inbox, "job_2"), deliver(&inbox, "job_3"));

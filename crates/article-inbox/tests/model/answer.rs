@@ -5,7 +5,7 @@ use article_inbox::{
     store::{Claims, Lease, Recorded, Settled},
 };
 
-/// What a store says to a step.
+/// What a store answers to a step.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Answer {
     Nothing,
@@ -21,12 +21,12 @@ pub(crate) enum Answer {
     Shown(Option<Box<(Entry, Vec<Body>)>>),
     Changed(bool),
     Forgotten(u64),
-    /// Whether anything is damaged: the sentences are each store's own.
+    /// Whether anything is damaged. The sentences differ between stores.
     Damaged(bool),
     Failed(String),
 }
 
-/// Everything that is in a store.
+/// The whole content of a store.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Everything {
     pub(crate) entries: Vec<(Entry, Vec<Body>)>,

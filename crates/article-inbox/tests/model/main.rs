@@ -1,8 +1,8 @@
-//! Random calls, made of a [`MemoryStore`](article_inbox::MemoryStore) and a [`SqliteStore`](article_inbox::SqliteStore)
-//! on one stepped clock: every answer, and at the end every entry, must be the same.
+//! Random calls of a [`MemoryStore`](article_inbox::MemoryStore) and a [`SqliteStore`](article_inbox::SqliteStore) on one
+//! stepped clock. Every answer, and at the end every entry, must be the same.
 //!
-//! Some hundred sequences each time, 100,000 with `-- --long`. A difference is shrunk and printed with the seed of its
-//! sequence, and `-- --seed 42` makes that sequence again.
+//! It runs 400 sequences, or 100,000 with `-- --long`. A difference is shrunk and printed with the seed of its sequence.
+//! `-- --seed 42` runs that sequence again.
 
 #![allow(clippy::print_stdout)] // a program may
 
@@ -16,7 +16,7 @@ use pair::Pair;
 const SHORT: u64 = 400;
 const LONG: u64 = 100_000;
 
-/// Sequences that share a pair of stores. Each begins where all jobs of the one before were forgotten.
+/// How many sequences share a pair of stores. After each, all its jobs are forgotten.
 const SHARED: u64 = 500;
 
 fn main() {
@@ -34,7 +34,7 @@ fn main() {
     println!("{sequences} sequences from seed {first}, {steps} calls: no difference");
 }
 
-/// Runs the sequences of so many seeds, and says how many steps they had.
+/// Runs the sequences of consecutive seeds, and returns how many steps they had.
 async fn compare(first: u64, sequences: u64) -> usize {
     let (mut steps, mut pair) = (0, Pair::fresh());
     for number in 0..sequences {

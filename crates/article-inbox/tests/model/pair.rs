@@ -17,31 +17,31 @@ use crate::{
     step::{self, BODIES, CODES, EVENTS, Ending, Step, jobs, keys},
 };
 
-/// The model and the store that is compared with it, on one clock. Both have lived through the same calls, so that
-/// even ids and fences are the same.
+/// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
+/// fences are the same.
 pub(crate) struct Pair {
     clock: Clock,
     model: MemoryStore,
     store: SqliteStore,
     _folder: TempDir,
-    /// Ids below were given before this sequence.
+    /// The last id that was used before this sequence.
     first: i64,
     /// All leases of this sequence, the last claimed first.
     leases: VecDeque<Lease>,
 }
 
-/// What the two do not agree about.
+/// A difference between the two.
 #[derive(Debug)]
 pub(crate) struct Difference {
-    /// How many steps it took.
+    /// After how many steps it appeared.
     pub(crate) steps: usize,
-    /// The last of them, and both answers.
+    /// The last step, and both answers.
     pub(crate) told: String,
 }
 
 impl Pair {
     pub(crate) fn fresh() -> Self {
-        // Durability is not what this is about, and a disk is slow.
+        // This test is not about durability, and a disk is slow.
         let memory = Path::new("/dev/shm");
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -54,7 +54,7 @@ impl Pair {
         Self { clock, model, store, _folder: folder, first: 0, leases: VecDeque::new() }
     }
 
-    /// Makes all steps, then looks at everything, then forgets it. Stops at the first difference.
+    /// Makes all steps, compares everything, and forgets it. Stops at the first difference.
     pub(crate) async fn run(&mut self, steps: &[Step]) -> Result<(), Difference> {
         self.leases.clear();
         for (number, step) in steps.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Pair {
         })
     }
 
-    /// The lease of that age; before the first claim, one that nobody has.
+    /// The lease of that age; before the first claim, one that does not exist.
     fn lease(&self, age: usize) -> Lease {
         match self.leases.len() {
             0 => Lease { id: self.first + 1, fence: 1 },

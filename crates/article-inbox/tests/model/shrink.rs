@@ -3,8 +3,8 @@ use crate::{
     step::Step,
 };
 
-/// The same difference, or another, with as few steps as it takes: none of them can be left out. `None` when new
-/// stores show no difference.
+/// The same difference, or another one, with as few steps as possible: no step can be left out. `None` if new stores show
+/// no difference.
 pub(crate) async fn shrunk(steps: &[Step]) -> Option<(Vec<Step>, Difference)> {
     let mut difference = difference(steps).await?;
     let mut steps = steps[..difference.steps].to_vec();
@@ -13,7 +13,7 @@ pub(crate) async fn shrunk(steps: &[Step]) -> Option<(Vec<Step>, Difference)> {
         let mut fewer = steps.clone();
         fewer.remove(at);
         match self::difference(&fewer).await {
-            // What could not be left out before may be now.
+            // A step that was needed before may not be needed now.
             Some(found) => (steps, difference, at) = (fewer, found, 0),
             None => at += 1,
         }

@@ -4,8 +4,8 @@ use article_inbox::{EntryKey, State};
 use article_webhook::JobId;
 use fastrand::Rng;
 
-/// One call, or a pause before the next. Whatever it is about is named by its number, so that a sequence still makes
-/// sense when steps are taken out of it.
+/// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
+/// taken out.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     Advance(Duration),
@@ -19,7 +19,7 @@ pub(crate) enum Step {
         lease: Duration,
         attempts: u32,
     },
-    /// Leases by their age: 0 is the last that was claimed.
+    /// Leases by their age: 0 is the one that was claimed last.
     Extend {
         leases: Vec<usize>,
         by: Duration,
@@ -66,7 +66,7 @@ pub(crate) enum Step {
     Probe,
 }
 
-/// What a worker says; how many bodies it has seen counts from those that there are room for.
+/// The outcome of an attempt. The number of bodies that the worker saw goes up to the maximum of an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Ending {
     Done,
@@ -108,7 +108,7 @@ pub(crate) fn keys() -> impl Iterator<Item = EntryKey> {
     })
 }
 
-/// What is stored, claimed and settled most makes the most entries that other calls can be about.
+/// Recording, claiming and settling are frequent, so that there are entries for the other calls.
 fn step(rng: &mut Rng) -> Step {
     match rng.u32(..100) {
         0..12 => Step::Advance(pause(rng)),
@@ -130,7 +130,7 @@ fn step(rng: &mut Rng) -> Step {
         77 => Step::Hints { limit: rng.u32(1..6) },
         78..82 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
-            // Where entries go as soon as their bodies, nobody sees what becomes of these.
+            // Entries must outlive their bodies, or the removal of bodies has no visible effect.
             let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
             Step::Prune { bodies_ago: pause(rng), entries_ago, limit }
         }
@@ -162,7 +162,7 @@ fn step(rng: &mut Rng) -> Step {
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// From nothing over parts of a millisecond to longer than anything is kept.
+/// From zero and fractions of a millisecond to longer than anything is kept.
 fn pause(rng: &mut Rng) -> Duration {
     match rng.u32(..10) {
         0 => Duration::ZERO,
@@ -197,12 +197,12 @@ fn imported(rng: &mut Rng) -> Vec<(usize, Bytes)> {
     bodies.into_iter().map(|body| (body, bytes[rng.usize(..bytes.len())])).collect()
 }
 
-/// Mostly one of the last leases, now and then one long lost.
+/// Mostly one of the latest leases, sometimes one that was lost long ago.
 fn lease(rng: &mut Rng) -> usize {
     if rng.u32(..4) == 0 { rng.usize(..12) } else { rng.usize(..3) }
 }
 
-/// Half of the time the same two keys, so that much happens to them.
+/// Half of the time one of two keys, so that many steps are about them.
 fn key(rng: &mut Rng) -> EntryKey {
     let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..10) };
     keys().nth(number).expect("there are ten keys")

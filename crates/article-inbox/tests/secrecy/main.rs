@@ -1,10 +1,9 @@
-//! No token, no body and nothing that a handler said is shown: not in a log at any level, by whatever crate, not
-//! in a metric, not by `Debug` or `Display` of a public type.
+//! No token, no body and no error of a handler is shown: in no log event of any crate at any level, in no metric, and not
+//! by `Debug` or `Display` of a public type.
 //!
-//! Two things may be shown elsewhere, and stand in no line of this crate's log and in no metric: the label of a
-//! target and the intent of a capability, which are names that the application chose, and which `Debug` of a body
-//! shows as the core's `Debug` of a delivery does. One thing is the application's own: the cause that is kept with
-//! an entry, in the words of its handler. `Debug` of an entry shows it, so that a tool need not.
+//! The label of a target and the intent of a capability are names that the application chose. No log event of this crate
+//! and no metric contains them, but `Debug` of a body shows them, as `Debug` of a delivery does. The cause of an entry is
+//! the error of the application's handler. `Debug` of an entry shows it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // all of this is a test, and an unwrap the assertion
 
@@ -21,7 +20,7 @@ use article_inbox::{Clock, MemoryStore, SqliteSettings, SqliteStore};
 use observe::{log, metrics, observe};
 use scene::Scene;
 
-/// A line of each kind, so that none is forgotten; those of failures come at most once a second.
+/// One event of each kind, so that none is forgotten. Those of failures are logged at most once a second.
 const LINES: [&str; 15] = [
     "delivery stored",
     "delivery was stored before",

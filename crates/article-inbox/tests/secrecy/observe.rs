@@ -1,5 +1,4 @@
-//! Everything that is logged in this process, by whatever crate, every metric, and every message of a panic
-//! outside of a handler.
+//! Every log event of every crate in this process, every metric, and every message of a panic outside of a handler.
 
 use std::{
     io::{self, Write},
@@ -14,7 +13,7 @@ use tracing::Level;
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static METRICS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// From now on, whichever test comes first.
+/// Begins to observe, in whichever test comes first.
 pub(crate) fn observe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -24,7 +23,7 @@ pub(crate) fn observe() {
         assert!(metrics::set_global_recorder(Names).is_ok(), "it is the first");
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            // How a handler's panic is reported is the application's to say, and so is what is in it.
+            // The panic of a handler belongs to the application.
             if thread::current().name() != Some("article-handler") {
                 writeln!(Sink(&LOG), "{info}").expect("it is memory");
                 report(info);
@@ -33,12 +32,12 @@ pub(crate) fn observe() {
     });
 }
 
-/// The lines that were written until now.
+/// The lines that were logged until now.
 pub(crate) fn log() -> String {
     text(&LOG)
 }
 
-/// A line for each time that a metric was named.
+/// A line for each use of a metric.
 pub(crate) fn metrics() -> String {
     text(&METRICS)
 }

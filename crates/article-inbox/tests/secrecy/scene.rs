@@ -20,10 +20,10 @@ use crate::canary::Canaries;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Everything that can happen to an inbox, with canaries in all places.
+/// Everything that can happen to an inbox, with a canary in every place.
 pub(crate) struct Scene {
     name: &'static str,
-    /// Tokens, bodies, and what handlers say.
+    /// Tokens, bodies, and the errors of handlers.
     pub(crate) secrets: Canaries,
     said: String,
     panicked: String,
@@ -74,7 +74,7 @@ impl Scene {
         }
     }
 
-    /// All that public types and errors show meanwhile.
+    /// What public types and errors show meanwhile.
     pub(crate) async fn play(&self, store: impl Store, clock: &Clock) -> Vec<String> {
         let mut shown = self.before(&store, clock).await;
         let inbox = Inbox::new(store);
@@ -177,7 +177,7 @@ impl Scene {
         shown.lock().unwrap().clone()
     }
 
-    /// What an operator sees, and what is said when nothing works any more.
+    /// What an operator sees, and the errors when nothing works any more.
     async fn after(&self, inbox: &Inbox, clock: &Clock) -> Vec<String> {
         let mut shown = vec![format!("{inbox:?}"), format!("{:?}", inbox.health().await)];
         let page = inbox.list(Filter::default()).await.unwrap();
@@ -186,7 +186,7 @@ impl Scene {
             let (_, bodies) = inbox.show(entry.key.clone()).await.unwrap().unwrap();
             shown.extend(bodies.iter().map(|body| format!("{body:?}")));
             if matches!(entry.state, State::Dead) {
-                // The handler's own words, but for those that the store has.
+                // The error of the handler, except for the part that the store keeps.
                 let is_shown = !self.secrets.shown_in(&format!("{entry:?}")).is_empty();
                 assert_eq!(is_shown, entry.key.job_id.as_str() != self.job("killed"), "{entry:?}");
                 entry.cause = None;
@@ -223,7 +223,7 @@ impl Scene {
     }
 }
 
-/// Its text, and the texts of what caused it.
+/// The text of an error and of its sources.
 fn all_of(error: &Error) -> String {
     let mut all = format!("{error} {error:?}");
     let mut source = error.source();

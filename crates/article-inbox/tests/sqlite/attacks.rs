@@ -6,9 +6,9 @@ use article_webhook::fixture::DeliveryRequest;
 
 use super::{CLAIM, Place, arrival};
 
-/// I1: that a worker had begun says nothing of what it would have found.
+/// Durable acknowledgement: a worker that was killed had not found an article yet.
 #[tokio::test]
-async fn a_body_is_not_thrown_away_because_a_worker_was_killed_before_it_read_the_others() {
+async fn a_body_is_not_dropped_because_a_worker_was_killed_before_it_read_the_others() {
     let place = Place::new();
     let store = place.open();
     for body in ["[0]", "[1]", "[2]", "[3]"] {
@@ -21,9 +21,9 @@ async fn a_body_is_not_thrown_away_because_a_worker_was_killed_before_it_read_th
     assert_eq!(fifth.unwrap(), Recorded::Crowded);
 }
 
-/// I7: whoever waits behind it is worked on.
+/// Convergence and damage containment: the other entries are worked on.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_that_cannot_be_read_is_corrupt_and_holds_up_no_other() {
+async fn an_entry_that_cannot_be_read_is_corrupt_and_blocks_no_other() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
@@ -44,9 +44,9 @@ async fn an_entry_that_cannot_be_read_is_corrupt_and_holds_up_no_other() {
     assert_eq!(store.counts().await.unwrap().of(State::Corrupt), 1);
 }
 
-/// I1: a commit behind a log of which half may not be on disk could be lost with it.
+/// Durable acknowledgement: a commit after an unsynced part of the log could be lost with it.
 #[tokio::test]
-async fn while_another_program_reads_in_the_old_log_it_does_not_start() {
+async fn a_start_is_refused_while_another_program_reads_the_old_log() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
@@ -54,7 +54,7 @@ async fn while_another_program_reads_in_the_old_log_it_does_not_start() {
     let count = "SELECT count(*) FROM article_inbox_entries";
     reader.execute_batch("BEGIN").unwrap();
     reader.query_row(count, [], |_| Ok(())).unwrap();
-    // Behind what the reader sees, so that the log cannot be emptied at the end.
+    // After the snapshot of the reader, so that the log cannot be emptied at the end.
     store.record(arrival("job_2", "{}")).await.unwrap();
     drop(store);
 
@@ -64,7 +64,7 @@ async fn while_another_program_reads_in_the_old_log_it_does_not_start() {
     assert_eq!(place.open().counts().await.unwrap().total(), 2);
 }
 
-/// I5: the lock file keeps a second worker out, also one of a tool.
+/// Fencing: the lock file excludes a second worker, also that of a tool.
 #[tokio::test]
 async fn a_tool_beside_the_receiver_claims_nothing() {
     let place = Place::new();
@@ -79,7 +79,7 @@ async fn a_tool_beside_the_receiver_claims_nothing() {
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
 }
 
-/// I9: a batch of retention is bounded in bytes, and so is the log it leaves.
+/// Bounded resources: a batch of retention is bounded in bytes, and so is the log that it leaves.
 #[tokio::test]
 async fn retention_does_not_let_the_log_grow_without_limit() {
     use std::time::Duration;

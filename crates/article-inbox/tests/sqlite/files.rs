@@ -9,7 +9,7 @@ use super::{CLAIM, Place, arrival, claimed, key};
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_but_the_owner_reads_the_files() {
+async fn only_the_owner_can_read_the_files() {
     use std::os::unix::fs::PermissionsExt;
 
     let place = Place::new();
@@ -29,7 +29,7 @@ async fn nobody_but_the_owner_reads_the_files() {
 }
 
 #[tokio::test]
-async fn what_was_stored_is_there_after_a_restart() {
+async fn a_stored_entry_survives_a_restart() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
@@ -65,7 +65,7 @@ async fn leases_are_freed_at_a_restart() {
 }
 
 #[tokio::test]
-async fn a_tool_beside_frees_no_lease() {
+async fn a_shared_store_frees_no_lease() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_tool_beside_frees_no_lease() {
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_strands_nothing() {
+async fn a_clock_that_was_set_back_strands_no_entry() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
@@ -168,7 +168,7 @@ async fn a_damaged_body_is_found_by_a_check() {
 }
 
 #[tokio::test]
-async fn a_list_goes_by_each_index() {
+async fn a_list_uses_each_index() {
     let place = Place::new();
     let store = place.open();
     for number in 1..=6 {

@@ -1,5 +1,4 @@
-//! What is SQLite's own about [`SqliteStore`]: its file, its lock, its writer. What every store does is in the
-//! contract suite.
+//! What is special about [`SqliteStore`]: its file, its lock, its writer. What every store does is in the contract suite.
 
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
@@ -45,7 +44,7 @@ impl Place {
         SqliteStore::open_with(&self.path, settings).unwrap()
     }
 
-    /// Another program's connection to the same file.
+    /// A connection of another program to the same file.
     fn sql(&self) -> Connection {
         Connection::open(&self.path).unwrap()
     }

@@ -56,7 +56,7 @@ fn a_folder_is_no_file() {
     assert_eq!(error.to_string(), format!("{} is a folder: name a file in it", folder.display()));
 }
 
-// Not even root may make a file there.
+// Not even root may create a file there.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_to_is_refused() {
@@ -68,9 +68,9 @@ fn a_folder_that_cannot_be_written_to_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_database_is_refused_and_unchanged() {
     let place = Place::new();
-    let content = "not a database, but a text that somebody still needs. ".repeat(100);
+    let content = "not a database, but a text that is still needed. ".repeat(100);
     std::fs::write(&place.path, &content).unwrap();
     let error = SqliteStore::open(&place.path).unwrap_err();
     assert!(error.is_damage());
@@ -141,7 +141,7 @@ fn a_changed_schema_is_refused() {
 }
 
 #[test]
-fn a_file_that_another_program_holds_is_refused_for_now() {
+fn a_file_that_another_program_locks_is_refused_transiently() {
     let place = Place::new();
     drop(place.open());
     let other = place.sql();

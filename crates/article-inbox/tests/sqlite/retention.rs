@@ -15,7 +15,7 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn what_was_forgotten_is_in_no_file() {
+async fn a_forgotten_job_is_in_no_file() {
     let place = Place::new();
     let store = place.open();
     // One body within a page of entries, and one that fills pages of its own.
@@ -41,7 +41,7 @@ async fn what_was_forgotten_is_in_no_file() {
 }
 
 #[tokio::test]
-async fn forgetting_beside_somebody_who_reads_must_be_repeated() {
+async fn forgetting_beside_a_reader_must_be_repeated() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", CANARY)).await.unwrap();
@@ -88,9 +88,9 @@ async fn the_file_shrinks() {
     assert!(after < before / 5, "{before} → {after}");
 }
 
-/// Rows that move from page to page when others go must not leave copies behind.
+/// Rows that move between pages, when others are removed, must leave no copies.
 #[tokio::test]
-async fn what_was_forgotten_is_in_no_file_however_often_it_was_moved() {
+async fn a_forgotten_job_is_in_no_file_however_often_it_was_moved() {
     let place = Place::new();
     let store = place.open();
     let name = |number: usize| format!("canary-{number:04}-");

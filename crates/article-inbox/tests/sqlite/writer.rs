@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::{Place, arrival};
 
-/// Records at once, so that they share groups.
+/// Records concurrently, so that the calls share groups.
 async fn record_all(
     store: &SqliteStore,
     arrivals: impl IntoIterator<Item = article_inbox::store::Arrival>,
@@ -27,13 +27,13 @@ async fn record_all(
     all.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Begins a call: from here on it waits for the writer.
+/// Begins a call. From then on it waits for the writer.
 async fn is_pending<T>(call: &mut Pending<'_, T>) -> bool {
     poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending())).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_the_same_delivery_many_times_at_once_one_is_stored() {
+async fn of_many_concurrent_equal_deliveries_one_is_stored() {
     let place = Place::new();
     let store = place.open();
     let outcomes = record_all(&store, (0..200).map(|_| arrival("job_1", "{}"))).await;
@@ -55,7 +55,7 @@ async fn a_call_that_fails_fails_alone() {
              BEGIN SELECT RAISE(ABORT, 'no'); END",
         )
         .unwrap();
-    // While the file is locked they gather, and all but the first go into one group.
+    // While the file is locked the calls wait, and all except the first go into one group.
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let jobs = (0..50).map(|number| format!("job_{number}")).chain(["poison".into()]);
     let mut calls: Vec<_> = jobs.map(|job| store.record(arrival(&job, "{}"))).collect();
@@ -79,7 +79,7 @@ async fn a_call_that_fails_fails_alone() {
 }
 
 #[tokio::test]
-async fn a_locked_file_is_waited_for_two_seconds_and_then_used_again() {
+async fn a_call_waits_two_seconds_for_a_locked_file_and_a_later_one_succeeds() {
     let place = Place::new();
     let store = place.open();
     let other = place.sql();
@@ -90,7 +90,7 @@ async fn a_locked_file_is_waited_for_two_seconds_and_then_used_again() {
     assert!(error.is_transient());
     let waited = start.elapsed();
     assert!(waited >= Duration::from_millis(1900) && waited < Duration::from_secs(4), "{waited:?}");
-    // Whoever reads is not held up.
+    // Readers are not blocked.
     assert_eq!(store.counts().await.unwrap().total(), 0);
 
     other.execute_batch("COMMIT").unwrap();
@@ -131,7 +131,7 @@ async fn the_log_does_not_grow_with_what_is_stored() {
     for number in 0..10 {
         store.record(arrival(&format!("job_{number}"), body.clone())).await.unwrap();
     }
-    // The last answer comes before the log is looked at: this comes after.
+    // The last answer comes before the checkpoint, and this answer after it.
     store.probe().await.unwrap();
     let log = place.beside("-wal").metadata().unwrap().len();
     assert!(log < 48 * MIB as u64, "{log}");

@@ -1,9 +1,13 @@
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use article_inbox::{
-    Failed, Job, State,
+    Failed, Job, Source, State,
     store::{Claim, Store},
 };
+use article_webhook::{ArticleResult, fixture::DeliveryRequest};
 
 use super::{
     faulty::Fault,
@@ -12,7 +16,7 @@ use super::{
 
 const LEASE: Duration = Duration::from_secs(60);
 
-/// I4: the handler runs as often as is allowed, and no more.
+/// Bounded attempts: the handler runs as often as allowed, and no more.
 #[tokio::test]
 async fn an_entry_whose_handler_fails_is_dead_after_the_allowed_attempts() {
     let (scene, runs) = (Scene::new(), Count::default());
@@ -28,9 +32,9 @@ async fn an_entry_whose_handler_fails_is_dead_after_the_allowed_attempts() {
     assert_eq!((runs.now(), entry.attempts, entry.cause.as_deref()), (3, 3, Some("no")));
 }
 
-/// I3: done only once that is stored, which is tried until it is.
+/// At least once: an entry is done only when that is stored, and storing it is repeated until it succeeds.
 #[tokio::test]
-async fn an_outcome_that_the_store_did_not_take_is_stored_again() {
+async fn an_outcome_that_the_store_refused_is_stored_again() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     scene.store.fault("settle", Fault::Fails(3));
@@ -43,7 +47,7 @@ async fn an_outcome_that_the_store_did_not_take_is_stored_again() {
     assert_eq!((runs.now(), scene.store.calls("settle")), (1, 4));
 }
 
-/// I3, I5: a commit whose answer was lost is a commit.
+/// At least once and fencing: a commit whose answer was lost is a commit.
 #[tokio::test]
 async fn an_outcome_whose_answer_was_lost_is_not_worked_on_again() {
     let (scene, runs) = (Scene::new(), Count::default());
@@ -59,7 +63,7 @@ async fn an_outcome_whose_answer_was_lost_is_not_worked_on_again() {
     assert_eq!(runs.now(), 2);
 }
 
-/// I3, I4: what a dead process was at is worked on again, as the attempt after its own.
+/// At least once and bounded attempts: the entry of a dead process is worked on again, with one more attempt.
 #[tokio::test]
 async fn a_worker_that_is_gone_leaves_its_entry_to_another_after_the_lease() {
     let scene = Scene::new();
@@ -81,7 +85,7 @@ async fn a_worker_that_is_gone_leaves_its_entry_to_another_after_the_lease() {
     assert_eq!(scene.show("job_1").await.0.attempts, 2);
 }
 
-/// I4: else an article that kills the process would do so for ever.
+/// Bounded attempts: otherwise an article that kills the process would do so for ever.
 #[tokio::test]
 async fn an_attempt_counts_before_its_handler_runs() {
     let scene = Scene::new();
@@ -100,7 +104,7 @@ async fn an_attempt_counts_before_its_handler_runs() {
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
 }
 
-/// I4
+/// Bounded attempts.
 #[tokio::test]
 async fn an_entry_whose_last_attempt_killed_the_process_is_dead_without_another() {
     let (scene, runs) = (Scene::new(), Count::default());
@@ -185,4 +189,29 @@ async fn a_dead_entry_that_is_requeued_starts_with_its_first_attempt() {
         if job.attempt() == 1 { Ok(()) } else { Err(Failed::dead("not the first")) }
     });
     bounded(worker.poll(HOUR).run(scene.until(State::Done, 1))).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_job_has_the_article_and_how_it_reached_the_inbox() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let (kept, seen) = (Arc::new(Mutex::new(None)), scene.clock.now());
+    let keep = Arc::clone(&kept);
+    let worker = scene.inbox.worker(move |job: Job| {
+        let completion = job.completion().unwrap_err().to_string();
+        let facts = (
+            [job.job_id().as_str(), job.event().as_str(), job.target()].map(str::to_owned),
+            (job.intent().map(str::to_owned), job.source(), job.attempt(), job.received_at()),
+            (job.article().clone(), job.body().clone()),
+        );
+        *keep.lock().unwrap() = Some((facts, completion));
+        async { Ok(()) }
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    let ((names, came, (article, body)), completion) = kept.lock().unwrap().take().unwrap();
+    assert_eq!(names, ["job_1", "article.complete", "default"]);
+    assert_eq!(came, (None, Source::Webhook, 1, seen));
+    assert_eq!(&body, DeliveryRequest::complete().job_id("job_1").body());
+    assert_eq!(article, ArticleResult::from_json(&body).unwrap());
+    assert_eq!(completion, "a store in memory knows no SQL: complete by returning Ok");
 }

@@ -27,7 +27,7 @@ async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {
         counted.add();
         let store = store.clone();
         async move {
-            // At a third of the lease each.
+            // A renewal at each third of the lease.
             until_true(|| store.calls("extend") >= 6).await;
             Ok(())
         }
@@ -36,7 +36,7 @@ async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {
     assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
 }
 
-/// I5: whoever has the entry now is not disturbed.
+/// Fencing: the worker that has the entry now is not disturbed.
 #[tokio::test]
 async fn a_lost_lease_ends_the_handler_and_changes_nothing() {
     let (scene, ended) = (Scene::new(), Count::default());
@@ -62,9 +62,9 @@ async fn a_lost_lease_ends_the_handler_and_changes_nothing() {
     assert_eq!(scene.store.calls("settle"), 0);
 }
 
-/// I5
+/// Fencing.
 #[tokio::test]
-async fn what_a_handler_returns_after_its_lease_was_lost_is_dropped() {
+async fn the_result_of_a_handler_whose_lease_was_lost_is_dropped() {
     let (scene, starts) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     let (finish, wait) = std::sync::mpsc::channel::<()>();
@@ -73,7 +73,7 @@ async fn what_a_handler_returns_after_its_lease_was_lost_is_dropped() {
     let worker = scene.inbox.worker(move |_| {
         counted.add();
         let wait = Arc::clone(&wait);
-        // Nothing can end this one.
+        // This handler cannot be cancelled.
         async move { Ok(wait.lock().unwrap().recv()?) }
     });
     let shutdown = async {
@@ -106,19 +106,19 @@ async fn a_handler_ends_with_its_lease_when_extending(fault: Fault) {
     assert!(scene.store.calls("extend") >= 1);
 }
 
-/// I5
+/// Fencing.
 #[tokio::test]
 async fn a_handler_is_ended_with_its_lease_while_the_store_is_down() {
     a_handler_ends_with_its_lease_when_extending(Fault::Down).await;
 }
 
-/// I5
+/// Fencing.
 #[tokio::test]
 async fn a_handler_is_ended_with_its_lease_while_the_store_hangs() {
     a_handler_ends_with_its_lease_when_extending(Fault::Hangs).await;
 }
 
-/// I3, I4: one attempt each, and none beside another.
+/// Fencing and bounded attempts: one attempt per entry, and no two at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn several_workers_never_run_one_entry_at_the_same_time() {
     let (scene, runs) = (Scene::new(), Count::default());

@@ -8,7 +8,7 @@ use article_inbox::{Failed, Job, State, Worker};
 
 use super::scene::{Count, Dropped, HOUR, Scene, bounded};
 
-/// Runs it with one attempt for one entry, which dies of that cause.
+/// Runs the handler for one entry with one attempt, and checks the cause of its death.
 async fn dies_of(scene: &Scene, worker: Worker, cause: &str) {
     scene.deliver("job_1").await;
     bounded(worker.attempts(1).run(scene.until(State::Dead, 1))).await.unwrap();
@@ -70,7 +70,7 @@ async fn after_a_panic_the_next_attempt_runs() {
     assert_eq!(scene.show("job_1").await.0.attempts, 2);
 }
 
-/// I4
+/// Bounded attempts.
 #[tokio::test]
 async fn a_handler_that_waits_for_ever_is_ended_at_its_limit() {
     let (scene, ended) = (Scene::new(), Count::default());
@@ -87,7 +87,7 @@ async fn a_handler_that_waits_for_ever_is_ended_at_its_limit() {
     assert_eq!(ended.now(), 1);
 }
 
-/// Holds its thread until it is opened.
+/// Blocks its thread until it is opened.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -103,9 +103,9 @@ impl Gate {
     }
 }
 
-/// I4, on a runtime of one thread, which the handler does not hold.
+/// Bounded attempts, on a runtime of one thread, which the handler does not block.
 #[tokio::test]
-async fn a_handler_that_never_yields_is_dead_in_the_end_and_holds_nobody_up() {
+async fn a_handler_that_never_yields_is_given_up_and_blocks_no_other() {
     let (scene, gate, runs) = (Scene::new(), Gate::default(), Count::default());
     for job in ["job_bad", "job_1", "job_2", "job_3"] {
         scene.deliver(job).await;

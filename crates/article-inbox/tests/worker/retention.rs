@@ -9,7 +9,7 @@ use super::{
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// A done and a dead entry, and so much time after that.
+/// A done and a dead entry, that long after they ended.
 async fn after(time: Duration) -> Scene {
     let scene = Scene::new();
     scene.deliver("job_done").await;
@@ -31,14 +31,14 @@ async fn sweep(scene: &Scene, retention: Retention) {
     let worker = scene.inbox.worker(|_| async { Ok(()) }).retention(retention).poll(HOUR);
     let swept = async {
         until_true(|| scene.store.calls("prune") > sweeps).await;
-        // The call was made; its transaction follows it without a pause.
+        // The call has begun, and its transaction follows without a pause.
         scene.inbox.counts().await.unwrap();
     };
     bounded(worker.run(swept)).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_worker_removes_the_bytes_of_what_is_done_after_a_week_and_knows_it_still() {
+async fn a_worker_removes_bodies_after_a_week_and_still_knows_their_duplicates() {
     let scene = after(7 * DAY + HOUR).await;
     sweep(&scene, Retention::default()).await;
     let (entry, bodies) = scene.show("job_done").await;
@@ -46,15 +46,15 @@ async fn a_worker_removes_the_bytes_of_what_is_done_after_a_week_and_knows_it_st
 }
 
 #[tokio::test]
-async fn a_worker_forgets_what_is_done_after_a_month() {
+async fn a_worker_removes_done_entries_after_a_month() {
     let scene = after(30 * DAY + HOUR).await;
     sweep(&scene, Retention::default()).await;
     assert_eq!(scene.inbox.show(key("job_done")).await.unwrap(), None);
 }
 
-/// I3
+/// At least once.
 #[tokio::test]
-async fn what_is_dead_is_never_removed() {
+async fn a_dead_entry_is_never_removed() {
     let scene = after(3650 * DAY).await;
     sweep(&scene, Retention::new(HOUR, HOUR).unwrap()).await;
     let (entry, bodies) = scene.show("job_dead").await;
@@ -62,14 +62,14 @@ async fn what_is_dead_is_never_removed() {
 }
 
 #[tokio::test]
-async fn a_retention_without_end_removes_nothing() {
+async fn an_endless_retention_removes_nothing() {
     let scene = after(3650 * DAY).await;
     sweep(&scene, Retention::new(Duration::MAX, Duration::MAX).unwrap()).await;
     assert!(scene.show("job_done").await.1[0].bytes.is_some());
 }
 
 #[tokio::test]
-async fn a_sweep_that_fails_holds_up_no_work() {
+async fn a_prune_that_fails_does_not_stop_the_work() {
     let scene = Scene::new();
     scene.store.fault("prune", Fault::Down);
     let worker = scene.inbox.worker(|_| async { Ok(()) });

@@ -1,4 +1,4 @@
-//! What the tests have in common: an inbox on a store under fault, and a clock that is stepped.
+//! What the tests share: an inbox on a store with faults, and a stepped clock.
 
 use std::{
     future::Future,
@@ -20,7 +20,7 @@ use article_webhook::{
 
 use super::faulty::Faulty;
 
-/// Longer than any test waits for what must not happen by looking again.
+/// A poll interval that no test reaches, so that only a wake-up can be the reason for a claim.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -35,7 +35,7 @@ impl Scene {
         Self::at(Clock::stepped(START + HOUR * 24 * 365))
     }
 
-    /// Leases end by themselves, in real time.
+    /// A scene in real time, in which leases end by themselves.
     pub(crate) fn real() -> Self {
         Self::at(Clock::system())
     }
@@ -54,7 +54,7 @@ impl Scene {
         self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
     }
 
-    /// Stores a body as another process would: this one's workers hear nothing of it.
+    /// Stores a body as another process would, without waking the workers of this one.
     pub(crate) async fn record(&self, key: EntryKey, bytes: &[u8]) -> Recorded {
         self.record_as(key, bytes, Digest::of(bytes)).await
     }
@@ -96,12 +96,12 @@ pub(crate) async fn until_true(mut fact: impl FnMut() -> bool) {
     }
 }
 
-/// What takes longer than this hangs.
+/// Fails a test that hangs.
 pub(crate) async fn bounded<F: Future>(work: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(20), work).await.expect("it came to an end")
 }
 
-/// Counts; its clones count together.
+/// A counter. Its clones share the count.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Count(Arc<AtomicU32>);
 
@@ -119,7 +119,7 @@ impl Count {
     }
 }
 
-/// Counts when it is dropped, as what a handler holds is when it ends.
+/// Counts when it is dropped: a handler that owns it has ended then.
 pub(crate) struct Dropped(pub(crate) Count);
 
 impl Drop for Dropped {

@@ -12,7 +12,7 @@ use super::{
 };
 
 #[tokio::test]
-async fn a_worker_that_is_to_stop_at_once_claims_nothing() {
+async fn a_worker_that_stops_at_once_claims_nothing() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
     scene.inbox.worker(|_| async { Ok(()) }).run(std::future::ready(())).await.unwrap();
@@ -88,7 +88,7 @@ async fn a_handler_that_never_yields_keeps_no_worker_from_stopping() {
     drop(finish);
 }
 
-/// Runs a handler into a fault of the whole store, and stops the worker then.
+/// Starts a handler, makes the whole store fail, and stops the worker.
 async fn stops_under(fault: Fault) -> Scene {
     let (scene, starts) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
@@ -106,7 +106,7 @@ async fn stops_under(fault: Fault) -> Scene {
     scene
 }
 
-/// I3: what could not be given back is claimed again after its lease.
+/// At least once: an entry that could not be given back is claimed again after its lease.
 #[tokio::test]
 async fn a_store_that_is_down_keeps_no_worker_from_stopping() {
     let scene = stops_under(Fault::Down).await;
@@ -117,7 +117,7 @@ async fn a_store_that_is_down_keeps_no_worker_from_stopping() {
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
 }
 
-/// I3
+/// At least once.
 #[tokio::test]
 async fn a_store_that_hangs_keeps_no_worker_from_stopping() {
     let scene = stops_under(Fault::Hangs).await;
@@ -134,7 +134,7 @@ async fn a_claim_that_hangs_keeps_no_worker_from_stopping() {
 }
 
 #[tokio::test]
-async fn a_sweep_that_hangs_keeps_no_worker_from_stopping() {
+async fn a_prune_that_hangs_keeps_no_worker_from_stopping() {
     let scene = Scene::new();
     scene.store.fault("prune", Fault::Hangs);
     let worker = scene.inbox.worker(|_| async { Ok(()) }).grace(Duration::ZERO);
@@ -143,7 +143,7 @@ async fn a_sweep_that_hangs_keeps_no_worker_from_stopping() {
 }
 
 #[tokio::test]
-async fn what_a_claim_brings_after_the_word_to_stop_is_given_back_unhandled() {
+async fn entries_that_are_claimed_while_stopping_are_given_back() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     let go_on = Arc::new(Notify::new());

@@ -29,7 +29,7 @@ async fn a_worker_ends_with_an_error_when_its_inbox_is_closed() {
 async fn a_worker_ends_with_an_error_when_nothing_can_be_claimed_any_more() {
     let scene = Scene::new();
     let unusable = async { scene.store.fault("claim", Fault::Unusable) };
-    assert_eq!(ends_with(&scene, unusable).await, "somebody must mend the store");
+    assert_eq!(ends_with(&scene, unusable).await, "an operator must repair the store");
 }
 
 #[tokio::test]
@@ -37,10 +37,10 @@ async fn a_worker_ends_with_an_error_when_no_outcome_can_be_stored_any_more() {
     let scene = Scene::new();
     scene.store.fault("settle", Fault::Unusable);
     scene.deliver("job_1").await;
-    assert_eq!(ends_with(&scene, async {}).await, "somebody must mend the store");
+    assert_eq!(ends_with(&scene, async {}).await, "an operator must repair the store");
 }
 
-/// I7
+/// Convergence.
 #[tokio::test]
 async fn a_worker_outlives_a_store_that_is_down_for_a_while() {
     let scene = Scene::new();
@@ -51,7 +51,7 @@ async fn a_worker_outlives_a_store_that_is_down_for_a_while() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_down_is_left_alone_for_a_second_however_much_wakes_the_worker() {
+async fn a_store_that_is_down_is_asked_nothing_for_a_second_however_often_the_worker_is_woken() {
     let scene = Scene::new();
     scene.store.fault("claim", Fault::Down);
     let stop = Notify::new();

@@ -35,9 +35,9 @@ async fn a_body_that_is_no_article_costs_no_attempt_and_reaches_no_handler() {
     assert!(entry.cause.is_some());
 }
 
-/// I3
+/// At least once.
 #[tokio::test]
-async fn an_article_that_comes_after_a_body_that_is_none_is_worked_on_at_once() {
+async fn an_article_that_comes_after_another_body_is_worked_on_at_once() {
     let scene = Scene::new();
     scene.record(key("job_1"), b"{}").await;
     let (worker, runs) = counting(&scene);
@@ -51,7 +51,7 @@ async fn an_article_that_comes_after_a_body_that_is_none_is_worked_on_at_once() 
     assert_eq!((entry.attempts, entry.conflicts, runs.now()), (1, 1, 1));
 }
 
-/// I3: it was recorded after the claim and before the verdict on the others.
+/// At least once: the article was recorded after the claim, and before the others were rejected.
 #[tokio::test]
 async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
     let scene = Scene::new();
@@ -89,7 +89,7 @@ async fn a_handler_is_given_the_first_body_that_is_an_article() {
 }
 
 #[tokio::test]
-async fn an_event_that_nobody_knows_reaches_no_handler_and_keeps_no_article_away() {
+async fn an_unknown_event_reaches_no_handler_and_does_not_block_the_article() {
     let scene = Scene::new();
     let updated = EntryKey { job_id: "job_1".parse().unwrap(), event: "article.updated".into() };
     scene.record(updated.clone(), &article()).await;
@@ -105,7 +105,7 @@ async fn an_event_that_nobody_knows_reaches_no_handler_and_keeps_no_article_away
     assert_eq!((entry.attempts, entry.cause.as_deref(), runs.now()), (0, Some(cause), 1));
 }
 
-/// I1: never a wrong body, and the service's next attempt mends it.
+/// Durable acknowledgement: never a wrong body, and the next delivery repairs it.
 #[tokio::test]
 async fn a_damaged_body_reaches_no_handler_until_it_is_delivered_again() {
     let scene = Scene::new();
@@ -125,7 +125,7 @@ async fn a_damaged_body_reaches_no_handler_until_it_is_delivered_again() {
 }
 
 #[tokio::test]
-async fn a_duplicate_of_what_is_worked_on_changes_nothing() {
+async fn a_duplicate_of_a_leased_entry_changes_nothing() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
     let worker = scene.inbox.worker(|_| std::future::pending());

@@ -20,7 +20,7 @@ async fn a_delivery_is_worked_on_at_once() {
 }
 
 #[tokio::test]
-async fn what_came_while_all_hands_were_busy_is_worked_on_as_soon_as_one_is_free() {
+async fn a_delivery_that_came_while_all_handlers_were_busy_is_worked_on_as_soon_as_one_ends() {
     let scene = Scene::new();
     let finish = Arc::new(Notify::new());
     let wait = Arc::clone(&finish);
@@ -44,7 +44,7 @@ async fn what_came_while_all_hands_were_busy_is_worked_on_as_soon_as_one_is_free
 }
 
 #[tokio::test]
-async fn what_another_process_stored_is_found_by_looking() {
+async fn an_entry_of_another_process_is_found_by_polling() {
     let scene = Scene::new();
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
     let shutdown = async {
@@ -79,7 +79,7 @@ async fn a_requeued_entry_is_worked_on_at_once() {
 }
 
 #[tokio::test]
-async fn an_imported_entry_is_worked_on_at_once_also_when_a_later_line_is_bad() {
+async fn an_imported_entry_is_worked_on_at_once_even_if_a_later_line_is_wrong() {
     let (from, scene) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
     let mut lines = Vec::new();
@@ -108,9 +108,9 @@ async fn a_second_attempt_begins_when_its_pause_is_over() {
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
 }
 
-/// Two workers on one inbox, one of which is to stop but has not: it must not hear what the other should.
+/// Two workers on one inbox, one of which is stopping: it must not take the signal from the other.
 #[tokio::test]
-async fn a_delivery_wakes_the_worker_that_is_free_whoever_else_listens() {
+async fn a_delivery_wakes_the_worker_that_is_free() {
     let scene = Scene::new();
     let (finish, stop) = (Arc::new(Notify::new()), Notify::new());
     let wait = Arc::clone(&finish);

@@ -3,15 +3,15 @@ use std::{path::Path, sync::Mutex, time::SystemTime};
 use article_inbox::{SqliteStore, store::Arrival};
 use rusqlite::{Connection, params};
 
-/// What an application would write: one transaction for each delivery, on one connection behind a mutex.
+/// What an application would write: one transaction per delivery, on one connection behind a mutex.
 ///
-/// As good as that can be: prepared statements, no look before the insert, and the checkpoints that SQLite makes by
-/// itself. The tables and indexes are the store's own, and so is the promise, `synchronous=FULL` in WAL mode.
+/// It is as fast as that can be: prepared statements, no query before the insert, and SQLite's own checkpoints. It has the
+/// tables and indexes of the store, and the same promise: `synchronous=FULL` in WAL mode.
 #[derive(Debug)]
 pub(crate) struct Naive(Mutex<Connection>);
 
 impl Naive {
-    /// In a file of its own, with pages and a cache of the default size.
+    /// Opens a file of its own, with the default page and cache sizes.
     pub(crate) fn open(folder: &Path) -> Self {
         let schema = schema(folder);
         let connection = Connection::open(folder.join("naive.db")).unwrap();
@@ -24,7 +24,7 @@ impl Naive {
         Self(Mutex::new(connection))
     }
 
-    /// Returns once it is on disk.
+    /// Returns once the delivery is on disk.
     pub(crate) fn record(&self, arrival: &Arrival) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let now = i64::try_from(now.as_millis()).unwrap();

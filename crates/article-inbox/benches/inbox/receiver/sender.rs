@@ -17,7 +17,7 @@ use crate::{bodies::job_id, load::Lap};
 
 const PLACE: &str = "job_0123456789abcde";
 
-/// The bytes of requests, each time about another job.
+/// Requests as bytes, each for another job.
 #[derive(Clone)]
 struct Requests(Vec<(Vec<u8>, [usize; 2])>);
 
@@ -30,7 +30,7 @@ impl Requests {
         )
     }
 
-    /// The bytes of one, until the next is asked for.
+    /// The bytes of the next request.
     fn next(&mut self, random: &mut fastrand::Rng) -> &[u8] {
         let index = random.usize(..self.0.len());
         let job = job_id(random);
@@ -42,7 +42,7 @@ impl Requests {
     }
 }
 
-/// One request, and where the job's id stands in it: in the head and in the body.
+/// A request, and the positions of the job id in its head and its body.
 fn request(post: &DeliveryRequest) -> (Vec<u8>, [usize; 2]) {
     let mut request = b"POST / HTTP/1.1\r\nHost: localhost\r\n".to_vec();
     for (name, value) in post.headers() {
@@ -56,7 +56,7 @@ fn request(post: &DeliveryRequest) -> (Vec<u8>, [usize; 2]) {
     (request, places.try_into().expect("the id stands in head and body"))
 }
 
-/// A connection that is kept.
+/// A connection that stays open.
 struct Connection(TcpStream);
 
 impl Connection {
@@ -66,7 +66,7 @@ impl Connection {
         Self(stream)
     }
 
-    /// Returns when the answer is read, which must be 200.
+    /// Returns when the answer was read. It must be 200.
     async fn send(&mut self, request: &[u8]) {
         self.0.write_all(request).await.unwrap();
         let mut answer = Vec::with_capacity(512);
@@ -85,7 +85,7 @@ impl Connection {
     }
 }
 
-/// As fast as the receiver answers, over so many connections, for so long.
+/// Sends as fast as the receiver answers, over that many connections, for that long.
 pub(crate) async fn flood(address: SocketAddr, connections: usize, turn: Duration) -> Lap {
     let mut tasks = JoinSet::new();
     let requests = Requests::new();
@@ -108,8 +108,8 @@ pub(crate) async fn flood(address: SocketAddr, connections: usize, turn: Duratio
     Lap { rate: waits.len() as f64 / start.elapsed().as_secs_f64(), waits }
 }
 
-/// So many a second over so many connections, whether or not those before are answered: each counts from when it was
-/// to be sent.
+/// Sends at a fixed rate over that many connections, whether or not earlier requests were answered. Each is timed from
+/// the moment at which it was due.
 pub(crate) async fn pace(
     address: SocketAddr,
     connections: usize,

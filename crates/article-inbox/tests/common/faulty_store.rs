@@ -1,4 +1,4 @@
-//! A store under fault: it does what the reference does, unless it was told to fail, to hang, or to be slow.
+//! A store with faults. It does what the memory store does, unless it was told to fail, to hang, or to be slow.
 #![allow(dead_code)] // each target of tests uses its own part
 
 use std::{
@@ -18,13 +18,13 @@ use tokio::sync::Notify;
 /// What is wrong with a call.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
-    /// It fails so many times, and then does what it should.
+    /// It fails that many times, and then works.
     Fails(u32),
-    /// So many times it does what it should, and then its answer is lost.
+    /// It works that many times, but its answer is lost.
     AnswerLost(u32),
     /// It fails, and may succeed later.
     Down,
-    /// It fails for good.
+    /// It fails with an error that is not transient.
     Unusable,
     /// It never returns.
     Hangs,
@@ -67,12 +67,12 @@ impl Faulty {
         self.faults.lock().unwrap().clear();
     }
 
-    /// How often it was called so far.
+    /// How often the call was made.
     pub(crate) fn calls(&self, call: &str) -> u32 {
         self.calls.lock().unwrap().get(call).copied().unwrap_or_default()
     }
 
-    /// Counts the call, and lets it through, fail or hang. `true`: its answer is to be lost.
+    /// Counts the call, and lets it through, fail or hang. `true` if its answer must be lost.
     async fn gate(&self, call: &'static str) -> Result<bool, Error> {
         *self.calls.lock().unwrap().entry(call).or_default() += 1;
         let down = || Err(Error::unavailable("the store is down"));
@@ -90,7 +90,7 @@ impl Faulty {
                 }
                 Some(Fault::Down) => return down(),
                 Some(Fault::Unusable) => {
-                    return Err(Error::unusable("somebody must mend the store"));
+                    return Err(Error::unusable("an operator must repair the store"));
                 }
                 Some(Fault::Panics) => {
                     drop(faults);

@@ -2,7 +2,7 @@ use article_inbox::{Failed, Filter, Prune, State};
 
 use super::scene::{HOUR, Scene, key};
 
-/// Lets the handler give up everything there is.
+/// Runs a handler that gives up every entry.
 async fn kill_all(scene: &Scene, count: u64) {
     let dead = async {
         while scene.inbox.counts().await.unwrap().of(State::Dead) < count {
@@ -55,7 +55,7 @@ async fn a_waiting_entry_is_buried_and_a_dead_one_is_not() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_new_when_it_is_delivered_again() {
+async fn a_forgotten_job_is_new_when_it_is_delivered_again() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
     assert_eq!(scene.inbox.forget("job_1".parse().unwrap()).await.unwrap(), 1);
@@ -64,7 +64,7 @@ async fn what_is_forgotten_is_new_when_it_is_delivered_again() {
 }
 
 #[tokio::test]
-async fn a_prune_by_hand_takes_no_more_than_its_batch() {
+async fn an_operators_prune_removes_no_more_than_its_batch() {
     let scene = Scene::new();
     for job in 0..3 {
         scene.deliver(&format!("job_{job}")).await;

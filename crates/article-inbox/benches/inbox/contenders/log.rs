@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 
 const BYTES: u64 = 128 << 20;
 
-/// The physical limit: a log that is only appended to, in space that is there already, with one sync for all who
-/// wait. Nothing could be found in it again, and nothing removed.
+/// The physical limit: a log that is only appended to, in preallocated space, with one sync for all deliveries that wait.
+/// Nothing could be found in it again, and nothing removed.
 #[derive(Debug)]
 pub(crate) struct Log {
     line: Arc<Line>,
@@ -80,7 +80,7 @@ fn write(line: &Line, file: &File) {
         }
         let length = bytes.len() as u64;
         if offset + length > BYTES {
-            offset = 0; // over what was written first: it is never read
+            offset = 0; // begins again at the start, because nothing is ever read
         }
         file.write_all_at(&bytes, offset).unwrap();
         file.sync_data().unwrap();

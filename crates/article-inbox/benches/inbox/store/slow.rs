@@ -11,12 +11,12 @@ use crate::{
     table::{Table, at_least, plain},
 };
 
-/// What turns this program into the one whose syncs are slow.
+/// The argument that makes this program the one with slow syncs.
 pub(crate) const CHILD: &str = "--slow-child";
 
 const TARGETS: [(usize, f64); 2] = [(64, 18.0), (256, 35.0)];
 
-/// The same on a disk whose syncs take two milliseconds more: strace holds each of them up, and no other call.
+/// The same on a disk whose syncs take two milliseconds longer: strace delays each sync, and no other call.
 pub(crate) fn run(form: Form) {
     let mut table = Table::new(
         "the same with two milliseconds more for every fsync",
@@ -52,7 +52,7 @@ pub(crate) fn run(form: Form) {
     println!("{table}");
 }
 
-/// Prints a line of figures for each number of those who wait.
+/// Prints a line of figures for each number of waiting deliveries.
 pub(crate) fn child() {
     let arguments: Vec<String> = env::args().collect();
     let form = Form::of(&arguments);
@@ -65,7 +65,7 @@ pub(crate) fn child() {
     }
 }
 
-/// The naive one stores two or three hundred a second.
+/// The naive contender stores two or three hundred deliveries per second.
 fn turn(form: Form) -> Duration {
     form.turn() * 2
 }

@@ -13,12 +13,12 @@ use article_webhook_axum::{RawDelivery, receive};
 use axum::{Router, extract::FromRef, extract::State, http::StatusCode, routing::post};
 use tokio::net::TcpListener;
 
-use crate::naive::Naive;
+use crate::contenders::naive::Naive;
 
 /// Which receiver a process of this bench is.
 #[derive(Debug, Clone)]
 pub(crate) enum Role {
-    /// This project's.
+    /// The receiver of this project.
     Inbox(PathBuf),
     /// A handler with the same checks, and one transaction for each delivery.
     Naive(PathBuf),
@@ -41,8 +41,8 @@ impl Role {
         }
     }
 
-    /// Serves on a free port of the loopback interface, which it prints, until standard input ends: so no server
-    /// outlives the bench.
+    /// Serves on a free port of the loopback interface, which it prints. It stops when standard input ends, so that no
+    /// server outlives the benchmark.
     pub(crate) fn serve(self) {
         crate::runtime().block_on(async {
             let app = match self {
