@@ -63,7 +63,7 @@ fn nameless(text: &str) -> Vec<String> {
     for (at, _) in text.match_indices("document, section") {
         let mut before = text[..at].split_whitespace().rev().filter(|word| !word.starts_with("//"));
         let whose = before.next().unwrap_or_default();
-        if !whose.ends_with("service") {
+        if !whose.to_ascii_lowercase().ends_with("service") {
             nameless.push(format!("{whose} document, section"));
         }
     }

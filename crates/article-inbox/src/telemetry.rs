@@ -10,6 +10,8 @@ mod rate_limit;
 
 mod count;
 mod log;
+#[cfg(any(feature = "metrics", feature = "tracing"))]
+mod outcome_name;
 
 use std::time::Duration;
 
@@ -101,17 +103,4 @@ pub(crate) fn no_thread() {
 pub(crate) fn committed(calls: usize, took: Duration) {
     count::committed(calls, took);
     log::committed(calls, took);
-}
-
-/// The name of an outcome in metrics and logs: the state of the entry, or why it waits again.
-#[cfg(any(feature = "metrics", feature = "tracing"))]
-fn name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Retry { .. } => "retry",
-        Outcome::Dead { .. } => "dead",
-        Outcome::Unhandled { .. } => "unhandled",
-        Outcome::Corrupt { .. } => "corrupt",
-        Outcome::Released => "released",
-    }
 }

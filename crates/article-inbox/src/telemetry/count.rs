@@ -15,7 +15,7 @@ mod enabled {
     use metrics::{counter, gauge, histogram};
 
     use super::*;
-    use crate::telemetry::{metric, name};
+    use crate::telemetry::{metric, outcome_name::outcome_name};
 
     pub(crate) fn recorded(recorded: &Result<Recorded, Error>, took: Duration) {
         let result = match recorded {
@@ -50,7 +50,7 @@ mod enabled {
     }
 
     pub(crate) fn settled(outcome: &Outcome) {
-        counter!(metric::ATTEMPTS, "outcome" => name(outcome)).increment(1);
+        counter!(metric::ATTEMPTS, "outcome" => outcome_name(outcome)).increment(1);
         if matches!(outcome, Outcome::Dead { .. }) {
             counter!(metric::DEAD).increment(1);
         }

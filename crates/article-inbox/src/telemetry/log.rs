@@ -17,7 +17,7 @@ mod enabled {
     use tracing::{debug, error, info, warn};
 
     use super::*;
-    use crate::telemetry::{name, rate_limit::RateLimit};
+    use crate::telemetry::{outcome_name::outcome_name, rate_limit::RateLimit};
 
     /// The target of all events, so that one filter selects them.
     const TARGET: &str = "article_inbox";
@@ -70,7 +70,7 @@ mod enabled {
                 info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
             }
             Outcome::Dead { .. } | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
-                let state = name(outcome);
+                let state = outcome_name(outcome);
                 warn!(target: TARGET, %job_id, event, attempt, "entry is {state}: its cause is stored with it");
             }
         }
