@@ -1,4 +1,9 @@
 //! What crosses crates: the conformance suite, the properties and the benchmarks.
+#![expect(
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    reason = "only this package uses them"
+)]
 
 pub mod properties;
 

@@ -93,21 +93,33 @@ fn cut_alone(tape: &Tape, cuts: usize, mut rng: Rng) -> Found {
         let seed = rng.u64(..);
         disk.cut(moment, &mut Rng::with_seed(seed), folder.path())
             .expect("there is room for the files");
-        found = found + look(tape, folder.path(), moment, nth % INBOX == 0);
+        let reader = if nth % INBOX == 0 { Reader::Inbox } else { Reader::Sqlite };
+        found = found + look(tape, folder.path(), moment, reader);
     }
     found
 }
 
-fn look(tape: &Tape, folder: &Path, moment: Moment, with_the_inbox: bool) -> Found {
+/// What opens the files after a cut.
+#[derive(Clone, Copy, PartialEq)]
+enum Reader {
+    Inbox,
+    Sqlite,
+}
+
+fn look(tape: &Tape, folder: &Path, moment: Moment, reader: Reader) -> Found {
     let found = Found { cuts: 1, ..Found::default() };
     let acknowledged = tape.recording.acknowledged.range(..moment);
     let file = folder.join(role::FILE);
-    let bodies =
-        if with_the_inbox { store::bodies_by_inbox(&file) } else { store::bodies_by_sqlite(&file) };
+    let bodies = match reader {
+        Reader::Inbox => store::bodies_by_inbox(&file),
+        Reader::Sqlite => store::bodies_by_sqlite(&file),
+    };
     let bodies = match bodies {
         Ok(bodies) => bodies,
         // A cut may come before there is anything to read.
-        Err(_) if !with_the_inbox && acknowledged.clone().next().is_none() => return found,
+        Err(_) if reader == Reader::Sqlite && acknowledged.clone().next().is_none() => {
+            return found;
+        }
         Err(error) => {
             return Found { damaged: 1, example: format!("at {moment}: {error}"), ..found };
         }

@@ -35,10 +35,10 @@ async fn after_503_twice_it_is_delivered_70_seconds_later() {
         let story = Story::begin(framework, Simulator::builder()).await;
         let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
         story.generate(&job_id).await;
-        story.shop.open(false);
+        story.shop.close();
         story.simulator.advance(Duration::from_secs(69)).await;
         assert!(story.shop.is_empty());
-        story.shop.open(true);
+        story.shop.open();
         story.simulator.advance(HOUR).await;
         assert_eq!(story.attempts(), [(0, Some(503)), (10, Some(503)), (70, Some(200))]);
         assert_eq!(story.shop.article(job_id.as_str()).map(|kept| kept.times), Some(1));

@@ -34,9 +34,9 @@ async fn an_outage_of_any_length_loses_nothing() {
             let story = Story::begin(framework, Simulator::builder()).await;
             let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
             story.generate(&job_id).await;
-            story.shop.open(false);
+            story.shop.close();
             story.simulator.advance(Duration::from_secs(seconds)).await;
-            story.shop.open(true);
+            story.shop.open();
             story.simulator.advance(Duration::from_secs(3600)).await;
 
             let attempts = story.attempts();

@@ -11,9 +11,9 @@ async fn what_was_never_pushed_again_is_read_by_the_client() {
         let story = Story::begin(framework, Simulator::builder()).await;
         let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
         story.generate(&job_id).await;
-        story.shop.open(false);
+        story.shop.close();
         story.simulator.advance(Duration::from_secs(371)).await;
-        story.shop.open(true);
+        story.shop.open();
         story.simulator.advance(Duration::from_secs(30 * 24 * 3600)).await;
 
         let refused = Some(503);

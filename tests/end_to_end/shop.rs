@@ -27,8 +27,12 @@ pub(crate) struct Kept {
 }
 
 impl Shop {
-    pub(crate) fn open(&self, is_open: bool) {
-        self.0.is_closed.store(!is_open, Ordering::SeqCst);
+    pub(crate) fn open(&self) {
+        self.0.is_closed.store(false, Ordering::SeqCst);
+    }
+
+    pub(crate) fn close(&self) {
+        self.0.is_closed.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn article(&self, job_id: &str) -> Option<Kept> {

@@ -48,7 +48,8 @@ impl Adapter {
         let (head, body) = response.into_parts();
         let body = to_bytes(body).await.expect("an answer is whole");
         let headers = head.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        Exchange::new(message, status, headers, body, self.ledger.take()).closing(closes)
+        let exchange = Exchange::new(message, status, headers, body, self.ledger.take());
+        if closes { exchange.closing() } else { exchange }
     }
 }
 

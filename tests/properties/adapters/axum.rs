@@ -49,5 +49,6 @@ pub(super) async fn exchange(message: &Message, response: Response, ledger: &Led
     let body = to_bytes(body, usize::MAX).await.expect("an answer is whole");
     let headers = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let closes = head.headers.get(header::CONNECTION).is_some_and(|value| value == "close");
-    Exchange::new(message, head.status.as_u16(), headers, body, ledger.take()).closing(closes)
+    let exchange = Exchange::new(message, head.status.as_u16(), headers, body, ledger.take());
+    if closes { exchange.closing() } else { exchange }
 }

@@ -109,7 +109,7 @@ impl Exchange {
         }
     }
 
-    pub(super) fn closing(self, closes: bool) -> Self {
-        Self { closes, ..self }
+    pub(super) fn closing(self) -> Self {
+        Self { closes: true, ..self }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) trait FromJson: Sized {
         None
     }
 
+    #[expect(clippy::fn_params_excessive_bools, reason = "the value is a JSON boolean")]
     fn boolean(_: bool) -> Option<Self> {
         None
     }
