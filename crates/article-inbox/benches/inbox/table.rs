@@ -43,22 +43,19 @@ impl fmt::Display for Table {
 
 /// A value that should be at least its target.
 pub(crate) fn at_least(value: f64, target: f64, unit: &str) -> String {
-    against(value, target, value >= target, '≥', unit)
+    let mark = if value >= target { '✓' } else { '✗' };
+    format!("{}{unit} (≥ {target}) {mark}", number(value))
 }
 
 /// A value that should be at most its target.
 pub(crate) fn at_most(value: f64, target: f64, unit: &str) -> String {
-    against(value, target, value <= target, '≤', unit)
+    let mark = if value <= target { '✓' } else { '✗' };
+    format!("{}{unit} (≤ {target}) {mark}", number(value))
 }
 
 /// A value without a target.
 pub(crate) fn plain(value: f64, unit: &str) -> String {
     format!("{}{unit}", number(value))
-}
-
-fn against(value: f64, target: f64, is_kept: bool, sign: char, unit: &str) -> String {
-    let mark = if is_kept { '✓' } else { '✗' };
-    format!("{}{unit} ({sign} {target}) {mark}", number(value))
 }
 
 fn number(value: f64) -> String {
