@@ -1,8 +1,8 @@
 //! One short program per file; `cargo run -q --example NAME` runs it.
 //!
-//! Here is only what they have in common: what they tell whoever starts them. An application of your
-//! own does without it.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // programs talk to whoever starts them
+//! This file holds what the programs have in common: their messages on the terminal. An application of
+//! your own does not need it.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs write to the terminal
 
 use std::{
     io::{self, IsTerminal},

@@ -54,7 +54,7 @@ pub(crate) enum Told {
 
 use Told::{Job, NoJob};
 
-/// The delivery is let in: the sink stores it, the handler runs.
+/// The delivery is accepted: the sink stores it, the handler runs.
 pub(crate) fn let_in(situation: &'static str, request: Request) -> Row {
     let accepted = Accepted {
         job_id: "job_1".into(),
@@ -75,7 +75,7 @@ pub(crate) fn let_in(situation: &'static str, request: Request) -> Row {
     }
 }
 
-/// The delivery is let in by a sink, and the handler's style answers without running the handler.
+/// The delivery is accepted by a sink, and the handler's style answers without running the handler.
 pub(crate) fn for_sinks(situation: &'static str, request: Request, extract: Answer) -> Row {
     let extract = Promise::Everywhere(Outcome::of(extract));
     Row { extract, ..let_in(situation, request) }

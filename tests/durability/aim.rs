@@ -39,10 +39,10 @@ impl Aim {
     /// One kind of call after the other, and of each kind any.
     pub(crate) fn at(round: usize, rng: &mut Rng) -> Self {
         let aims = [
-            (Role::Door, true, "pwrite64", None, 200),
-            (Role::Door, true, strace::SYNCS, None, 30),
-            (Role::Door, true, strace::SENDS, None, 30),
-            (Role::Door, true, "epoll_wait", None, 60),
+            (Role::Receiver, true, "pwrite64", None, 200),
+            (Role::Receiver, true, strace::SYNCS, None, 30),
+            (Role::Receiver, true, strace::SENDS, None, 30),
+            (Role::Receiver, true, "epoll_wait", None, 60),
             (Role::Inbox, false, "write", Some(runs::FILE), 12),
             (Role::Inbox, true, "write", Some(runs::FILE), 40),
             (Role::Inbox, false, "pwrite64", None, 60),

@@ -85,7 +85,7 @@ fn count_calls() -> Vec<(&'static str, u32)> {
     let folder = folder.path().canonicalize().expect("it is there");
     let trace = folder.join("trace");
     let strace = Strace::glancing(&CALLS.join(","), &trace);
-    let child = Child::start(&folder, Role::Door, Some(&strace)).expect("the receiver starts");
+    let child = Child::start(&folder, Role::Receiver, Some(&strace)).expect("the receiver starts");
     let answers = deliver(&child, &Ledger::default(), DELIVERIES, 1);
     assert_eq!(answers.refused, 0, "nothing fails yet");
     child.stop();
@@ -112,7 +112,7 @@ fn run_with(injection: &str) -> Option<Answers> {
     let folder = folder.path().canonicalize().expect("it is there");
     let ledger = Ledger::default();
     let strace = Strace::glancing(&CALLS.join(","), &folder.join("trace")).injecting(injection);
-    let answers = match Child::start(&folder, Role::Door, Some(&strace)) {
+    let answers = match Child::start(&folder, Role::Receiver, Some(&strace)) {
         Ok(child) => {
             let answers = deliver(&child, &ledger, DELIVERIES, 400);
             child.kill();
@@ -123,7 +123,7 @@ fn run_with(injection: &str) -> Option<Answers> {
                 why.contains("exit status: 2"),
                 "{injection}: the receiver did not refuse in order: {why}"
             );
-            let child = Child::start(&folder, Role::Door, None)
+            let child = Child::start(&folder, Role::Receiver, None)
                 .expect("the receiver starts when nothing fails");
             deliver(&child, &ledger, 3, 1);
             child.kill();
@@ -210,7 +210,7 @@ pub(crate) fn a_small_disk_fills_and_empties() {
     let folder = disk.path();
     let ballast = folder.join("ballast");
     let ledger = Ledger::default();
-    let child = Child::start(&folder, Role::Door, None).expect("the receiver starts");
+    let child = Child::start(&folder, Role::Receiver, None).expect("the receiver starts");
     let mut line = Line::open(child.address).expect("the receiver listens");
     let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
     let mut send = |word: &str, nth: usize| {

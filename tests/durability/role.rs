@@ -22,7 +22,7 @@ pub(crate) const FILE: &str = "inbox.db";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// An inbox without a worker.
-    Door,
+    Receiver,
     /// An inbox and a worker.
     Inbox,
     /// An inbox and a worker that gives up soon.
@@ -37,11 +37,11 @@ impl Role {
     /// How many attempts the impatient worker makes.
     pub(crate) const ATTEMPTS: u32 = 3;
 
-    const ALL: [Self; 5] = [Self::Door, Self::Inbox, Self::Impatient, Self::Full, Self::Normal];
+    const ALL: [Self; 5] = [Self::Receiver, Self::Inbox, Self::Impatient, Self::Full, Self::Normal];
 
     pub(crate) fn argument(self) -> &'static str {
         match self {
-            Self::Door => "--serve=door",
+            Self::Receiver => "--serve=receiver",
             Self::Inbox => "--serve=inbox",
             Self::Impatient => "--serve=impatient",
             Self::Full => "--serve=full",
@@ -67,7 +67,7 @@ impl Role {
             match self {
                 Self::Full => serve(Router::new(), Control::full().await, stopped).await,
                 Self::Normal => serve(Router::new(), Control::normal().await, stopped).await,
-                Self::Door | Self::Inbox | Self::Impatient => self.receive(stopped).await,
+                Self::Receiver | Self::Inbox | Self::Impatient => self.receive(stopped).await,
             }
         });
         if let Err(error) = served {
@@ -91,7 +91,7 @@ impl Role {
         let entries = async move || rows(&listed).await.unwrap_or_else(|error| error.to_string());
         let app = Router::new().route("/entries", get(entries));
         let door = serve(app, inbox.clone(), stopped.clone());
-        if self == Self::Door {
+        if self == Self::Receiver {
             door.await?;
             return Ok(inbox.close().await?);
         }

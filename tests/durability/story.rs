@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Story {
     /// Deliveries on four connections.
-    Door,
+    Receiver,
     /// The same, with a worker behind the door, whose handlers write to the file as well.
     Worker,
     /// In bursts, between which the log is copied into the database and begun anew.
@@ -33,11 +33,11 @@ pub(crate) enum Story {
 
 impl Story {
     pub(crate) const ALL: [Self; 6] =
-        [Self::Door, Self::Worker, Self::Bursts, Self::Restarts, Self::Killed, Self::Failing];
+        [Self::Receiver, Self::Worker, Self::Bursts, Self::Restarts, Self::Killed, Self::Failing];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Door => "four connections",
+            Self::Receiver => "four connections",
             Self::Worker => "with a worker",
             Self::Bursts => "in bursts",
             Self::Restarts => "with restarts",
@@ -49,7 +49,7 @@ impl Story {
     pub(crate) fn record(self, form: Form) -> Tape {
         let each = form.choose(8, 25);
         match self {
-            Self::Door => Tape::record(&load::parcels("plain", 4, each, 0), Role::Door),
+            Self::Receiver => Tape::record(&load::parcels("plain", 4, each, 0), Role::Receiver),
             Self::Worker => Tape::record(&load::parcels("transaction", 4, each, 0), Role::Inbox),
             Self::Bursts => {
                 let mut taping = Taping::new(Role::Inbox);
@@ -70,7 +70,7 @@ impl Story {
                 taping.end()
             }
             Self::Killed => {
-                let mut taping = Taping::new(Role::Door);
+                let mut taping = Taping::new(Role::Receiver);
                 taping.run(&[], |trace| trace);
                 for round in 0..form.choose(4, 8) {
                     let injection = interrupted("signal=KILL", round % 4);
@@ -82,7 +82,7 @@ impl Story {
                 taping.end()
             }
             Self::Failing => {
-                let mut taping = Taping::new(Role::Door);
+                let mut taping = Taping::new(Role::Receiver);
                 taping.run(&[], |trace| trace);
                 for round in 0..form.choose(4, 8) {
                     // One, or some on end: whatever the receiver does about the first fails as well.
