@@ -1,7 +1,7 @@
 //! A small blog: stores each article before the service is answered, and shows them as web pages.
 //!
 //! The articles are files in `ARTICLE_BLOG_DIR`, or else in `blog-articles`.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program talks to whoever starts it
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program writes to the terminal
 
 use std::{env, io, process::exit};
 
