@@ -7,7 +7,7 @@ pub(crate) struct Finding {
     pub(crate) file: String,
     /// From 1. `None` if the finding is about the whole file or folder.
     pub(crate) line: Option<usize>,
-    /// What stands there.
+    /// What the code does there.
     pub(crate) what: String,
     pub(crate) rule: String,
     pub(crate) fix: String,

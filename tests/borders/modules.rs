@@ -30,7 +30,7 @@ pub(crate) struct Module {
 pub(crate) enum Target {
     /// This module of the crate, or something it defines.
     Module(Vec<String>),
-    /// Something of another crate that stands at the root.
+    /// Something of another crate, re-exported at the root.
     Foreign,
     /// Nothing that can be found without compiling.
     Unknown,

@@ -13,11 +13,11 @@ use crate::paths::{self, End};
 pub(crate) enum Sign {
     /// The value `owner::name` is made, or imported to be made: an expression, not a pattern.
     Made { owner: String, name: String },
-    /// An identifier stands there.
+    /// An identifier.
     Name(String),
-    /// A whole number stands there.
+    /// An integer literal.
     Number(u64),
-    /// A text or a byte string stands there.
+    /// A string or byte string literal.
     Text(String),
 }
 

@@ -8,7 +8,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// A crate that stands in no folder.
+    /// A crate in memory, for tests.
     pub(crate) fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect();
         Self { name: name.to_owned(), files }
