@@ -45,14 +45,14 @@ impl Answer {
         Self { closes: true, ..self }
     }
 
-    /// The status. The service takes any 2xx for success and retries after any other status
-    /// (service document, section 6.2).
+    /// The status. The service treats any 2xx as success and retries after any other status (service
+    /// document, section 6.2).
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.code.status()
     }
 
-    /// The headers, names in lower case.
+    /// The headers. Their names are in lower case.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         let specific = match self.code {
             Code::MethodNotAllowed => Some(("allow", "POST")),

@@ -53,7 +53,7 @@ struct UnknownKeys<'de> {
 }
 
 impl<'de> UnknownKeys<'de> {
-    /// Returns `false` if the key is there already.
+    /// Returns `false` if the key was inserted before.
     fn insert(&mut self, key: Cow<'de, str>) -> bool {
         if self.few.contains(&key) {
             return false;
