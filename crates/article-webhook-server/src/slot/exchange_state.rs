@@ -79,12 +79,12 @@ impl ExchangeState {
         }
     }
 
-    /// The peer takes no more bytes.
+    /// The peer has stopped reading.
     pub(crate) fn write_stalled(&mut self, now: Instant) {
         self.write_stalled = Some(now);
     }
 
-    /// The peer took bytes again.
+    /// The peer reads again.
     pub(crate) fn write_resumed(&mut self) {
         self.write_stalled = None;
     }
