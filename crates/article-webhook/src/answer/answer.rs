@@ -5,8 +5,8 @@ use super::{Rejection, Reply, code::Code};
 /// What goes back to the sender: status, headers and a constant body. Adapters send nothing else.
 ///
 /// An answer is made from a [`Rejection`] or from a [`Reply`]. All its parts are constants, so it
-/// cannot echo a request. Bodies have the shape of the service's own errors (service document,
-/// section 7).
+/// cannot echo a request. Bodies have the format of the service's own errors (service document, section
+/// 7).
 ///
 /// ```
 /// use article_webhook::{Answer, Rejection, Reply};

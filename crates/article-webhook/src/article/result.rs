@@ -12,7 +12,7 @@ use super::{Article, DecodeError, FeaturedImage, JobId, SocialPosts, Status, dec
 /// fields are always present, so each of them may be missing or `null`. Fields that this version does not know are
 /// ignored; [`Delivery::drift`](crate::Delivery::drift) names them.
 ///
-/// `Debug` shows identity and sizes, never content. Serialising gives back the service's shape.
+/// `Debug` shows identity and sizes, never content. Serialising produces the service's format.
 ///
 /// ```
 /// use article_webhook::ArticleResult;

@@ -7,7 +7,7 @@ use super::{
     from_json::{Skipped, repeated_key},
 };
 
-/// An object of which a reader knows some fields.
+/// An object with some known fields.
 pub(crate) trait ObjectFields: Default {
     /// [Reads](Entries::read_into) the value of `key`, or returns `false` if the key is not known.
     fn field<'de, A: MapAccess<'de>>(
