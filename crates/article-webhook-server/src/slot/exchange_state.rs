@@ -11,7 +11,7 @@ pub(crate) struct ExchangeState {
     /// The start of the wait for a head, or the end of the head.
     since: Instant,
     body: BodyState,
-    /// Since when the peer has taken no bytes of the response.
+    /// When the peer stopped reading the response.
     write_stalled: Option<Instant>,
 }
 
