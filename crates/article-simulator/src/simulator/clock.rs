@@ -25,7 +25,7 @@ use std::{
 #[derive(Debug)]
 pub struct Clock(Kind);
 
-/// Every clock stops after a hundred years, because it counts nanoseconds in 64 bits.
+/// Every clock stops after a hundred years, before its 64 bits of nanoseconds overflow.
 pub(crate) const END: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 #[derive(Debug)]
