@@ -132,7 +132,7 @@ impl Worker {
         self
     }
 
-    /// How soon another worker may take over an entry when this process is gone. A running worker renews its leases
+    /// How soon another worker may take over an entry after this process has died. A running worker renews its leases
     /// after each third of this time.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.settings.lease = lease;

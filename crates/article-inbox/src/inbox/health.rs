@@ -37,7 +37,7 @@ pub struct Health {
 }
 
 impl Inbox {
-    /// The health of the inbox. The cost does not grow with the number of entries.
+    /// The health of the inbox. Cheap for any number of entries.
     pub async fn health(&self) -> Health {
         let writable = self.writable().await;
         let due_since = self.patiently(self.0.store.due_since()).await;

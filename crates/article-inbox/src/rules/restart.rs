@@ -7,7 +7,7 @@ use crate::{State, timestamp::later};
 /// indefinitely.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// The unit of the pauses for entries that were interrupted more than once.
+/// The unit of the pauses for freed entries with more than one attempt.
 const STEP: Duration = Duration::from_secs(1);
 
 impl Row {
@@ -20,9 +20,9 @@ impl Row {
     /// The transition at the start of a process, for a store that only one process uses. It frees a lease, because its
     /// owner has ended. `false` if nothing changed.
     ///
-    /// A freed entry is due at once after its first attempt. After more attempts it is due later, and at another time
-    /// than other such entries. Such an entry may crash the process, and must not use up the attempts of the entries
-    /// that run at the same time.
+    /// A freed entry is due at once after its first attempt. After more attempts it is due later, and mostly not at
+    /// the same time as other such entries. Such an entry may crash the process, and must not use up the attempts of
+    /// the entries that run at the same time.
     pub fn restart(&mut self, id: i64, now: SystemTime) -> bool {
         match self.state {
             State::Leased => {

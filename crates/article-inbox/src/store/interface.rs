@@ -148,7 +148,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn counts(&self) -> Pending<'_, Counts>;
 
     /// The smallest `at` of all waiting entries: since when the oldest due entry has been due. `None` if no waiting
-    /// entry is due. Its cost does not grow with the number of entries.
+    /// entry is due. Fast for any number of entries.
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// A page of the entries that pass the filter, by ascending id. The rule is [`Filter::accepts`].

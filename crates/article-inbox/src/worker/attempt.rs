@@ -26,7 +26,7 @@ const TO_END: Duration = Duration::from_secs(1);
 /// The pause before an outcome is stored again when the store failed.
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// How often that is tried while the worker stops.
+/// The maximum number of tries while the worker stops.
 const TRIES: u32 = 5;
 
 /// The signal of the worker to an attempt.
@@ -64,7 +64,7 @@ pub(super) struct FinishedAttempt {
 /// An attempt whose outcome is stored or lost.
 pub(super) struct SettledAttempt {
     pub(super) lease: Lease,
-    /// How long it is until its entry is due again, if it is.
+    /// The time until its entry is due again, if it becomes due.
     pub(super) again: Option<Duration>,
     /// The error of a store that cannot be used any more.
     pub(super) failed: Option<Error>,

@@ -75,7 +75,7 @@ impl Heartbeat {
         self.beat_at = now + AFTER_FAILURE.min(self.lease / 3);
     }
 
-    /// The leases that have ended by that time without being extended. They are lost.
+    /// The leases that have ended by `now` without being extended. They are lost.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<Lease> {
         let ended = |end: &Instant| *end <= now;
         let lost =

@@ -18,12 +18,12 @@ pub(crate) struct Scheduler {
     /// Attempts whose handlers have ended, and whose outcomes are not stored yet.
     settling: u32,
     claiming: bool,
-    /// Woken while claiming: that claim may have been too early for the new work.
+    /// Woken during a claim, which may not have seen the new entry.
     woken: bool,
     look_at: Instant,
-    /// When an entry that was settled while claiming is due again: that claim may have been too early for it.
+    /// When an entry that was settled during a claim is due again. The claim may not have seen it.
     again_at: Option<Instant>,
-    /// Nothing is claimed before then.
+    /// No claim is made before this time.
     rest_until: Instant,
     shutdown: Shutdown,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Scheduler {
 /// What the worker does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Claim at most that many entries, and report the result.
+    /// Claim at most this many entries, and report the result.
     Claim(u32),
-    /// Wait until something happens, or until then.
+    /// Wait for an event, or until this time.
     Wait(Option<Instant>),
     /// The grace is over: end the attempts that still run.
     Cancel,
@@ -60,7 +60,7 @@ impl Scheduler {
     }
 
     pub(crate) fn next(&mut self, now: Instant) -> Step {
-        // A claim that has begun brings leases, which must be given back.
+        // A claim in progress returns leases, which must be released.
         let is_idle = !self.claiming && self.running + self.settling == 0;
         if self.shutdown.has_begun() && is_idle && !self.shutdown.is_over(now) {
             return Step::Stop;

@@ -14,7 +14,7 @@ pub(super) struct Shutdown {
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// Handlers may continue until then.
+    /// Handlers may continue until this time.
     Grace(Instant),
     /// Handlers were cancelled. At this time the rest is abandoned.
     Cancelled(Instant),
@@ -23,7 +23,7 @@ enum Phase {
 /// What the shutdown requests while something still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Wait, at most until then.
+    /// Wait, at most until this time.
     Wait(Instant),
     /// Cancel the handlers. Requested once.
     Cancel,

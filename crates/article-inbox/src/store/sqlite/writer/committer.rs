@@ -53,7 +53,7 @@ impl Committer {
         Self { queue, clock, path, access, connection: None, identity: None }
     }
 
-    /// Uses this connection, which was opened just now.
+    /// Uses this connection, which was just opened.
     pub(super) fn use_connection(&mut self, connection: Connection) {
         self.identity = database_file::identity(&self.path);
         self.connection = Some(connection);
