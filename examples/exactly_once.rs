@@ -1,5 +1,6 @@
-//! Effects that happen exactly once, where a handler by itself runs at least once: they are rows in the inbox's own
-//! file, written in the transaction that completes the job. If the job has been lost meanwhile, so are the rows.
+//! Effects that happen exactly once, although a handler runs at least once: they are rows in the inbox's own file,
+//! written in the transaction that completes the job. If the lease was lost meanwhile, the transaction is rolled
+//! back.
 #![allow(clippy::print_stdout)] // its output is what the program is for
 
 use std::{
@@ -24,7 +25,7 @@ fn store(job: &Job, application: &mut Connection, clock: &Clock) -> Result<(), F
     let transaction = application.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute("INSERT INTO articles (job_id, title) VALUES (?1, ?2)", (id, title))?;
     if id == "job_2" && job.attempt() == 1 {
-        clock.advance(Duration::from_secs(120)); // as if the machine slept: the lease is for a minute
+        clock.advance(Duration::from_secs(120)); // as if the machine slept: the lease lasts a minute
     }
     let completion = job.completion()?;
     let parameters = params_from_iter(completion.parameters());
@@ -40,7 +41,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(2))?;
     connection.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
-    // Nothing in this table forbids a second row for a job.
+    // This table allows a second row for a job.
     connection.execute_batch("CREATE TABLE IF NOT EXISTS articles (job_id TEXT, title TEXT)")?;
     Ok(connection)
 }

@@ -1,5 +1,5 @@
-//! Articles handed over to a job queue that the application has already: here a table of its own, elsewhere whatever
-//! takes a key with each job and knows it again. A handler may be started twice for an article; the queue has it once.
+//! Passes articles to the application's own job queue: here a table, elsewhere any queue that deduplicates jobs by a
+//! key. A handler may run twice for an article; the queue has it once.
 #![allow(clippy::print_stdout)] // its output is what the program is for
 
 use std::{
@@ -16,7 +16,7 @@ use article_webhook_axum::{
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
-/// The application's queue, which is somewhere else than the inbox: no transaction spans both.
+/// The application's queue, outside the inbox's database: no transaction spans both.
 #[derive(Clone)]
 struct Queue(Arc<Mutex<Connection>>);
 
@@ -26,7 +26,7 @@ impl Queue {
         Ok(Self(Arc::new(Mutex::new(connection))))
     }
 
-    /// Takes a job in, unless there is one of this key; whether it was new.
+    /// Adds a job unless there is one with this key. Returns whether it was new.
     fn push(&self, key: &str, payload: &[u8]) -> rusqlite::Result<bool> {
         let insert = "INSERT INTO jobs (key, payload) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
         Ok(self.connection().execute(insert, (key, payload))? == 1)
@@ -48,13 +48,13 @@ fn hand_over(job: &Job, queue: &Queue) -> Result<(), Failed> {
     let said = if is_new { "pushed to the queue" } else { "is in the queue already" };
     println!("attempt {attempt}  {}  {said}", id.escape_debug());
     if id == "job_2" && attempt == 1 {
-        // The same happens when the process dies here: the queue has the job, and the inbox does not know.
+        // The same happens when the process dies here: the queue has the job, and the entry is not done.
         return Err(Failed::retry_after("the queue's answer was lost", Duration::ZERO));
     }
     Ok(())
 }
 
-/// Lets the inbox take an article in as if the service had delivered it.
+/// Stores an article in the inbox as if the service had delivered it.
 async fn deliver(inbox: &Inbox, job_id: &str) -> Result<Reply, Box<dyn Error>> {
     let post = DeliveryRequest::complete().job_id(job_id);
     let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;

@@ -1,5 +1,5 @@
-//! The smallest receiver on hyper, or on whatever else serves a tower service: prints a line for each
-//! article. A service knows no routes, so every path leads to it.
+//! The smallest receiver on hyper, or on any other server for tower services: prints a line for each
+//! article. The service does not route, so it receives every path.
 #![allow(clippy::print_stdout)] // its output is what the program is for
 
 use std::{env, io, time::Duration};
@@ -15,13 +15,13 @@ use tokio::{net::TcpListener, time::sleep};
 
 async fn print(delivery: Delivery) -> Reply {
     let Ok(result) = delivery.decode() else {
-        return Reply::Ignored; // an event that this program has no use for
+        return Reply::Ignored; // an event that this program does not use
     };
-    // Both texts come from outside; escaped, they cannot steer the terminal.
+    // Both texts come from outside. Escaped, they cannot control the terminal.
     let (job, title) = (result.job_id.as_str().escape_debug(), result.article.title);
     let bytes = result.article.html.len();
     println!("{job}  {title:?}  {bytes} bytes of HTML");
-    Reply::Stored // true only of a program that stores it
+    Reply::Stored // return this only from a program that stores it
 }
 
 #[tokio::main]
@@ -37,7 +37,7 @@ async fn main() -> io::Result<()> {
     listening(listener.local_addr()?);
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            sleep(Duration::from_millis(100)).await; // no file handle is free: one will be
+            sleep(Duration::from_millis(100)).await; // no file descriptor is free: wait for one
             continue;
         };
         let connection = http1::Builder::new()

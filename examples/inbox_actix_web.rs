@@ -1,5 +1,5 @@
 //! A receiver on actix-web with an inbox: each article is stored before the service is answered, and printed after
-//! that. What could not be printed before Ctrl-C, SIGTERM or a power cut is printed at the next start.
+//! that. Articles that were not printed before Ctrl-C, SIGTERM or a power cut are printed at the next start.
 #![allow(clippy::print_stdout)] // its output is what the program is for
 
 use std::{env, error::Error};
@@ -10,13 +10,13 @@ use article_webhook_actix_web::{AuthToken, Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
 
 async fn print(job: Job) -> Result<(), Failed> {
-    // Both texts come from outside; escaped, they cannot steer the terminal.
+    // Both texts come from outside. Escaped, they cannot control the terminal.
     let (id, article) = (job.job_id().as_str().escape_debug(), &job.article().article);
     println!("{id}  {:?}  {} bytes of HTML", article.title, article.html.len());
-    Ok(()) // done; an error: once more, after 10 seconds at first
+    Ok(()) // done; after an error the worker retries, first after 10 seconds
 }
 
-/// Ready when the program is to end: at Ctrl-C, or at SIGTERM, which is what service managers send.
+/// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers send.
 async fn stop() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]

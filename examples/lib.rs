@@ -13,7 +13,7 @@ use std::{
 use article_webhook::TokenError;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Lets the receiver say on standard error why it refused a delivery (feature `tracing`).
+/// Logs to standard error why the receiver refused a delivery (feature `tracing`).
 pub fn log_refusals() {
     tracing_subscriber::fmt()
         .with_max_level(LevelFilter::WARN)
@@ -23,7 +23,7 @@ pub fn log_refusals() {
         .init();
 }
 
-/// Says where a program listens, and how to deliver an article to it. The token is not shown.
+/// Prints where a program listens, and how to deliver an article to it. The token is not shown.
 pub fn listening(address: SocketAddr) {
     println!(
         r#"Listening on http://{address}/webhooks/articles
@@ -61,7 +61,7 @@ To keep it in another file, set ARTICLE_INBOX_DB, as in ARTICLE_INBOX_DB=/var/li
     exit(2)
 }
 
-/// Ends a program whose address is taken or is none.
+/// Ends a program whose address is in use or not valid.
 pub fn cannot_listen(address: &str, error: &io::Error) -> ! {
     eprintln!(
         "error: cannot listen on {address}: {error}

@@ -14,7 +14,7 @@ const TOKEN: &str = "Bearer my-secret-token-1234";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // The application's side: a receiver, whose sink hands deliveries over.
+    // The application: a receiver whose sink passes deliveries to this function.
     let (inside, mut deliveries) = mpsc::channel(8);
     let sink = move |delivery: Delivery| {
         let inside = inside.clone();
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let service = receive(Receiver::new(AuthToken::new(TOKEN)?), sink);
     tokio::spawn(server.serve(service, pending()));
 
-    // The service, which delivers what is done to the receiver.
+    // The service, which delivers finished articles to the receiver.
     let simulator = Simulator::builder()
         .clock(Clock::accelerated(100))
         .api_key("sk-my-key")

@@ -1,7 +1,7 @@
 //! How an application tests its own handlers, without a socket: `cargo test --example unit_test`.
 //!
-//! The features `fixture` of the adapters bring deliveries as the service sends them (`DeliveryRequest`), every
-//! way to spoil one (`Defect`), and `test_request`, which makes a request of the framework from them.
+//! The feature `fixture` of the adapters adds deliveries as the service sends them (`DeliveryRequest`), defects
+//! for them (`Defect`), and `test_request`, which makes a framework request from a delivery.
 #![allow(clippy::print_stdout)] // `main` only says how to run the tests
 
 fn main() {

@@ -26,7 +26,7 @@ use crate::store::Store;
 mod pages;
 mod store;
 
-/// Sent with every page: should a script ever slip through the sanitiser, the browser will not run it.
+/// Sent with every page. If the sanitiser ever misses a script, the browser will not run it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src http: https:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -68,7 +68,7 @@ async fn article(State(store): State<Store>, Path(key): Path<String>) -> Respons
     page(move || Ok(store.entry(key)?.map(|entry| pages::article(&entry)))).await
 }
 
-/// Reads and renders where it may take its time: files and the sanitiser block.
+/// Reads and renders on a thread that may block, because files and the sanitiser block.
 async fn page(render: impl FnOnce() -> io::Result<Option<Markup>> + Send + 'static) -> Response {
     let rendered = spawn_blocking(render).await.map_err(io::Error::from);
     let (status, message) = match rendered.flatten() {

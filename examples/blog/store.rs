@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tokio::task::spawn_blocking;
 
-/// A folder with one file per delivery, which holds the body byte for byte as it came.
+/// A folder with one file per delivery, which contains the exact bytes of the body.
 #[derive(Clone)]
 pub(crate) struct Store(Arc<Path>);
 
@@ -29,8 +29,8 @@ impl Store {
         Ok(Self(directory.into()))
     }
 
-    /// Everything that was delivered, also what this version cannot decode. Reads it all, which is
-    /// right for hundreds of articles; for thousands, keep an index.
+    /// Every delivery, including those that this version cannot decode. It reads all files, which is
+    /// fast enough for hundreds of articles; for thousands, keep an index.
     pub(crate) fn newest_first(&self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.0)? {
@@ -45,7 +45,7 @@ impl Store {
         names.filter_map(|name| self.entry(name).transpose()).collect()
     }
 
-    /// The key comes from a URL and becomes a file name: it must be one of ours.
+    /// The key comes from a URL and becomes a file name, so it must be one that this store made.
     pub(crate) fn entry(&self, key: String) -> io::Result<Option<Entry>> {
         if !is_key(&key) {
             return Ok(None);
@@ -68,7 +68,7 @@ impl Store {
             Err(taken) if taken.error.kind() == ErrorKind::AlreadyExists => Reply::Duplicate,
             Err(failed) => return Err(failed.error),
         };
-        // For a duplicate, too: the first delivery may have failed right here.
+        // For a duplicate as well: the first delivery may have failed at this point.
         sync(&self.0)?;
         Ok(reply)
     }
@@ -87,8 +87,8 @@ impl Sink for Store {
     }
 }
 
-/// The name of a delivery's file. A job id may hold `/` and anything else, so it never is one; the
-/// event counts, too, as another event about the same job is no duplicate.
+/// The name of a delivery's file. A job id may contain `/`, so it is not used as a file name. The event
+/// is part of the key, because another event of the same job is not a duplicate.
 fn key(delivery: &Delivery) -> String {
     let identity = format!("{} {}", delivery.event(), delivery.job_id());
     format!("{:x}", Bytes::copy_from_slice(&Sha256::digest(identity)))
@@ -98,7 +98,7 @@ fn is_key(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Makes the names in a directory survive a crash, as Unix demands.
+/// Syncs a directory. On Unix its file names survive a crash only then.
 fn sync(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }

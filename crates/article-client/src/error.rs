@@ -76,14 +76,14 @@ impl Error {
         self.service().map(|service| &*service.message)
     }
 
-    /// The credits that remain, as [`credits_exhausted`](ErrorCode::CreditsExhausted) says.
+    /// The credits that remain, from [`credits_exhausted`](ErrorCode::CreditsExhausted).
     #[must_use]
     pub fn credits_remaining(&self) -> Option<i64> {
         self.service()?.credits_remaining
     }
 
-    /// Where more credits can be bought, as [`credits_exhausted`](ErrorCode::CreditsExhausted) says. It is a text from
-    /// outside and may not be a URL.
+    /// Where more credits can be bought, from [`credits_exhausted`](ErrorCode::CreditsExhausted). The text comes from
+    /// outside and need not be a URL.
     #[must_use]
     pub fn upgrade_url(&self) -> Option<&str> {
         self.service()?.upgrade_url.as_deref()
@@ -101,7 +101,7 @@ impl Error {
         self.service()?.credits_refunded
     }
 
-    /// How long the service asks to wait, by its `Retry-After` header.
+    /// How long to wait before another call, from the `Retry-After` header.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.cause() {
@@ -127,7 +127,7 @@ impl Error {
         }
     }
 
-    /// The job has ended, so its state will not change any more.
+    /// The job has failed, so its state will not change again.
     pub(crate) fn is_generation_failed(&self) -> bool {
         self.code() == Some(&ErrorCode::GenerationFailed)
     }

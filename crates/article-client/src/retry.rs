@@ -8,7 +8,7 @@ use crate::{Error, error::Kind};
 /// The longest `Retry-After` that is respected: the value comes from outside.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The first and the longest pause. A random part of each pause, up to its length, is added to it.
+/// The first and the longest pause. Each pause is prolonged by a random time, at most its own length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pauses {
     pub(crate) first: Duration,
@@ -25,7 +25,7 @@ impl Pauses {
     }
 }
 
-/// How often a call is repeated at most.
+/// The maximum number of repetitions of a call.
 const REPEATS: usize = 3;
 
 pub(crate) fn backoff(Pauses { first, longest }: Pauses) -> ExponentialBuilder {
@@ -51,7 +51,7 @@ pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
     }
 }
 
-/// The pause, or a longer one if the service asks for it.
+/// The pause, or the service's `Retry-After` if that is longer.
 pub(crate) fn pause_after(error: &Error, pause: Duration) -> Duration {
     error.retry_after().map_or(pause, |asked| asked.clamp(pause, MAX_RETRY_AFTER.max(pause)))
 }

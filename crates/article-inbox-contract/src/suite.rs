@@ -1,7 +1,7 @@
 //! The macros that turn cases into tests.
 
-/// Writes a `#[test]` for each case that every store must pass. The expression makes a new [`Subject`](crate::Subject)
-/// and is evaluated once per test.
+/// Generates a `#[test]` for each case that every store must pass. The expression makes a new
+/// [`Subject`](crate::Subject) and is evaluated once per test.
 #[macro_export]
 macro_rules! store_contract {
     ($subject:expr) => {
@@ -148,7 +148,7 @@ macro_rules! store_contract {
     };
 }
 
-/// Writes a `#[test]` for each case that a store which outlives its process must pass. The expression makes a new
+/// Generates a `#[test]` for each case that a store which outlives its process must pass. The expression makes a new
 /// [`Durable`](crate::Durable) subject.
 #[macro_export]
 macro_rules! durable_store_contract {
@@ -170,8 +170,8 @@ macro_rules! durable_store_contract {
     };
 }
 
-/// Writes a `#[test]` for each case about [completions](article_inbox::store::Store::completion). The expression makes a
-/// new [`Transactional`](crate::Transactional) subject.
+/// Generates a `#[test]` for each case about [completions](article_inbox::store::Store::completion). The expression
+/// makes a new [`Transactional`](crate::Transactional) subject.
 #[macro_export]
 macro_rules! transactional_store_contract {
     ($subject:expr) => {
@@ -193,7 +193,7 @@ macro_rules! transactional_store_contract {
 
 #[cfg(test)]
 mod tests {
-    /// A case that no macro names would never run.
+    /// A case that is in no macro would never run.
     #[test]
     fn every_case_is_in_the_table() {
         let table = include_str!("suite.rs");

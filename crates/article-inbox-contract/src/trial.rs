@@ -19,7 +19,7 @@ pub(crate) const CLAIM: Claim = Claim { limit: 100, lease: Duration::from_secs(6
 /// The first body of an entry, in a case that is not about bodies.
 pub(crate) const FIRST: &str = "{}";
 
-/// Runs one case on a current-thread Tokio runtime, such as to debug it.
+/// Runs one case on a current-thread Tokio runtime, for example in a debugger.
 ///
 /// # Panics
 ///
@@ -37,8 +37,8 @@ pub fn run<S: Subject, Case: Future<Output = ()>>(subject: S, case: impl FnOnce(
     runtime.expect("a runtime can be built").block_on(case(Trial::new(subject)));
 }
 
-/// One run of a case: the subject, and the helpers that the cases share. The contract's cases take it; a store author
-/// only passes it on, through [`run`].
+/// One run of a case: the subject, and the helpers that the cases share. The cases take it as their argument; a store
+/// author only passes a case to [`run`].
 pub struct Trial<S> {
     subject: S,
 }
@@ -80,7 +80,7 @@ impl<S: Subject> Trial<S> {
         claims.claimed[0].lease
     }
 
-    /// Stores a body and leases its entry. No other entry may be due.
+    /// Stores a body and leases its entry. The caller ensures that no other entry is due.
     pub(crate) async fn leased(&self, job: &str) -> Lease {
         assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
         self.lease(job).await
@@ -90,7 +90,7 @@ impl<S: Subject> Trial<S> {
         self.store().settle(lease, outcome).await.unwrap()
     }
 
-    /// Stores a body and brings its entry into that state. No other entry may be due.
+    /// Stores a body and brings its entry into that state. The caller ensures that no other entry is due.
     pub(crate) async fn put(&self, job: &str, state: State) {
         let outcome = match state {
             State::Waiting => {
@@ -110,7 +110,7 @@ impl<S: Subject> Trial<S> {
         assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
     }
 
-    /// Buries a waiting entry, so that a case can go on with another.
+    /// Buries a waiting entry, so that a case can continue with another.
     pub(crate) async fn leave(&self, job: &str) {
         assert!(self.store().bury(key(job), "out of the way".into()).await.unwrap());
     }
@@ -151,7 +151,7 @@ impl<S> fmt::Debug for Trial<S> {
     }
 }
 
-/// Every state. `Waiting` is last, because [`Trial::put`] leaves an entry that is due in it.
+/// Every state. `Waiting` is last, because in this state [`Trial::put`] leaves an entry that is due.
 pub(crate) const STATES: [State; 6] =
     [State::Leased, State::Done, State::Dead, State::Unhandled, State::Corrupt, State::Waiting];
 

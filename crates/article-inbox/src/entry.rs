@@ -46,9 +46,9 @@ pub struct Entry {
     pub received_at: SystemTime,
     /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
     pub at: SystemTime,
-    /// How many bodies came that differ from those before them, kept or not.
+    /// How many bodies differed from all earlier ones, including those that were not kept.
     pub conflicts: u32,
-    /// Why it waits again, or is dead, unhandled or corrupt. It is the handler's error where there was one. `Debug`
-    /// shows it; log events of this crate never do.
+    /// Why it waits again, or is dead, unhandled or corrupt. If the handler returned an error, the cause is that
+    /// error. `Debug` shows it; log events of this crate never do.
     pub cause: Option<String>,
 }

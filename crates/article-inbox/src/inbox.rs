@@ -33,13 +33,13 @@ use crate::{
 pub use health::Health;
 pub use import::Imported;
 
-/// How long a delivery, or a question about health, waits for the store. After that the service is asked to deliver again.
-/// If the store stores the delivery after all, the next attempt of the service is a duplicate.
+/// How long a delivery or a health check waits for the store. After that a delivery is answered with 503. If the store
+/// commits it later, the next attempt of the service is a duplicate.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Stores deliveries before they are answered, once per job, and gives them to a [`Worker`].
+/// Stores deliveries before they are answered, once per job, and passes them to a [`Worker`].
 ///
-/// An inbox is a [`Sink`](article_webhook::Sink): mount it with an adapter's `receive`. Its clones are the same inbox.
+/// An inbox is a [`Sink`](article_webhook::Sink): mount it with an adapter's `receive`. Clones share the inbox.
 ///
 /// | delivery | reply |
 /// |---|---|
@@ -83,8 +83,8 @@ impl Inbox {
     ///
     /// # Errors
     ///
-    /// The file cannot be used: another process uses it; it is on a network file system; it belongs to a newer version; it
-    /// is damaged or not a database; or its folder is missing. The error says what to do.
+    /// The file cannot be used: another process uses it; it is on a network file system; it belongs to a newer version;
+    /// it is damaged or not a database; or its folder is missing. The error says what to do.
     #[allow(clippy::missing_panics_doc, reason = "opening a store does not panic")]
     #[cfg(feature = "sqlite")]
     pub async fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
@@ -112,7 +112,7 @@ impl Inbox {
         Self::new(MemoryStore::new(Clock::system()))
     }
 
-    /// A worker that gives the articles of this inbox to a handler.
+    /// A worker that runs a handler for the articles of this inbox.
     pub fn worker<H, F>(&self, handler: H) -> Worker
     where
         H: Fn(Job) -> F + Send + Sync + 'static,
@@ -121,12 +121,12 @@ impl Inbox {
         Worker::new(Arc::clone(&self.0.store), self.0.wake.clone(), handler)
     }
 
-    /// Ends the calls that have begun and leaves the files in order. Every later delivery is answered 503. Stop the server
-    /// and the worker first. An inbox that is dropped is closed as well.
+    /// Finishes the calls in progress and closes the store. Every later delivery is answered 503. Stop the server and
+    /// the worker first. An inbox that is dropped is closed as well.
     ///
     /// # Errors
     ///
-    /// The store failed to close. No delivery that was acknowledged is lost by that.
+    /// The store failed to close. No acknowledged delivery is lost.
     pub async fn close(&self) -> Result<(), Error> {
         let closed = self.0.store.close().await;
         // An earlier probe says nothing about a closed store.

@@ -1,7 +1,8 @@
-//! What becomes of a stored entry: each transition is one pure function on a [`Row`], and every store uses it.
+//! The transitions of a stored entry: each is one pure function on a [`Row`], and every store uses it.
 //!
-//! A store loads the row, calls the function with the event and the time, and writes the row back. Where one statement
-//! decides over many rows, the statement names the function that it must agree with, and the contract holds it to that.
+//! A store loads the row, calls the function with the event and the time, and writes the row back. Where one SQL
+//! statement selects or changes many rows, its comment names the function that it must agree with, and the contract
+//! suite tests that.
 
 mod claim;
 mod import;

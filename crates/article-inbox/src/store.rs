@@ -1,10 +1,10 @@
 //! For authors of stores: the trait [`Store`], what its calls take and return, and the rules as pure functions on a
 //! [`Row`].
 //!
-//! An application needs none of this: it uses [`Inbox`](crate::Inbox).
+//! Applications use [`Inbox`](crate::Inbox) and do not need this module.
 //!
 //! A store of your own loads a [`Row`], calls one of its transitions, and writes it back. The crate
-//! `article-inbox-contract` tests it, sentence by sentence of the documentation of [`Store`].
+//! `article-inbox-contract` tests it against each sentence of the documentation of [`Store`].
 
 mod interface;
 

@@ -1,7 +1,7 @@
 //! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features the functions are empty.
 //!
-//! No name, label or field contains a body, a token, the label of a target, an intent, or the error of a handler. A job id
-//! appears in log events alone, and escaped, because it may contain control characters of a terminal.
+//! No name, label or field contains a body, a token, the label of a target, an intent, or the error of a handler. A job
+//! id appears in log events alone, and escaped, because it may contain control characters of a terminal.
 
 #[cfg(feature = "metrics")]
 pub mod metric;
@@ -82,23 +82,23 @@ pub(crate) fn worker_failed(error: &Error) {
     log::worker_failed(error);
 }
 
-/// That many handlers go on although their attempts were given up.
+/// This many handlers still run, although their attempts were abandoned.
 pub(crate) fn given_up(handlers: usize) {
     count::given_up(handlers);
 }
 
-/// Too many of them go on, so that nothing is claimed.
+/// Too many of them still run, so nothing is claimed.
 pub(crate) fn stuck(handlers: usize) {
     log::stuck(handlers);
 }
 
-/// The system gave no thread for an attempt.
+/// The system could not start a thread for an attempt.
 pub(crate) fn no_thread() {
     count::no_thread();
     log::no_thread();
 }
 
-/// That many calls became durable with one sync of the disk, in this time.
+/// This many calls became durable with one sync of the disk, in this time.
 #[cfg(feature = "sqlite")]
 pub(crate) fn committed(calls: usize, took: Duration) {
     count::committed(calls, took);

@@ -12,14 +12,14 @@ pub fn to_millis(time: SystemTime) -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The time of that many milliseconds since 1970. A negative number becomes 1970.
+/// The time this many milliseconds after the start of 1970. A negative number becomes that start.
 #[must_use]
 pub fn from_millis(millis: i64) -> SystemTime {
     let at = |millis: i64| {
         let since = Duration::from_millis(u64::try_from(millis).unwrap_or_default());
         SystemTime::UNIX_EPOCH.checked_add(since)
     };
-    // The calendars of some systems end before 64 bits of milliseconds do.
+    // The times of some systems end before 64 bits of milliseconds do.
     at(millis).or_else(|| at(END_OF_9999)).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn rounded(time: SystemTime) -> SystemTime {
     from_millis(to_millis(time))
 }
 
-/// The time that long after `now`, in whole milliseconds, or the last time that 64 bits can hold.
+/// The time `by` after `now`, in whole milliseconds, or the last time that 64 bits can hold.
 pub(crate) fn later(now: SystemTime, by: Duration) -> SystemTime {
     let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
     from_millis(to_millis(now).saturating_add(by))

@@ -33,17 +33,17 @@ use handler_thread::Handler;
 use schedule::Backoff;
 use settings::Settings;
 
-/// Gives the articles of an inbox to a handler, each until the handler succeeds or no attempt is left.
+/// Runs a handler for each article of an inbox, until the handler succeeds or no attempt is left.
 ///
 /// An article is handled *at least once*. A handler that succeeded runs again if the process ends before its success is
 /// stored. Make its effects repeatable, with the [job id](Job::job_id) as their key, or part of one transaction with
-/// the [completion](Job::completion). An attempt counts when it begins, so that an article which kills the process runs out
-/// of attempts.
+/// the [completion](Job::completion). An attempt counts when it begins, so that an article which kills the process runs
+/// out of attempts.
 ///
-/// A setting out of range is an error of [`run`](Self::run). Apart from the bounds in the table, no time may be longer than
-/// a year.
+/// A setting out of range is an error of [`run`](Self::run). Apart from the bounds in the table, no time may be longer
+/// than a year.
 ///
-/// | setting | default | least |
+/// | setting | default | minimum |
 /// |---|---|---|
 /// | [`concurrency`](Self::concurrency) | 4 | 1 |
 /// | [`attempts`](Self::attempts) | 8 | 1 |
@@ -73,7 +73,7 @@ use settings::Settings;
 ///     let post = DeliveryRequest::complete();
 ///     inbox.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
 ///
-///     // An application stops at a signal. This one stops when nothing is left to do.
+///     // An application stops at a signal. This example stops when the work is done.
 ///     let watched = inbox.clone();
 ///     let done = async move {
 ///         while watched.counts().await.is_ok_and(|counts| counts.of(State::Done) == 0) {
@@ -118,36 +118,36 @@ impl Worker {
         self
     }
 
-    /// The pause after the first failed attempt, and the longest pause. Each pause is three times the last one, less up to a
-    /// fifth at random.
+    /// The pause after the first failed attempt, and the longest pause. Each pause is three times the last one, minus a
+    /// random part of at most a fifth.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.settings.backoff = Backoff { first, longest };
         self
     }
 
-    /// How long an attempt may take. After that its handler is cancelled and the attempt has failed. A handler that never
-    /// awaits cannot be cancelled: it keeps its thread until it returns.
+    /// How long an attempt may take. After that its handler is cancelled and the attempt has failed. A handler that
+    /// never awaits cannot be cancelled: it keeps its thread until it returns.
     pub fn handler_timeout(mut self, limit: Duration) -> Self {
         self.settings.handler_timeout = limit;
         self
     }
 
-    /// How soon another worker may take over an entry when this process is gone. A living worker renews its leases at each
-    /// third of this time.
+    /// How soon another worker may take over an entry after this process has died. A running worker renews its leases
+    /// after each third of this time.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.settings.lease = lease;
         self
     }
 
-    /// How long handlers may go on after `shutdown`, before their entries are given back. The default stays within the 30
-    /// seconds that most platforms give.
+    /// How long handlers may continue after `shutdown`, before their entries are released. The default stays within the
+    /// 30 seconds that most platforms give.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.settings.grace = grace;
         self
     }
 
-    /// How often the store is searched for entries that another process has put there. What this process stores is worked
-    /// on at once.
+    /// How often the store is polled for entries from another process. Entries that this process stores are processed
+    /// at once.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.settings.poll = poll;
         self
@@ -159,8 +159,9 @@ impl Worker {
         self
     }
 
-    /// Works until `shutdown` is ready. Then it claims nothing more, handlers have the [grace](Self::grace) to end, and
-    /// entries that are left are given back, without costing an attempt. It waits for a store that fails for a while.
+    /// Runs until `shutdown` resolves. Then it claims nothing more, handlers have the [grace](Self::grace) period to
+    /// finish, and unfinished entries are released without counting the attempt. While the store fails temporarily, it
+    /// retries.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Deliveries: what is sent, how, by what, and what the receiver answers.
+//! Deliveries: their requests, how they are sent, and the receiver's answers.
 
 mod attempt;
 mod delivery;

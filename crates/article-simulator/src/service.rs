@@ -1,4 +1,4 @@
-//! The state of the service, and what happens in it as time passes.
+//! The state of the service, and its changes over time.
 
 mod event_queue;
 mod scheduling;

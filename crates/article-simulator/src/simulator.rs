@@ -77,8 +77,8 @@ impl Simulator {
         self.engine.now()
     }
 
-    /// Moves a stepped clock, and carries out everything that becomes due, in order of time. Returns when the last attempt
-    /// has ended.
+    /// Moves a stepped clock, and carries out everything that becomes due, in order of time. Returns when the last
+    /// attempt has ended.
     ///
     /// # Panics
     ///
@@ -123,7 +123,7 @@ impl Simulator {
         self.engine.with(|service, _| service.drain_attempts())
     }
 
-    /// All jobs, in the order of their orders.
+    /// All jobs, in the order in which they were ordered.
     #[must_use]
     pub fn jobs(&self) -> Vec<Job> {
         self.engine.with(|service, now| service.jobs(now))

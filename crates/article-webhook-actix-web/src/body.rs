@@ -7,8 +7,8 @@ use article_webhook::{
 };
 use futures_util::StreamExt;
 
-/// Receives the body of a request whose head was checked. Gives the payload back: the response to a
-/// refusal must own the unread rest, see [`response`](crate::response::response).
+/// Receives the body of a request whose head was checked. Also returns the payload: the response to a
+/// refusal must own its unread rest, see [`response`](crate::response::response).
 pub(crate) async fn receive_body<T>(
     receiver: &Receiver,
     opened: Result<Envelope, Refused>,

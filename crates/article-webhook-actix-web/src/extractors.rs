@@ -10,9 +10,9 @@ type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>
 /// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
 ///
 /// The [`Receiver`] comes from `app_data`, plain or in `web::Data`. Without it every request is answered
-/// with a 500 that names the fix. The handler's result decides whether the service retries: after
-/// `Ok` it does not, after [`Retry`](crate::Retry) it does. Work that must survive a crash
-/// belongs in a [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
+/// with a 500 that names the fix. After `Ok` the service is done; after [`Retry`](crate::Retry) it
+/// retries. Work that must survive a crash belongs in a [`Sink`](crate::Sink), mounted with
+/// [`receive`](crate::receive()).
 ///
 /// Do not extract `Option<ArticleComplete>`: it turns a forged delivery into `None`, and drops the
 /// [`RefusedResponse`], without which actix-web does not close the connection of a sender that never

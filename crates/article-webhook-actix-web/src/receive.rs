@@ -13,8 +13,8 @@ type ResponseFuture = Pin<Box<dyn Future<Output = HttpResponse>>>;
 /// Mounts a sink: returns a handler that answers every request to the route.
 ///
 /// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic
-/// is answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the service is asked to retry
-/// (503), and the task goes on. Refused deliveries that were authentic are reported to the sink.
+/// is answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the answer is 503, and the task
+/// continues. Refused deliveries that were authentic are reported to the sink.
 ///
 /// Mount it on a resource with `to`, so that this handler answers other methods with 405.
 ///
@@ -50,9 +50,9 @@ pub fn receive<S: Sink + 'static>(
     })
 }
 
-/// Mounts a sink behind capability URLs: the last segment of the path is the secret, and
-/// `Authorization` is ignored. Otherwise as [`receive`]. The path is a secret until it expires: keep it
-/// out of access logs.
+/// Mounts a sink behind capability URLs: the last segment of the path is the secret, and `Authorization` is
+/// ignored. The rest is the same as for [`receive`]. The path is a secret until it expires: keep it out of
+/// access logs.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -112,7 +112,7 @@ fn mount<S: Sink + 'static>(
         Box::pin(async move {
             let (received, unread) =
                 receive_body(&receiver, opened, payload.into_inner(), Intake::read).await;
-            // actix-web drops this future when the sender resets the connection. The task goes on.
+            // actix-web drops this future when the sender resets the connection. The task continues.
             let answer = dispatch(&receiver, received, sink, rt::spawn, rt::time::sleep).await;
             response(answer, unread)
         })

@@ -5,7 +5,7 @@ use article_webhook::{Answer, Refused, adapter};
 
 use crate::response::{response, status};
 
-/// actix-web finds the receiver while it runs, so an application without one compiles.
+/// actix-web looks the receiver up at run time, so an application without one compiles.
 const NO_RECEIVER: &str = "no Receiver in app_data: add .app_data(receiver) to the App";
 const NO_RECEIVER_BODY: &str = r#"{"error":"internal","message":"the application forgot its Receiver: add .app_data(receiver) to the App"}"#;
 
@@ -18,7 +18,7 @@ const NO_RECEIVER_BODY: &str = r#"{"error":"internal","message":"the application
 /// use actix_web::HttpResponse;
 /// use article_webhook_actix_web::{ArticleComplete, RefusedResponse};
 ///
-/// // Only for handlers that look at the refusal themselves:
+/// // Only for handlers that inspect the refusal themselves:
 /// async fn on_article(article: Result<ArticleComplete, RefusedResponse>) -> Result<HttpResponse, RefusedResponse> {
 ///     match article {
 ///         Ok(ArticleComplete(result)) => Ok(HttpResponse::Ok().body(result.article.title)),

@@ -15,7 +15,7 @@ use actix_web::{
 use article_webhook::Answer;
 
 pub(crate) fn status(answer: Answer) -> StatusCode {
-    // The same number in http 0.2, which actix-web is on.
+    // actix-web uses http 0.2, which has its own `StatusCode`.
     StatusCode::from_u16(answer.status().as_u16()).expect("an answer is made of constants")
 }
 
@@ -35,8 +35,8 @@ pub(crate) fn response(answer: Answer, unread: Payload) -> HttpResponse {
 
 /// The body of a response that owns the unread rest of the request's body.
 ///
-/// actix-web does not close a connection whose chunked payload was dropped before its end, whatever the
-/// response says. It does if the payload lives as long as the response.
+/// actix-web does not close a connection whose chunked payload was dropped before its end, even if the
+/// response says so. It closes the connection if the payload lives as long as the response.
 pub(crate) struct Unread {
     text: Bytes,
     _unread: Payload,

@@ -25,7 +25,7 @@ use article_webhook::fixture::DeliveryRequest;
 #[must_use]
 pub fn test_request(fixture: &DeliveryRequest, path: &str) -> TestRequest {
     let request = TestRequest::post().uri(path).set_payload(fixture.body().clone());
-    // `set_payload` has written the length already.
+    // `set_payload` has already set the length.
     let headers = fixture.headers().iter().filter(|(name, _)| name != "Content-Length");
     headers.fold(request, |request, (name, value)| {
         request.append_header((name.as_str(), value.as_slice()))

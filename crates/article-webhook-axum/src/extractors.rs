@@ -5,9 +5,9 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 
 /// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
 ///
-/// The [`Receiver`] comes from the router's state. The handler's result decides whether the service
-/// retries: after `Ok(())` it does not, after [`Retry`](crate::Retry) it does. Work that must survive a
-/// crash belongs in a [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
+/// The [`Receiver`] comes from the router's state. After `Ok(())` the service is done; after
+/// [`Retry`](crate::Retry) it retries. Work that must survive a crash belongs in a [`Sink`](crate::Sink),
+/// mounted with [`receive`](crate::receive()).
 ///
 /// There is no `Option<ArticleComplete>`: it would turn a forged delivery into `None`.
 ///

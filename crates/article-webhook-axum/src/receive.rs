@@ -13,9 +13,9 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// Mounts a sink: returns a handler that answers every request to the route.
 ///
-/// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic
-/// is answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the service is asked to retry
-/// (503), and the task goes on. Refused deliveries that were authentic are reported to the sink.
+/// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic is
+/// answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the answer is 503, and the task
+/// continues. Refused deliveries that were authentic are reported to the sink.
 ///
 /// Mount it with `any`, so that this handler answers other methods with 405.
 ///
@@ -49,9 +49,9 @@ pub fn receive<S: Sink + 'static>(
     })
 }
 
-/// Mounts a sink behind capability URLs: the last segment of the path is the secret, and
-/// `Authorization` is ignored. Otherwise as [`receive`]. The path is a secret until it expires: keep it
-/// out of access logs.
+/// Mounts a sink behind capability URLs: the last segment of the path is the secret, and `Authorization` is
+/// ignored. The rest is the same as for [`receive`]. The path is a secret until it expires: keep it out of
+/// access logs.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -104,7 +104,7 @@ fn mount<S: Sink + 'static>(
         let opened = open(&receiver, &request);
         Box::pin(async move {
             let received = receive_body(&receiver, opened, request.into_body(), Intake::read).await;
-            // hyper drops this future when the sender disconnects. The task goes on.
+            // hyper drops this future when the sender disconnects. The task continues.
             let answer = dispatch(&receiver, received, sink, task::spawn, sleep).await;
             response(answer)
         })

@@ -9,7 +9,7 @@ use crate::response::response;
 /// ```
 /// use article_webhook_axum::{ArticleComplete, RefusedResponse};
 ///
-/// // Only for handlers that look at the refusal themselves:
+/// // Only for handlers that inspect the refusal themselves:
 /// async fn on_article(article: Result<ArticleComplete, RefusedResponse>) -> Result<(), RefusedResponse> {
 ///     match article {
 ///         Ok(ArticleComplete(result)) => Ok(println!("received {:?}", result.job_id)),

@@ -5,7 +5,7 @@ use axum_core::response::{IntoResponse, Response};
 
 use crate::response::response;
 
-/// The handler failed and asks for a retry: 503 with `Retry-After: 10`.
+/// The handler failed, and the service should retry: 503 with `Retry-After: 10`.
 ///
 /// `?` converts any type that implements [`Error`]. Types that do not, such as `anyhow::Error` and
 /// `Box<dyn Error>`, are converted with `.map_err(Retry::because)?`. The error is logged (feature

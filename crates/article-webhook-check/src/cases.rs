@@ -1,4 +1,4 @@
-//! The cases. A name says what is wrong with the request, or what is unusual about it.
+//! The cases. The name of a case states what is wrong or unusual about the request.
 
 mod article;
 mod authentication;
@@ -25,8 +25,8 @@ pub(crate) struct Phase {
 
 /// The phases, in order:
 ///
-/// 1. one delivery, on which everything else depends;
-/// 2. cases that take no time, several at once;
+/// 1. one delivery, without which the other cases mean little;
+/// 2. fast cases, several at once;
 /// 3. cases that hold a connection for a while, one at a time, because a receiver may have one thread;
 /// 4. one more delivery, which shows whether the receiver still works.
 pub(crate) fn phases(endpoint: &Endpoint) -> [Phase; 4] {

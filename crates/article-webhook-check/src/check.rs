@@ -11,7 +11,7 @@ use crate::{
     runner::run,
 };
 
-/// Cases that have not been tried after this time have failed.
+/// Cases that were not tried within this time fail.
 const TIME_LIMIT: Duration = Duration::from_secs(55);
 
 /// Checks the receiver at `url` with every case, in a few seconds, or a minute at most.

@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use crate::CheckError;
 
-/// The receiver under check: where it listens, and what its publish target says.
+/// The receiver under test: its address, and the settings of its publish target.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     host: String,
@@ -62,7 +62,7 @@ impl Endpoint {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// The token's scheme word with the space after it, if it has one, and the rest.
+    /// The token's scheme word with the following space, if there is one, and the rest.
     pub(crate) fn scheme_and_secret(&self) -> (&str, &str) {
         let secret = self.token.split_once(' ').map_or(&*self.token, |(_, rest)| rest.trim_start());
         self.token.split_at(self.token.len() - secret.len())

@@ -1,4 +1,4 @@
-//! HTTP/1 as a test needs it: requests that are wrong on purpose, and responses that may be anything.
+//! HTTP/1 for tests: requests that may be invalid on purpose, and responses that may be invalid.
 
 mod connection;
 mod observed;

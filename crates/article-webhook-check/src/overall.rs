@@ -5,7 +5,7 @@ use crate::{
     http::{Observed, Response},
 };
 
-/// A shorter secret is not looked for: it may be in any text by chance.
+/// A shorter secret is not searched for, because any text may contain it by chance.
 const SHORTEST_SECRET: usize = 8;
 
 /// Findings that need more than one response.

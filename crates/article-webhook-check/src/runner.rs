@@ -15,10 +15,11 @@ use crate::{
     overall::overall_findings,
 };
 
-/// The response timeout once a whole phase got no response: the remaining cases will hardly get one.
+/// The response timeout after a phase without any response: the remaining cases will probably get none
+/// either.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// No case takes longer.
+/// The time limit for one case.
 const CASE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs every case, phase by phase, until `end`.

@@ -18,7 +18,7 @@ use crate::{
     slot::Connections,
 };
 
-/// An HTTP/1 server for one tower service, which slow, silent and many senders cannot stop.
+/// An HTTP/1 server for one tower service. Slow, silent or numerous senders cannot block it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -82,9 +82,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` resolves. Then no connection is accepted any more, idle connections are closed, and
-    /// requests in progress are finished, or cut at the end of the grace period. Dropping the future cuts them at
-    /// once.
+    /// Serves until `shutdown` resolves. Then it accepts no more connections, closes idle connections, and finishes
+    /// requests in progress. At the end of the grace period, or when the future is dropped, it closes all connections.
     ///
     /// When the service fails or panics, the server answers a constant 500, and the next request gets a new clone of
     /// the service.
@@ -165,8 +164,8 @@ impl ServerBuilder {
         self
     }
 
-    /// The maximum number of open connections: 4096 unless set. For one more, the connection is closed that has waited
-    /// longest for a complete head, then the one with the oldest unfinished body.
+    /// The maximum number of open connections: 4096 unless set. To accept another, the server closes the connection
+    /// that has waited longest for a complete head, then the one with the oldest unfinished body.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.settings.max_connections = connections;
         self

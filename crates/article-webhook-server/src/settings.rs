@@ -12,7 +12,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// How long a peer may leave a response unread. This is not a setting: responses to deliveries are so short
-    /// that a peer which does not take them does so on purpose.
+    /// that only a hostile or broken peer does not read them.
     pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
 
     /// The longest deadline. An `Instant` cannot hold every sum with a `Duration`.

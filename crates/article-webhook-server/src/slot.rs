@@ -1,5 +1,5 @@
-//! The place of each connection among all others: how far its exchange is, how long it may take, and which
-//! connection is closed when there are too many.
+//! The slot of each connection: the state of its exchange, its deadline, and its position in the order in
+//! which connections are closed when there are too many.
 
 mod connection_slot;
 mod eviction_queue;

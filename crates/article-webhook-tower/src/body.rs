@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes};
 use http_body::Body;
 use tokio::time::sleep;
 
-/// The bodies that the services take. Implemented for every type that fits.
+/// The bodies that the services accept. Implemented for every type with these bounds.
 pub trait RequestBody:
     Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static
 {

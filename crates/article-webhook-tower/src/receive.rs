@@ -21,11 +21,12 @@ use crate::{
     response::response,
 };
 
-/// Makes a service of a sink. It answers every request, as a delivery or with a refusal.
+/// Makes a service from a sink. It answers every request: a delivery with the sink's reply, any other with a
+/// refusal.
 ///
-/// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic
-/// is answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the service is asked to retry
-/// (503), and the task goes on. Refused deliveries that were authentic are reported to the sink.
+/// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic is
+/// answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the answer is 503, and the task continues.
+/// Refused deliveries that were authentic are reported to the sink.
 ///
 /// ```
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
@@ -52,9 +53,9 @@ pub fn receive<S: Sink + 'static>(receiver: Receiver, sink: S) -> Receive<S> {
     Receive { receiver, sink: Arc::new(sink), authentication: Authentication::Token }
 }
 
-/// Makes a service of a sink behind capability URLs: the last segment of the path is the secret, and
-/// `Authorization` is ignored. Otherwise as [`receive`]. The path is a secret until it expires: keep it
-/// out of access logs.
+/// Makes a service from a sink behind capability URLs: the last segment of the path is the secret, and
+/// `Authorization` is ignored. The rest is the same as for [`receive`]. The path is a secret until it expires: keep
+/// it out of access logs.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

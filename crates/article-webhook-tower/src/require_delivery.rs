@@ -22,14 +22,14 @@ use crate::{
 
 type OnRefused = Arc<dyn Fn(&Refused) + Send + Sync>;
 
-/// Lets only deliveries through to the inner service, which finds the
-/// [`Delivery`](article_webhook::Delivery) in the request's extensions, and its bytes in the request's body.
+/// Passes only deliveries to the inner service, with the [`Delivery`](article_webhook::Delivery) in the
+/// request's extensions and its bytes in the request's body.
 ///
 /// The inner service's response is returned as it is. Its work may be dropped when the sender disconnects:
 /// work that must survive belongs in a [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
 ///
-/// The layer is always ready. It asks the inner service whether it is ready once the delivery has arrived,
-/// so that a stranger occupies none of its capacity.
+/// The layer is always ready. It polls the inner service for readiness after the delivery has arrived, so
+/// that unauthenticated requests use none of its capacity.
 ///
 /// ```
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDeliveryLayer};
@@ -71,8 +71,8 @@ impl RequireDeliveryLayer {
     }
 
     /// Calls `report` for each authentic delivery that is refused, with the job if it is known, so that the
-    /// application can ask the API for the article later. It must not block. Without this setting refusals
-    /// are logged only.
+    /// application can fetch the article from the API later. It must not block. Without this setting refusals
+    /// are only logged.
     #[must_use]
     pub fn on_refused(self, report: impl Fn(&Refused) + Send + Sync + 'static) -> Self {
         Self { on_refused: Arc::new(report), ..self }
@@ -95,7 +95,7 @@ impl fmt::Debug for RequireDeliveryLayer {
     }
 }
 
-/// The service that a [`RequireDeliveryLayer`] makes of the inner service.
+/// The service that a [`RequireDeliveryLayer`] makes from the inner service.
 ///
 /// ```
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDelivery, RequireDeliveryLayer};

@@ -12,7 +12,7 @@
 //! };
 //! use bytes::Bytes;
 //!
-//! /// A body of which all bytes are there.
+//! /// A body that has arrived completely.
 //! struct Whole(Option<Bytes>);
 //!
 //! impl BodySource for Whole {

@@ -1,4 +1,4 @@
-//! What goes back to the sender: causes of refusal, replies of sinks, and the answers to both.
+//! What the receiver sends back: causes of refusal, replies of sinks, and the answers made from both.
 
 mod answer;
 mod code;

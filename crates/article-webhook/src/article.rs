@@ -1,4 +1,4 @@
-//! What the service says: identifiers, events, results, and how a body becomes one of them.
+//! What the service sends: identifiers, events, results, and how a body is decoded into them.
 
 mod article;
 mod decode;

@@ -1,4 +1,4 @@
-//! Who says it: tokens, the targets they belong to, and capability URLs.
+//! Authentication of the sender: tokens, the targets they belong to, and capability URLs.
 
 #[cfg(feature = "capability")]
 mod capability;

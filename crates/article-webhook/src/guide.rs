@@ -2,15 +2,15 @@
 //!
 //! | page | read it |
 //! |---|---|
-//! | [`flow`] | to see how a delivery is judged, and what each status makes the service do |
+//! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
-//! | [`production`] | before strangers can reach your receiver |
+//! | [`production`] | before your receiver is reachable from the internet |
 //! | [`missing`] | when an article did not arrive |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
 //!
-//! The pages contain no code to call. A first receiver is in the README of the repository and on the page of the adapter
-//! for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
+//! The pages contain no code to call. A first receiver is in the README of the repository and on the page of the
+//! adapter for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
 
 #[doc = include_str!("guide/flow.md")]
 pub mod flow {}

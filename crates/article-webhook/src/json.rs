@@ -1,4 +1,4 @@
-//! Reads the JSON of a body in one pass, with serde's visitors. Knows nothing of articles.
+//! Reads the JSON of a body in one pass, with serde's visitors. Independent of articles.
 //!
 //! Every violation is refused everywhere, in known and in unknown fields: invalid UTF-8, lone
 //! surrogates, nesting deeper than 64 levels. Serde's `IgnoredAny` and derived structs do not do this:
@@ -6,8 +6,8 @@
 //! objects. In objects with known fields a repeated key is refused as well, because two parsers may
 //! disagree about which of the two values counts.
 //!
-//! A value of an unexpected kind is no error of this pass: it becomes [`Found::OtherKind`], and the
-//! caller decides. So one pass tells malformed bodies from bodies of an unexpected shape.
+//! A value of an unexpected kind is not an error of this pass: it becomes [`Found::OtherKind`], and the
+//! caller decides. One pass thus distinguishes malformed bodies from bodies with unexpected values.
 
 mod found;
 mod from_json;

@@ -21,7 +21,8 @@ mod enabled {
     /// The same target for all events, so that one name filters them.
     const TARGET: &str = "article_webhook";
 
-    /// Logs refusals. Anyone can cause refusals of strangers, so those are at most one line a second.
+    /// Logs refusals. Anyone can cause refusals without a token, so these get at most one line a
+    /// second.
     #[derive(Default)]
     pub(crate) struct Refusals {
         last: AtomicU64,

@@ -130,7 +130,7 @@ fn another_event_about_a_job_is_no_duplicate() {
 fn without_its_folder_the_service_is_asked_to_come_again() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = command("blog");
-    // It complains, and rightly so.
+    // The error on standard error is expected.
     let command = command.stderr(Stdio::null());
     let blog = Program::run(command.env("ARTICLE_BLOG_DIR", directory.path()));
     directory.close().unwrap();

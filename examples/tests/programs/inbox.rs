@@ -10,7 +10,7 @@ use crate::program::{Program, command};
 
 const RECEIVERS: [&str; 2] = ["inbox_axum", "inbox_actix_web"];
 
-/// What each prints before the first article.
+/// The number of lines before the first article.
 const INVITATION: usize = 7;
 
 fn start(example: &str, path: &Path) -> Program {
@@ -19,7 +19,7 @@ fn start(example: &str, path: &Path) -> Program {
     program
 }
 
-/// Waits for a future, where there is no runtime.
+/// Waits for a future without a runtime.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
@@ -45,7 +45,7 @@ fn counts(path: &Path) -> Counts {
     })
 }
 
-/// Runs an example that ends by itself; what it prints.
+/// Runs an example that ends by itself. Returns its output.
 fn said(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();

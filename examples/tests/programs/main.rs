@@ -1,4 +1,5 @@
-//! The examples as programs: started, delivered to over loopback, and read like a user reads them.
+//! The examples as programs: each test starts one, delivers to it over the loopback, and reads its
+//! output.
 #![allow(clippy::unwrap_used)] // a test's unwrap is an assertion, and so is that of its helpers
 
 mod blog;

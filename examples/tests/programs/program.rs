@@ -17,7 +17,7 @@ pub(crate) struct Program {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
     log: Lines<BufReader<ChildStderr>>,
-    /// Where it runs, and leaves its files if it was not told where.
+    /// Its working directory, and the default place of its files.
     _folder: TempDir,
 }
 
@@ -46,7 +46,7 @@ impl Program {
         Self { address, child, output, log, _folder: folder }
     }
 
-    /// Asks it to end with this signal; its exit code, and what it has printed until then.
+    /// Sends it this signal. Returns its exit code and the rest of its output.
     #[cfg(unix)]
     pub(crate) fn end(mut self, signal: Signal) -> (Option<i32>, Vec<String>) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();

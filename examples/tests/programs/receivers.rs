@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::program::Program;
 
-/// Each with what a delivery is answered: what the framework makes of a handler's `Ok(())`, or a sink's reply.
+/// Each with its answer to a delivery: the framework's response to a handler's `Ok(())`, or the sink's reply.
 const RECEIVERS: [(&str, (u16, &str)); 5] = [
     ("axum", (200, "")),
     ("actix_web", (204, "")),
@@ -14,7 +14,7 @@ const RECEIVERS: [(&str, (u16, &str)); 5] = [
     ("inbox_actix_web", (200, r#"{"status":"stored"}"#)),
 ];
 
-/// How many lines a receiver prints below the first before it falls silent.
+/// How many lines a receiver prints after the first one, before a delivery.
 const INVITATION: usize = 7;
 
 #[test]

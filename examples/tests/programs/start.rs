@@ -4,7 +4,7 @@ use crate::program::command;
 
 const PROGRAMS: [&str; 6] = ["axum", "actix_web", "hyper", "blog", "inbox_axum", "inbox_actix_web"];
 
-/// Runs an example that cannot start, in a folder of its own; its exit code and what it says.
+/// Runs an example that cannot start, in a folder of its own. Returns its exit code and its message.
 fn fails(command: &mut Command) -> (Option<i32>, String) {
     let directory = tempfile::tempdir().unwrap();
     let output = command.current_dir(&directory).output().unwrap();

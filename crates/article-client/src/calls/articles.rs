@@ -15,7 +15,7 @@ const ARTICLES: &str = "/v1/content/articles";
 impl Client {
     /// Orders an article (service document, section 4: `POST /v1/content/articles`).
     ///
-    /// An order that was sent is never repeated, except after 429: each order is paid for.
+    /// An order that was sent is never repeated, except after 429, because each order costs credits.
     ///
     /// # Errors
     ///
@@ -33,13 +33,13 @@ impl Client {
         created.map_err(|error| Error::new(Kind::OutcomeUnknown(error)))
     }
 
-    /// Asks for a job (service document, section 4: `GET /v1/content/articles/{job_id}`). The call is repeated, with
+    /// Reads a job (service document, section 4: `GET /v1/content/articles/{job_id}`). The call is repeated, with
     /// pauses, while the error is [transient](Error::is_transient).
     ///
     /// # Errors
     ///
     /// The errors of the service (`job_not_found`, `generation_failed` for a job that failed), no connection, a
-    /// response about another job or of another shape.
+    /// response for another job or in another format.
     pub async fn article(&self, job_id: &JobId) -> Result<Job, Error> {
         let url = self.0.base.call(ARTICLES, Some(job_id))?;
         let call = || self.send(Method::GET, url.clone(), None);

@@ -10,7 +10,7 @@ use crate::{
     retry::{Pauses, backoff, pause_after},
 };
 
-/// Waits for a job: asks the service, pauses, and asks again. Await it.
+/// A future that waits for a job, by polling the service with pauses.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::{
 ///     .await;
 /// match result {
 ///     Ok(complete) => println!("{}", complete.result.article.title),
-///     Err(error) => assert!(error.is_deadline()), // ask again later, or let the service deliver it
+///     Err(error) => assert!(error.is_deadline()), // wait again later, or let the service deliver it
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -43,7 +43,7 @@ pub struct Wait<'a> {
 }
 
 impl Client {
-    /// Waits until a job is complete. After a [transient](Error::is_transient) error it asks again.
+    /// Waits until a job is complete. After a [transient](Error::is_transient) error it polls again.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ impl<'a> Wait<'a> {
         Self { deadline, ..self }
     }
 
-    /// The first and the longest pause between two calls: 2 s and 30 s unless set. A random part of each pause, up to its
-    /// length, is added to it.
+    /// The first and the longest pause between two calls: 2 s and 30 s unless set. Each pause is prolonged by a random
+    /// time, at most its own length.
     pub fn pauses(self, first: Duration, longest: Duration) -> Self {
         Self { pauses: Pauses { first, longest }, ..self }
     }

@@ -75,8 +75,8 @@ impl ClientBuilder {
         Self { body_limit, ..self }
     }
 
-    /// The first and the longest pause before a call is repeated: 500 ms and 8 s unless set. A random part of each
-    /// pause, up to its length, is added to it. A call is repeated three times at most.
+    /// The first and the longest pause before a call is repeated: 500 ms and 8 s unless set. Each pause is prolonged
+    /// by a random time, at most its own length. A call is repeated three times at most.
     pub fn pauses(self, first: Duration, longest: Duration) -> Self {
         Self { pauses: Pauses { first, longest }, ..self }
     }

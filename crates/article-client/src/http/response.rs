@@ -32,7 +32,7 @@ pub(super) fn refusal(
         let start = shown(&String::from_utf8_lossy(body));
         return Error::new(Kind::Status { status, retry_after, start });
     };
-    // The document shows some fields beside the code, and some in `details`.
+    // The document puts some fields beside the code, and some in `details`.
     let details = body.get("details");
     let field = |name| body.get(name).or_else(|| details?.get(name));
     let text = |name| field(name).and_then(Value::as_str).map(shown);

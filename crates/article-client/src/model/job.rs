@@ -13,9 +13,9 @@ use serde_json::Value;
 /// }
 /// ```
 #[derive(Debug, Clone)]
-#[non_exhaustive] // the document shows no more of the response
+#[non_exhaustive] // the document defines no more of the response
 pub struct Created {
-    /// The id under which the article is delivered and can be asked for.
+    /// The id of the job, in its delivery and in calls of the API.
     pub job_id: JobId,
     /// The whole response, a JSON object.
     pub body: Value,
@@ -50,7 +50,7 @@ pub enum Job {
 /// }
 /// ```
 #[derive(Clone)]
-#[non_exhaustive] // the service may say more of a job
+#[non_exhaustive] // the service may report more about a job
 pub struct Complete {
     /// The article.
     pub result: ArticleResult,
@@ -66,7 +66,7 @@ pub struct Complete {
 /// }
 /// ```
 #[derive(Clone)]
-#[non_exhaustive] // the service may say more of a job
+#[non_exhaustive] // the service may report more about a job
 pub struct Unfinished {
     /// The `status`, if it is a string.
     pub status: Option<String>,

@@ -30,7 +30,7 @@ impl NewArticle {
         self.field("webhook_url", url.into())
     }
 
-    /// Any field that the service's document does not show. A later value of the same name replaces an earlier one.
+    /// Any field that is not in the service's document. A later value of the same name replaces an earlier one.
     pub fn field(mut self, name: &str, value: Value) -> Self {
         self.0.insert(name.to_owned(), value);
         self

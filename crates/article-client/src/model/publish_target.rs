@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 /// let target = PublishTarget::webhook("shop", "https://shop.example/webhooks/articles", "Bearer 5f2b9c0e7a1d4e38")?;
 /// assert!(!format!("{target:?}").contains("5f2b9c0e7a1d4e38"));
 ///
-/// // A receiver would refuse this token, too.
+/// // A receiver would refuse this token as well.
 /// assert!(PublishTarget::webhook("shop", "https://shop.example/webhooks/articles", "Bearer ").is_err());
 /// # Ok::<(), article_client::TokenError>(())
 /// ```

@@ -31,7 +31,7 @@ pub async fn what_is_due_longest_is_claimed_first(mut trial: Trial<impl Subject>
     assert_eq!(keys(&trial.claim().await), [key("old_1"), key("old_2"), key("again"), key("new")]);
 }
 
-/// A claim brings no more than its limit. The entries that are left are due next.
+/// A claim returns at most its limit. The remaining entries are due next.
 pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2", "job_3"] {
         trial.record(id, FIRST).await;
@@ -42,7 +42,7 @@ pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>)
     assert_eq!(trial.entry("job_3").await.state, State::Waiting);
 }
 
-/// A claim in an empty store brings nothing, and nothing is due later.
+/// A claim in an empty store returns nothing, and nothing is due later.
 pub async fn nothing_is_claimed_where_nothing_is_stored(trial: Trial<impl Subject>) {
     assert_eq!(trial.claim().await, Claims::default());
 }
@@ -115,7 +115,7 @@ pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<
     assert_eq!(claims.next_due, Some(trial.now() + Duration::from_secs(LEASE - 1)));
 }
 
-/// Bounded attempts: an article that kills its worker each time is dead after the allowed attempts.
+/// Bounded attempts: an article that kills its worker in each attempt is dead after the allowed attempts.
 pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     for attempt in 1..=CLAIM.attempts {
@@ -152,8 +152,8 @@ pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
 }
 
-/// Bounded attempts: a claim that allows fewer attempts than before buries waiting entries that have had them. No lease
-/// counts as expired then.
+/// Bounded attempts: a claim that allows fewer attempts than before buries waiting entries that have used them. These
+/// do not count as expired leases.
 pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -171,7 +171,7 @@ pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subjec
     assert_eq!(trial.claim().await, Claims::default());
 }
 
-/// Fencing: of many concurrent claims, one gets each entry.
+/// Fencing: of many concurrent claims, exactly one gets each entry.
 pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     for id in 0..12 {
         trial.record(&format!("job_{id}"), FIRST).await;

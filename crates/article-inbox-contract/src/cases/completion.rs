@@ -23,7 +23,7 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     assert_eq!(trial.entry("job_1").await, done);
 }
 
-/// Asking for a statement changes nothing.
+/// Creating a statement changes nothing.
 pub async fn a_statement_that_is_not_run_changes_nothing(trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let before = trial.entry("job_1").await;
@@ -49,7 +49,7 @@ pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) 
     }
 }
 
-/// An entry that the application completed is never due again, and its late handler learns that it is done.
+/// An entry that the application completed is never due again, and its late handler gets `AlreadyDone`.
 pub async fn a_completed_entry_is_not_claimed_again(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
@@ -59,7 +59,7 @@ pub async fn a_completed_entry_is_not_claimed_again(mut trial: Trial<impl Transa
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::AlreadyDone);
 }
 
-/// Fencing: a lease that had ended when the statement was asked for changes no row.
+/// Fencing: if the lease had ended when the statement was created, it changes no row.
 pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
@@ -69,7 +69,7 @@ pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Tran
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// Fencing: a statement that was asked for in time changes no row once another worker has claimed the entry.
+/// Fencing: a statement that was created in time changes no row once another worker has claimed the entry.
 pub async fn a_lease_that_another_worker_has_completes_nothing(
     mut trial: Trial<impl Transactional>,
 ) {

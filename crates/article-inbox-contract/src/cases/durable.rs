@@ -13,7 +13,7 @@ use crate::{
 /// Durable acknowledgement: after a restart, every entry has its state, and every body has all its bytes.
 pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     let mut before = Vec::new();
-    // A start may free leases, because their owner is gone.
+    // A start may free leases, because their owner has ended.
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         trial.put(state.as_str(), state).await;
         trial.record(state.as_str(), "[]").await;

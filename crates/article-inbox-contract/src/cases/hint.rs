@@ -20,7 +20,7 @@ pub async fn a_hint_is_kept(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap(), [given]);
 }
 
-/// Of several hints for one job, the first is kept.
+/// If a job has several hints, the first is kept.
 pub async fn the_first_hint_of_a_job_stays(trial: Trial<impl Subject>) {
     let first = hint(&trial, "job_1", 2, "malformed_json");
     for given in [

@@ -38,7 +38,8 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
     (entry, vec![body(FIRST, Some(FIRST)), body("[]", None), body("[1]", Some("[2]"))])
 }
 
-/// Durable acknowledgement: an imported entry is as it was shown, in every state, except for its id.
+/// Durable acknowledgement: an imported entry is the same as the exported one, in every state, except
+/// for its id.
 pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let (entry, bodies) = shown(state.as_str(), state);
@@ -48,7 +49,7 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     }
 }
 
-/// At least once: a lease of the other store means nothing here, so that a leased entry waits, due now.
+/// At least once: a lease of the other store is not valid here, so a leased entry waits, due now.
 pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.store().import(entry.clone(), bodies).await.unwrap();

@@ -21,7 +21,7 @@ pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().check().await.unwrap(), Vec::<String>::new());
 }
 
-/// A check finds a body that differs from its digest. The finding names the entry, and quotes nothing of the body.
+/// A check finds a body that differs from its digest. The finding names the entry, and quotes no part of the body.
 pub async fn a_damaged_body_is_found(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.store().record(damaged("job_2", FIRST)).await.unwrap();
@@ -43,7 +43,7 @@ pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().hints(10).await.unwrap(), []);
 }
 
-/// Secrecy: `Debug` of a store shows nothing of what is stored.
+/// Secrecy: `Debug` of a store shows no stored content.
 pub async fn a_store_shows_no_body_in_logs(trial: Trial<impl Subject>) {
     trial.record("job_1", "canary").await;
     assert!(!format!("{:?}", trial.store()).contains("canary"));

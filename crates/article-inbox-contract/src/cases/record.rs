@@ -44,7 +44,7 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
     assert_eq!(entry, expected);
 }
 
-/// A body is shown with everything that was recorded about it, whatever its bytes are.
+/// A body is returned with everything that was recorded about it, for any bytes.
 pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
     for (id, body) in [("text", "{\"a\":\"ü\"}".as_bytes()), ("none", b""), ("binary", b"\0\xff\0")]
     {
@@ -69,7 +69,7 @@ pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
     }
 }
 
-/// A store never looks into a body, and does not even check its digest.
+/// A store never parses a body, and does not check its digest when it records it.
 pub async fn a_body_is_not_looked_into(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().record(damaged("job_1", FIRST)).await.unwrap(), Recorded::Stored);
     assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
@@ -135,8 +135,8 @@ pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Tria
     }
 }
 
-/// The cause of an unhandled or corrupt entry is dropped when a new body comes. Whether the body came shortly before or
-/// after the entry was judged makes no difference.
+/// The cause of an unhandled or corrupt entry is dropped when a new body is recorded. It makes no difference whether
+/// that happens shortly before or after the entry becomes unhandled or corrupt.
 pub async fn an_entry_that_waits_for_a_new_body_has_no_cause(trial: Trial<impl Subject>) {
     for (id, state, body) in
         [("a", State::Unhandled, "[]"), ("b", State::Corrupt, "[]"), ("c", State::Corrupt, FIRST)]
@@ -260,7 +260,8 @@ pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// One entry: of concurrent deliveries of different bodies, one makes the entry, and the others are added until it is full.
+/// One entry: of concurrent deliveries of different bodies, one makes the entry, and the others are added until it is
+/// full.
 pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for body in OTHERS {
@@ -275,7 +276,7 @@ pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>
     assert_eq!((trial.all().await.len(), trial.bodies("job_1").await.len()), (1, MAX_BODIES));
 }
 
-/// A dropped call leaves nothing half done: the body is there with its entry, or neither is.
+/// A dropped call leaves nothing half done: both the body and its entry are stored, or neither.
 pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>) {
     let store = trial.store();
     let mut call = store.record(arrival("job_1", FIRST));

@@ -142,7 +142,7 @@ pub async fn a_damaged_entry_is_corrupt(mut trial: Trial<impl Subject>) {
     assert_eq!(entry.cause.as_deref(), Some("a flipped bit"));
 }
 
-/// At least once: a body that came while a worker looked at the others is not rejected with them.
+/// At least once: a body that was recorded while a worker checked the others is not rejected with them.
 pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl Subject>) {
     for (id, outcome) in [("unhandled", unhandled(1)), ("corrupt", corrupt(1))] {
         let lease = trial.leased(id).await;
@@ -162,7 +162,7 @@ pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl
     }
 }
 
-/// All bodies that the worker saw are rejected together.
+/// All bodies that the worker checked are rejected together.
 pub async fn several_bodies_are_rejected_together(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_1", "[]").await;
@@ -171,7 +171,7 @@ pub async fn several_bodies_are_rejected_together(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
 }
 
-/// An entry that a stopping worker gives back is due now, and the attempt does not count.
+/// An entry that a stopping worker releases is due now, and the attempt does not count.
 pub async fn a_released_entry_is_due_now(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance(1);
@@ -181,7 +181,7 @@ pub async fn a_released_entry_is_due_now(mut trial: Trial<impl Subject>) {
     assert_eq!(entry.cause, None);
 }
 
-/// An entry that is given back keeps the cause of its earlier attempt.
+/// A released entry keeps the cause of its earlier attempt.
 pub async fn a_released_entry_keeps_its_cause(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
@@ -267,7 +267,7 @@ pub async fn a_fence_that_was_never_given_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
 }
 
-/// An endless pause or lease does not end in the past.
+/// The longest possible pause or lease does not overflow into the past.
 pub async fn a_pause_without_end_is_a_long_one(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     assert_eq!(trial.store().extend(&[lease], Duration::MAX).await.unwrap(), [lease]);

@@ -79,7 +79,7 @@ impl fmt::Debug for Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each result has an answer to the service")]
 pub enum Recorded {
-    /// The body is stored, and a worker will be given it.
+    /// The body is stored, and a worker will process it.
     Stored,
     /// The same body is stored already.
     Duplicate,

@@ -26,7 +26,7 @@ pub struct Lease {
     pub fence: i64,
 }
 
-/// What a worker asks for.
+/// The parameters of a worker's claim.
 ///
 /// ```
 /// use std::time::Duration;
@@ -67,7 +67,7 @@ pub struct Claims {
     pub claimed: Vec<Claimed>,
     /// The entries that were buried, because they have no attempt left.
     pub buried: Vec<EntryKey>,
-    /// How many of these entries, leased or buried, had a lease that had ended.
+    /// How many of these entries, leased or buried, had an expired lease.
     pub expired: u32,
     /// When the next entry is due: the smallest `at` of all waiting and leased entries that were not claimed now.
     pub next_due: Option<SystemTime>,

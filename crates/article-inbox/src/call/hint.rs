@@ -2,7 +2,8 @@ use std::time::SystemTime;
 
 use article_webhook::JobId;
 
-/// A job to ask the service's API for, because an authentic delivery of it was refused.
+/// A job whose authentic delivery was refused or could not be stored. Its article can be fetched from the
+/// service's API.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -23,8 +24,8 @@ use article_webhook::JobId;
 pub struct Hint {
     /// The job.
     pub job_id: JobId,
-    /// When the delivery was refused.
+    /// When the delivery was refused or could not be stored.
     pub at: SystemTime,
-    /// The code of the refusal, such as `malformed_json`.
+    /// The code of the refusal, such as `malformed_json`, or `unavailable`.
     pub code: Box<str>,
 }

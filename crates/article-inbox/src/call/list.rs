@@ -111,8 +111,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page that these entries begin. They must pass the filter and be in the order of their ids. A store reads one
-    /// entry more than [`Filter::limit`]: if it is there, another page follows.
+    /// A page of these entries, which must pass the filter and be sorted by id. A store reads one entry more than
+    /// [`Filter::limit`]: if that entry exists, another page follows.
     #[must_use]
     pub fn new(mut entries: Vec<Entry>, filter: &Filter) -> Self {
         let limit = filter.limit as usize;

@@ -33,17 +33,17 @@ pub enum Outcome {
         /// Why the entry was given up.
         cause: String,
     },
-    /// Unhandled now, because no body can be given to the handler. The attempt does not count. If bodies were added
-    /// since the claim, the entry waits instead, due now, without a cause.
+    /// Unhandled now, because no body can be passed to the handler. The attempt does not count. If bodies were
+    /// added since the claim, the entry waits instead, due now, without a cause.
     Unhandled {
-        /// How many bodies the worker looked at.
+        /// How many bodies the worker checked.
         seen: usize,
-        /// Why no body can be given to the handler.
+        /// Why no body can be passed to the handler.
         cause: String,
     },
-    /// Corrupt now; otherwise as `Unhandled`.
+    /// Corrupt now, under the same rules as `Unhandled`.
     Corrupt {
-        /// How many bodies the worker looked at.
+        /// How many bodies the worker checked.
         seen: usize,
         /// What is wrong with the bodies.
         cause: String,

@@ -28,7 +28,7 @@ impl Source {
         }
     }
 
-    /// The source of that name.
+    /// The source with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Webhook, Self::Api].into_iter().find(|source| source.as_str() == name)

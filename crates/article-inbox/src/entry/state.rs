@@ -43,9 +43,11 @@ pub enum State {
     Leased,
     /// The handler succeeded, or the application completed it in a transaction of its own.
     Done,
-    /// Given up, because no attempt is left or because the handler or an operator said so. Kept until requeued.
+    /// Given up, because no attempt is left or because the handler or an operator gave it up. Kept until
+    /// requeued.
     Dead,
-    /// No body of it decodes, or its event is unknown. A later body that decodes supersedes those before it.
+    /// None of its bodies decodes, or its event is unknown. A later body that decodes supersedes those before
+    /// it.
     Unhandled,
     /// A stored body differs from what was received. Storing the same body again repairs it.
     Corrupt,
@@ -69,7 +71,7 @@ impl State {
         }
     }
 
-    /// The state of that name.
+    /// The state with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)

@@ -4,8 +4,8 @@ use super::{Inbox, export_line::ExportLine};
 use crate::{Error, call::Filter};
 
 impl Inbox {
-    /// Writes all entries with their bodies as lines of JSON, the oldest first, and returns how many. An entry that changes
-    /// during the export is written as it was before or after.
+    /// Writes all entries with their bodies as lines of JSON, oldest first, and returns the number of
+    /// entries. An entry that changes during the export is written as it was before or after.
     ///
     /// # Errors
     ///

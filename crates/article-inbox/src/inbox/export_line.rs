@@ -66,7 +66,8 @@ impl ExportLine {
         if bodies.iter().enumerate().any(is_again) {
             return Err("bodies: the same one twice".to_owned());
         }
-        // Its bytes were damaged in the other store. As a corrupt entry it is repaired by the next delivery.
+        // Its bytes were damaged in the other store. It becomes corrupt here, so that the next delivery
+        // repairs it.
         let is_lost = matches!(state, State::Waiting | State::Leased | State::Corrupt)
             && bodies.iter().all(|body| body.bytes.is_none());
         let state = if is_lost { State::Corrupt } else { state };

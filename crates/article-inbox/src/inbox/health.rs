@@ -37,13 +37,13 @@ pub struct Health {
 }
 
 impl Inbox {
-    /// The health of the inbox. Cheap, however many entries there are.
+    /// The health of the inbox. Cheap for any number of entries.
     pub async fn health(&self) -> Health {
         let writable = self.writable().await;
         let due_since = self.patiently(self.0.store.due_since()).await;
         let now = self.0.store.now();
         let age = |since| now.duration_since(since).unwrap_or_default();
-        // Without an answer of the store, nothing is known about what waits in it.
+        // If the store does not answer, its due entries are unknown.
         let overdue = due_since.map(|since| since.map(age));
         if let Ok(overdue) = overdue {
             telemetry::overdue(overdue.unwrap_or_default());

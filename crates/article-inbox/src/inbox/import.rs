@@ -37,13 +37,13 @@ pub struct Imported {
 }
 
 impl Inbox {
-    /// Adds the entries that another inbox exported. An entry that this inbox has already stays as it is. An entry that was
-    /// leased there waits here. Lines before a wrong one are added.
+    /// Adds the entries that another inbox exported. An entry that this inbox has already stays as it is. An entry
+    /// that was leased there waits here. Lines before an invalid one are added.
     ///
     /// # Errors
     ///
-    /// A line is not an entry, or contains a body that differs from its digest: the error names the line. The store or the
-    /// reader failed.
+    /// A line is not an entry, or contains a body that differs from its digest: the error names the line. The store or
+    /// the reader failed.
     pub async fn import(&self, lines: impl BufRead) -> Result<Imported, Error> {
         let mut imported = Imported::default();
         for (number, line) in (1..).zip(lines.lines()) {
@@ -68,7 +68,8 @@ impl Inbox {
     }
 }
 
-/// Why a line cannot be parsed. The parser's error for a value of a wrong type quotes the value, which may be a body.
+/// Why a line cannot be parsed. The parser's error about a wrong type is not used, because it quotes the value, which
+/// may be a body.
 fn unreadable(error: &serde_json::Error) -> String {
     let text = error.to_string();
     if error.is_data() && !text.starts_with("missing field") {

@@ -35,7 +35,7 @@ impl Inbox {
         self.0.store.show(key).await
     }
 
-    /// Lets a dead, unhandled or corrupt entry begin again, with all its attempts. `false` if there is no such entry.
+    /// Requeues a dead, unhandled or corrupt entry, with all its attempts. `false` if there is no such entry.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Inbox {
         Ok(requeued)
     }
 
-    /// Gives up a waiting, unhandled or corrupt entry. `false` if there is no such entry.
+    /// Makes a waiting, unhandled or corrupt entry dead. `false` if there is no such entry.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Inbox {
         self.0.store.bury(key, cause.into()).await
     }
 
-    /// Removes a batch of what is old. A worker does this by itself.
+    /// Removes a batch of old bodies, entries and hints. A worker does this automatically.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ impl Inbox {
         self.0.store.prune(prune).await
     }
 
-    /// Erases everything about a job, so that no file of the store contains any of it. Returns the number of entries. If the
-    /// service delivers the job again, it is stored as a new one.
+    /// Erases everything about a job, so that no file of the store contains any of it. Returns the number of entries.
+    /// If the service delivers the job again, it is stored as a new one.
     ///
     /// # Errors
     ///
@@ -76,8 +76,8 @@ impl Inbox {
         self.0.store.forget(job_id).await
     }
 
-    /// Jobs of which an authentic delivery was refused or could not be stored, the oldest first. Ask the API for them; some
-    /// were stored at a later attempt.
+    /// Jobs with an authentic delivery that was refused or could not be stored, oldest first. Fetch their articles
+    /// from the API; some may have been stored by a later attempt.
     ///
     /// # Errors
     ///

@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 /// How long the result of a probe is used.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The result of the last probe of the store, for a second. However often health is asked, the store is probed once a second.
+/// The result of the last probe of the store, for one second. It limits probes to one a second, however
+/// often the health is read.
 #[derive(Debug, Default)]
 pub(crate) struct ProbeCache {
     last: Option<(Instant, Result<(), String>)>,

@@ -4,7 +4,7 @@ use super::Row;
 use crate::{Entry, State, timestamp::rounded};
 
 impl Row {
-    /// The row of an entry that another store has shown. Its lease there means nothing here, so that a leased entry
+    /// The row of an entry that another store exported. A lease of that store is not valid here, so a leased entry
     /// waits, due now.
     #[must_use]
     pub fn import(entry: &Entry, now: SystemTime) -> Self {

@@ -4,8 +4,8 @@ use super::Row;
 use crate::State;
 
 impl Row {
-    /// Begins an entry again that is dead, unhandled or corrupt: due now, without attempts. `false` for any other: then
-    /// nothing changed.
+    /// Requeues a dead, unhandled or corrupt entry: it waits, due now, without attempts. Any other entry is not
+    /// changed, and the result is `false`.
     pub fn requeue(&mut self, now: SystemTime) -> bool {
         let is_stuck = matches!(self.state, State::Dead | State::Unhandled | State::Corrupt);
         if is_stuck {
@@ -15,7 +15,7 @@ impl Row {
         is_stuck
     }
 
-    /// Gives up an entry that is waiting, unhandled or corrupt. `false` for any other: then nothing changed.
+    /// Makes a waiting, unhandled or corrupt entry dead. Any other entry is not changed, and the result is `false`.
     pub fn bury(&mut self, cause: impl Into<String>, now: SystemTime) -> bool {
         let is_unfinished =
             matches!(self.state, State::Waiting | State::Unhandled | State::Corrupt);

@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl Prune {
-    /// Whether a body of this entry loses its bytes, if it was stored at `received_at`. A body that came after the limit
-    /// keeps them.
+    /// Whether a body of this entry loses its bytes, if it was stored at `received_at`. A body that was
+    /// stored after the limit keeps them.
     #[must_use]
     pub fn removes_bytes(&self, row: &Row, received_at: SystemTime) -> bool {
         let before = rounded(self.bodies_before);

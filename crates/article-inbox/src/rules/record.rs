@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use super::Row;
 use crate::{Digest, MAX_BODIES, State, call::Recorded};
 
-/// What becomes of a body that came for an entry which exists already.
+/// The decision about a new body of an existing entry.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -47,9 +47,9 @@ pub enum BodyWrite {
     Nothing,
     /// The body is added after the others.
     Append,
-    /// The body takes the place of the one at this index.
+    /// The body replaces the one at this index.
     Replace(usize),
-    /// The bytes take the place of those at this index. What else is known of that body stays.
+    /// The bytes replace those at this index. The other fields of that body stay.
     Repair(usize),
 }
 
@@ -62,7 +62,7 @@ impl Recording {
 }
 
 impl Row {
-    /// A body came. `stored` has the digests of the entry's bodies, in their order.
+    /// Decides about a new body. `stored` has the digests of the entry's bodies, in order.
     pub fn record(&mut self, digest: Digest, stored: &[Digest], now: SystemTime) -> Recording {
         let recording = |recorded, write| Recording { recorded, write };
         if let Some(index) = stored.iter().position(|stored| *stored == digest) {
@@ -93,7 +93,7 @@ impl Row {
     fn has_decoded(&self) -> bool {
         match self.state {
             State::Done | State::Dead => true,
-            // A handler was given one of the bodies, and failed.
+            // A handler ran on one of the bodies, and failed.
             State::Waiting => self.cause.is_some(),
             State::Leased | State::Unhandled | State::Corrupt => false,
         }

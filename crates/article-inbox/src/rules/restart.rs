@@ -3,10 +3,11 @@ use std::time::{Duration, SystemTime};
 use super::Row;
 use crate::{State, timestamp::later};
 
-/// A waiting entry waits no longer than this after a restart: a clock that was set back must not strand it.
+/// The longest wait of an entry after a restart. Without it, a clock that was set back could delay an entry
+/// indefinitely.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// How far apart entries come back that were cut off before.
+/// The unit of the pauses for freed entries with more than one attempt.
 const STEP: Duration = Duration::from_secs(1);
 
 impl Row {
@@ -16,11 +17,12 @@ impl Row {
         later(now, LONGEST_WAIT)
     }
 
-    /// The process that worked on the entry has ended, and another begins: for a store that only one process uses.
-    /// Leases are freed, because their owner is gone. `false` if nothing changed.
+    /// The transition at the start of a process, for a store that only one process uses. It frees a lease, because its
+    /// owner has ended. `false` if nothing changed.
     ///
-    /// A freed entry is due at once. One that was cut off before comes back later, and apart from the others: it may be
-    /// what ends the process, and then it must not use up the attempts of the entries that run beside it.
+    /// A freed entry is due at once after its first attempt. After more attempts it is due later, and mostly not at
+    /// the same time as other such entries. Such an entry may crash the process, and must not use up the attempts of
+    /// the entries that run at the same time.
     pub fn restart(&mut self, id: i64, now: SystemTime) -> bool {
         match self.state {
             State::Leased => {

@@ -4,9 +4,9 @@ use crate::{Entry, EntryKey, State};
 
 /// The part of a stored entry that changes, and every transition of it as a pure function.
 ///
-/// A store loads a row, calls a transition with the event and the time, and writes the row back. It keeps the rest of the
-/// entry beside it: the id, the key, the time of the first body, and the bodies. The time that a transition is given
-/// must be a whole millisecond, as [`from_millis`](crate::store::from_millis) makes it.
+/// A store loads a row, calls a transition with the event and the time, and writes the row back. It keeps the rest
+/// of the entry beside it: the id, the key, the time of the first body, and the bodies. The time passed to a
+/// transition must be a whole millisecond, as [`from_millis`](crate::store::from_millis) returns it.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -23,7 +23,7 @@ use crate::{Entry, EntryKey, State};
 /// assert_eq!(entry.claim(7, &claim, later), ClaimDecision::Buried);
 /// assert_eq!(entry.state, State::Dead);
 ///
-/// // An operator lets it begin again.
+/// // An operator requeues it.
 /// assert!(entry.requeue(later));
 /// assert!(matches!(entry.claim(7, &claim, later), ClaimDecision::Leased(_)));
 /// ```
@@ -38,7 +38,7 @@ pub struct Row {
     pub fence: i64,
     /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
     pub at: SystemTime,
-    /// How many bodies came that differ from those before them, kept or not.
+    /// How many bodies differed from all earlier ones, including those that were not kept.
     pub conflicts: u32,
     /// Why it waits again, or is dead, unhandled or corrupt.
     pub cause: Option<String>,

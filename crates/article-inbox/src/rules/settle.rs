@@ -44,7 +44,8 @@ impl Row {
         Settled::Settled
     }
 
-    /// No body that the worker saw can be given to a handler. If another came since, the entry waits for a look at it.
+    /// No body that the worker checked can be passed to a handler. If a body was added since, the entry waits, so that
+    /// a worker checks that body.
     fn reject(
         &mut self,
         state: State,

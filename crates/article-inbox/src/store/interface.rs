@@ -30,17 +30,17 @@ use crate::{
 /// ```
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// A database for the inbox. This is the contract in words. The crate `article-inbox-contract` is the contract as tests,
-/// and [`MemoryStore`](crate::MemoryStore) is the contract as code.
+/// A database for the inbox. This is the contract in words. The crate `article-inbox-contract` is the contract as
+/// tests, and [`MemoryStore`](crate::MemoryStore) is the contract as code.
 ///
 /// Every call:
 ///
-/// - is one transaction: all of it happens, or nothing. A call that changed something returns `Ok` only when the change
-///   would survive a crash. A failed commit, or one whose result is unknown, is an `Err`.
-/// - may be dropped at any time. That does not undo it and need not stop it, but leaves nothing half done.
+/// - is one transaction: it happens completely or not at all. A call that changed something returns `Ok` only when the
+///   change would survive a crash. A failed commit, or one whose result is unknown, is an `Err`.
+/// - may be dropped at any time. It may then still complete, and it is never half done.
 /// - uses the time of the store ([`Clock`](crate::Clock) or the database's), rounded down to milliseconds.
-/// - waits at most two seconds for a locked or busy store. Its `Err` is [transient](Error::is_transient) if the same call
-///   may succeed later.
+/// - waits at most two seconds for a locked or busy store. Its `Err` is [transient](Error::is_transient) if the same
+///   call may succeed later.
 ///
 /// An entry is *due* when it is waiting and its time `at` has come, or when it is leased and the lease has ended
 /// ([`Row::is_due`](crate::store::Row::is_due)). What a transition changes is written once, in
@@ -48,8 +48,9 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///
 /// # How this trait may grow
 ///
-/// The trait is open to implementors. A minor version adds only methods with a default body. A new method without one, a
-/// changed sentence of the contract, and a new field or variant of the types in this module come with a major version.
+/// The trait is open to implementors. A minor version adds only methods with a default body. A new method without one,
+/// a changed sentence of the contract, and a new field or variant of the types in this module come with a major
+/// version.
 ///
 /// # Example
 ///
@@ -83,17 +84,18 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store's time, as far as this process knows it without asking the database.
     fn now(&self) -> SystemTime;
 
-    /// Stores a body under its key, without looking into it.
+    /// Stores a body under its key, without parsing it.
     ///
     /// - No entry has the key: a new entry is made, waiting, due now, without attempts.
     ///   [`Stored`](Recorded::Stored).
-    /// - The entry has a body of this digest: nothing changes. [`Duplicate`](Recorded::Duplicate). If the entry is corrupt,
-    ///   the bytes replace the stored ones, and the entry waits, due now, without a cause. `Stored`.
-    /// - The body is new, and the entry is unhandled or corrupt: the body is added, or replaces the last one if there are
-    ///   [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`.
+    /// - The entry has a body of this digest: nothing changes. [`Duplicate`](Recorded::Duplicate). If the entry is
+    ///   corrupt, the bytes replace the stored ones, and the entry waits, due now, without a cause. `Stored`.
+    /// - The body is new, and the entry is unhandled or corrupt: the body is added, or replaces the last one if there
+    ///   are [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`.
     /// - The body is new, and there is room: it is added, and nothing else changes. `Conflict { kept: true }`.
     /// - There is no room, and a body is known to decode, because the entry is done or dead or waits after a failed
-    ///   attempt: `Conflict { kept: false }`. If none is known to decode, nothing changes: [`Crowded`](Recorded::Crowded).
+    ///   attempt: `Conflict { kept: false }`. If none is known to decode, nothing changes:
+    ///   [`Crowded`](Recorded::Crowded).
     ///
     /// Every new body counts in [`Entry::conflicts`], except a crowded one. The rule is
     /// [`Row::record`](crate::store::Row::record).
@@ -102,39 +104,40 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Leases due entries: those that have been due longest first, and of these the smallest id first.
     ///
     /// A due entry that has had all its attempts is buried instead: it is dead now, with its cause, or with
-    /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from now
-    /// on. The rule is [`Row::claim`](crate::store::Row::claim).
+    /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from
+    /// now on. The rule is [`Row::claim`](crate::store::Row::claim).
     fn claim(&self, claim: Claim) -> Pending<'_, Claims>;
 
-    /// Lets leases last for `lease` from now on, and returns those that still held. A lease is lost when it has ended, or
-    /// when its entry was claimed again, forgotten or settled. The rule is [`Row::extend`](crate::store::Row::extend).
+    /// Extends leases, which then last for `lease` from now on. Returns those that still held. A lease is lost when it
+    /// has ended, or when its entry was claimed again, forgotten or settled. The rule is
+    /// [`Row::extend`](crate::store::Row::extend).
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>>;
 
-    /// Stores the outcome of an attempt. A lost lease changes nothing: [`Settled::LostLease`]. An entry that is done under
-    /// this lease already, by a [`completion`](Self::completion) or an earlier outcome, stays done:
+    /// Stores the outcome of an attempt. A lost lease changes nothing: [`Settled::LostLease`]. An entry that is done
+    /// under this lease already, by a [`completion`](Self::completion) or an earlier outcome, stays done:
     /// [`Settled::AlreadyDone`]. The rule is [`Row::settle`](crate::store::Row::settle).
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled>;
 
     /// A statement that completes the entry if the lease holds, for a transaction of the application in this database.
     ///
-    /// The statement may contain the time at which it was asked for. A lease that has ended since then completes the entry,
-    /// unless another worker has claimed it.
+    /// The statement may contain the time of this call. If the lease ends after that, the statement still completes the
+    /// entry, unless another worker has claimed it.
     ///
     /// # Errors
     ///
     /// The store has no SQL, or no other connection may write to it.
     fn completion(&self, lease: Lease) -> Result<Completion, Error>;
 
-    /// Stores a hint. Of several hints for one job the first is kept.
+    /// Stores a hint. If a job has several hints, the first is kept.
     fn hint(&self, hint: Hint) -> Pending<'_, ()>;
 
     /// The oldest hints, and at most `limit` of them.
     fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>>;
 
-    /// Removes a batch of what is old, oldest first, and gives the space back.
+    /// Removes a batch of old data, oldest first, and frees its space.
     ///
-    /// - The bytes of the bodies of entries that were done before `bodies_before`. A body that was stored after that time
-    ///   keeps them. Digests stay.
+    /// - The bytes of the bodies of entries that were done before `bodies_before`. A body that was stored after that
+    ///   time keeps them. Digests stay.
     /// - Entries that were done or unhandled before `entries_before`, with their bodies.
     /// - Hints from before `entries_before`.
     ///
@@ -144,8 +147,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// How many entries are in each state.
     fn counts(&self) -> Pending<'_, Counts>;
 
-    /// The smallest `at` of all waiting entries: since when the oldest due entry has been due. `None` if no waiting entry is
-    /// due. Fast, however many entries there are.
+    /// The smallest `at` of all waiting entries: since when the oldest due entry has been due. `None` if no waiting
+    /// entry is due. Fast for any number of entries.
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// A page of the entries that pass the filter, by ascending id. The rule is [`Filter::accepts`].
@@ -154,8 +157,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
-    /// Lets a dead, unhandled or corrupt entry wait again: due now, without attempts and without a cause. `false` for any
-    /// other. The rule is [`Row::requeue`](crate::store::Row::requeue).
+    /// Requeues a dead, unhandled or corrupt entry: it waits, due now, without attempts and without a cause. `false`
+    /// for any other. The rule is [`Row::requeue`](crate::store::Row::requeue).
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool>;
 
     /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other. The rule is
@@ -166,7 +169,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// its bytes. Returns the number of entries.
     fn forget(&self, job_id: JobId) -> Pending<'_, u64>;
 
-    /// Adds an entry that another store has shown, under an id of this store. A leased entry becomes waiting, due now.
+    /// Adds an entry that another store exported, under an id of this store. A leased entry becomes waiting, due now.
     /// `false` if this store has an entry of the key: then nothing changes. The rule is
     /// [`Row::import`](crate::store::Row::import).
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool>;
@@ -174,9 +177,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Looks for damage in the bodies, the schema and the settings. Each finding is a sentence.
     fn check(&self) -> Pending<'_, Vec<String>>;
 
-    /// Commits a small change, to learn whether the store can commit.
+    /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
 
-    /// Ends the calls that have begun and leaves the files in order. Every later call fails with [`Error::closed`].
+    /// Finishes the calls in progress and closes the store. Every later call fails with [`Error::closed`].
     fn close(&self) -> Pending<'_, ()>;
 }

@@ -51,7 +51,7 @@ use crate::{
 #[derive(Default)]
 pub struct MemoryStore {
     clock: Clock,
-    /// Every call holds the lock from its first look to its last change: that is its transaction.
+    /// Every call holds the lock from its first read to its last write, as its transaction.
     tables: Mutex<Tables>,
 }
 

@@ -1,6 +1,6 @@
 //! The store in one SQLite file.
 //!
-//! One thread owns the only connection that writes. It commits all calls that wait as one group, so that concurrent
+//! One thread owns the only connection that writes. It commits all waiting calls as one group, so that concurrent
 //! deliveries share one sync of the disk.
 
 mod fault;

@@ -1,7 +1,7 @@
 //! The names of all metrics, for dashboards and alarms.
 //!
-//! They go to the application's recorder of the crate `metrics`, which may be installed before or after the inbox is opened.
-//! Every label has few values: no job id, no target, no cause.
+//! They go to the application's recorder of the crate `metrics`, which may be installed before or after the inbox is
+//! opened. Every label has few values: no job id, no target, no cause.
 //!
 //! | name | kind | unit | labels | when |
 //! |---|---|---|---|---|
@@ -15,18 +15,18 @@
 //! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt` or `released` |
 //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
 //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
-//! | `article_inbox_overdue_seconds` | gauge | seconds | | health was asked, and only then: how long the oldest due entry has been due |
-//! | `article_inbox_stuck_handlers` | gauge | count | | a worker asked for work: how many of its handlers go on although they were given up |
-//! | `article_inbox_thread_failures_total` | counter | count | | the system gave no thread for an attempt |
+//! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
+//! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many of its handlers still run although they were abandoned |
+//! | `article_inbox_thread_failures_total` | counter | count | | the system could not start a thread for an attempt |
 //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `hints` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `open`, `begin` or `commit`, once for all calls in it |
 //!
-//! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current. With
-//! several workers in one process, the gauge of stuck handlers is that of the worker which asked last.
+//! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
+//! With several workers in one process, the gauge of stuck handlers shows the worker that claimed last.
 //!
-//! Worth an alarm: `unavailable` deliveries, anything `dead` or `corrupt`, lost leases, and entries that are overdue
+//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, lost leases, and entries that are overdue
 //! for longer than a handler takes.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
@@ -53,7 +53,7 @@ pub const DEAD: &str = "article_inbox_dead_total";
 pub const LOST_LEASES: &str = "article_inbox_lost_leases_total";
 /// How long the oldest due entry has been due.
 pub const OVERDUE: &str = "article_inbox_overdue_seconds";
-/// Handlers that go on although they were given up.
+/// Handlers that still run although they were abandoned.
 pub const STUCK_HANDLERS: &str = "article_inbox_stuck_handlers";
 /// Attempts for which there was no thread.
 pub const THREAD_FAILURES: &str = "article_inbox_thread_failures_total";

@@ -20,19 +20,19 @@ use crate::{
     telemetry,
 };
 
-/// How long a cancelled handler may take to end, before it is left to itself.
+/// How long a cancelled handler may take to end, before it is abandoned.
 const TO_END: Duration = Duration::from_secs(1);
 
 /// The pause before an outcome is stored again when the store failed.
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// How often that is tried while the worker stops.
+/// The maximum number of tries while the worker stops.
 const TRIES: u32 = 5;
 
-/// What the worker tells an attempt.
+/// The signal of the worker to an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// It may go on.
+    /// It may continue.
     Go,
     /// The worker stops.
     Stop,
@@ -45,7 +45,7 @@ pub(super) struct Attempt {
     pub(super) handler: Handler,
     pub(super) store: Arc<dyn Store>,
     pub(super) settings: Settings,
-    /// One reference is held here, and one by each thread in which a handler runs.
+    /// Counts the threads in which handlers run: one reference here, and one in each thread.
     pub(super) threads: Arc<()>,
 }
 
@@ -57,14 +57,14 @@ pub(super) struct FinishedAttempt {
     /// `None` if the lease was lost.
     result: Option<AttemptResult>,
     signal: watch::Receiver<Signal>,
-    /// Whether the system gave a thread for it.
+    /// Whether the system could start a thread for it.
     pub(super) had_thread: bool,
 }
 
 /// An attempt whose outcome is stored or lost.
 pub(super) struct SettledAttempt {
     pub(super) lease: Lease,
-    /// How long it is until its entry is due again, if it is.
+    /// The time until its entry is due again, if it becomes due.
     pub(super) again: Option<Duration>,
     /// The error of a store that cannot be used any more.
     pub(super) failed: Option<Error>,
@@ -140,7 +140,7 @@ impl Attempt {
             signal = changed(signal) => (signal != Signal::LostLease).then_some(AttemptResult::Stopped),
             () = sleep(limit) => Some(AttemptResult::TimedOut { limit }),
         };
-        // It must not go on while another worker begins. A result that it returns now still counts.
+        // It must not run while another worker begins. A result that it returns now still counts.
         thread.cancel();
         match timeout(TO_END, thread.ended()).await {
             Ok(AttemptResult::Stopped) | Err(_) => given_up,

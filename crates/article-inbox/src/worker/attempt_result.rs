@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::schedule::Backoff;
 use crate::call::Outcome;
 
-/// The longest pause that a handler can ask for, so that no entry is put off for ever.
+/// The longest pause that a handler can request, so that no entry is delayed indefinitely.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
 /// How many bytes of a cause are kept.
@@ -14,9 +14,9 @@ const LONGEST_CAUSE: usize = 1000;
 pub(super) enum AttemptResult {
     /// The handler returned `Ok`.
     Succeeded,
-    /// The handler asks for another attempt, after a pause of its own if it names one.
+    /// The handler requests another attempt, after its own pause if it sets one.
     Failed { cause: String, after: Option<Duration> },
-    /// The handler says that no further attempt will help.
+    /// The handler returned that no further attempt will help.
     GaveUp { cause: String },
     /// The handler panicked.
     Panicked { message: String },
@@ -31,8 +31,8 @@ pub(super) enum AttemptResult {
 }
 
 impl AttemptResult {
-    /// What the store keeps. A failure is followed by another attempt, unless this was the last one allowed. `random` is
-    /// from 0.0 to 1.0.
+    /// The outcome to store. After a failure another attempt follows, unless this was the last one allowed.
+    /// `random` is from 0.0 to 1.0.
     pub(super) fn outcome(
         self,
         attempt: u32,

@@ -32,7 +32,8 @@ const BATCH: u32 = 500;
 /// How many threads handlers may hold after their attempts were given up. With more of them, nothing is claimed.
 const STUCK: usize = 64;
 
-/// The event loop of a worker. It tells the state machines of the schedule what happens, and does what they say.
+/// The event loop of a worker. It passes events to the state machines of the schedule, and carries out their
+/// decisions.
 pub(super) struct EventLoop {
     store: Arc<dyn Store>,
     wake: WakeSignal,
@@ -46,7 +47,7 @@ pub(super) struct EventLoop {
     signals: HashMap<Lease, watch::Sender<Signal>>,
 }
 
-/// The leases that the store was asked to extend, and those of them that still held.
+/// The leases of a call to extend, and those among them that still held.
 type Extended = (Vec<Lease>, Vec<Lease>);
 
 impl EventLoop {
@@ -122,7 +123,7 @@ impl EventLoop {
 
     fn claim(&self, limit: u32) -> StoreCall<Claims> {
         let Settings { lease, attempts, .. } = self.settings;
-        // Handlers that never end keep their threads. A few of them must not stop all other work.
+        // Handlers that never end keep their threads. A few of them do not stop all other work.
         let stuck = Arc::strong_count(&self.attempt.threads).saturating_sub(1 + self.running.len());
         telemetry::given_up(stuck);
         let limit = if stuck >= STUCK { 0 } else { limit };
@@ -151,7 +152,7 @@ impl EventLoop {
         let brought =
             u32::try_from(claims.claimed.len()).expect("a claim brings no more than its limit");
         self.scheduler.claimed(now(), brought, next_due);
-        // What a claim brings while the worker stops is given back.
+        // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
         for claimed in claims.claimed {
             let (sender, signal) = watch::channel(first);
@@ -236,7 +237,7 @@ impl EventLoop {
         let Retention { bodies, entries } = self.settings.retention;
         store_call::begin(&self.store, move |store| async move {
             let now = store.now();
-            // On a clock that is younger than that, nothing is old.
+            // If the clock shows less than this age, nothing is old.
             let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
             let (bodies_before, entries_before) = (before(bodies), before(entries));
             store.prune(Prune { bodies_before, entries_before, limit: BATCH }).await

@@ -2,8 +2,8 @@ use std::{error::Error, fmt, time::Duration};
 
 /// What a handler returns when it did not succeed: try again, try again after a pause, or give up.
 ///
-/// `?` converts any error, and any text, into a `Failed` that asks for another attempt after the worker's own pause. For
-/// that reason it does not implement [`Error`].
+/// `?` converts any error, and any text, into a `Failed` that requests another attempt after the
+/// worker's own pause. For that reason it does not implement [`Error`].
 ///
 /// ```
 /// use std::{io, time::Duration};
@@ -35,7 +35,8 @@ enum Wish {
 }
 
 impl Failed {
-    /// Another attempt after this pause, or after a day if the pause is longer. After the last attempt there is no other.
+    /// Another attempt after this pause, or after a day if the pause is longer. After the last attempt there is no
+    /// other.
     #[must_use]
     pub fn retry_after(cause: impl Into<Box<dyn Error + Send + Sync>>, pause: Duration) -> Self {
         Self { cause: cause.into(), wish: Wish::RetryAfter(pause) }
@@ -47,7 +48,7 @@ impl Failed {
         Self { cause: cause.into(), wish: Wish::Dead }
     }
 
-    /// The pause that it asks for; `None` leaves the pause to the worker.
+    /// The pause that it requests; `None` leaves the pause to the worker.
     #[must_use]
     pub fn after(&self) -> Option<Duration> {
         match self.wish {
@@ -56,7 +57,7 @@ impl Failed {
         }
     }
 
-    /// Whether it asks for no further attempt.
+    /// Whether it requests no further attempt.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.wish == Wish::Dead

@@ -17,8 +17,9 @@ pub(super) type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
 /// A running handler.
 pub(super) type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
-/// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread does not
-/// belong to the runtime, so that it cannot keep the program from ending. Dropping this value cancels the handler.
+/// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread
+/// does not belong to the runtime, so it cannot keep the program from ending. Dropping this value cancels the
+/// handler.
 #[derive(Debug)]
 pub(super) struct HandlerThread {
     ended: oneshot::Receiver<AttemptResult>,
@@ -45,7 +46,7 @@ impl HandlerThread {
             }));
             let result = result
                 .unwrap_or_else(|panic| AttemptResult::Panicked { message: message(&*panic) });
-            // First, so that a thread whose result is known is not counted any more.
+            // Dropped before the result is sent, so that a thread with a known result is no longer counted.
             drop(threads);
             let _ = end.send(result);
         })?;

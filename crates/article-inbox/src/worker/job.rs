@@ -8,7 +8,7 @@ use crate::{
     store::Store,
 };
 
-/// One attempt at an entry: what a handler is given.
+/// One attempt at an entry: the argument of a handler.
 ///
 /// ```
 /// use article_inbox::{Failed, Inbox, Job, State};
@@ -43,9 +43,9 @@ use crate::{
 /// # Exactly once
 ///
 /// Effects that are rows in the inbox's own database can happen exactly once: one transaction makes them and completes
-/// the job, or neither happens. [`completion`](Self::completion) is the statement for that, for any driver that opens the
-/// file. `cargo run --example exactly_once` shows it win and lose. `cargo run --example hand_over` is for effects elsewhere,
-/// such as a job queue.
+/// the job, or neither happens. [`completion`](Self::completion) is the statement for that, for any driver that opens
+/// the file. `cargo run --example exactly_once` shows both outcomes. `cargo run --example hand_over` is for effects
+/// elsewhere, such as a job queue.
 ///
 /// ```
 /// use std::{path::Path, time::Duration};
@@ -149,8 +149,8 @@ impl Job {
         self.body.bytes.as_ref().expect("a job has a body that was decoded")
     }
 
-    /// A statement that completes this job in a transaction of your own. It changes one row, or none if the lease is lost:
-    /// then roll back. After the commit, return `Ok(())`. See [exactly once](#exactly-once).
+    /// A statement that completes this job in a transaction of your own. It changes one row, or none if the lease is
+    /// lost: then roll back. After the commit, return `Ok(())`. See [exactly once](#exactly-once).
     ///
     /// With [`SqliteStore`](crate::SqliteStore), open the same file, set `PRAGMA wal_autocheckpoint = 0` and a
     /// `busy_timeout`, and keep the transaction short: deliveries wait for it.

@@ -1,5 +1,5 @@
-//! When a worker does what: state machines without I/O and without a clock. The time and what happened go in; what to do
-//! comes out.
+//! The schedule of a worker, as state machines without I/O and without a clock. Their input is the time
+//! and an event, their output the next action.
 
 mod backoff;
 mod heartbeat;

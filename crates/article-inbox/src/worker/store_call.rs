@@ -12,12 +12,12 @@ use crate::{Error, store::Store};
 /// A call that has begun. Its result comes with the time at which it began.
 pub(super) type StoreCall<T> = Pin<Box<dyn Future<Output = (Instant, Result<T, Error>)> + Send>>;
 
-/// The time by Tokio's clock, which a test can pause.
+/// The time of Tokio's clock, which a test can pause.
 pub(super) fn now() -> Instant {
     time::Instant::now().into_std()
 }
 
-/// Begins a call of the store, and notes the time: a lease counts from there.
+/// Begins a call of the store, and records the time: a lease counts from then.
 pub(super) fn begin<T, F>(
     store: &Arc<dyn Store>,
     ask: impl FnOnce(Arc<dyn Store>) -> F + Send + 'static,
@@ -54,7 +54,7 @@ pub(super) async fn is_ready(future: Pin<&mut impl Future>) -> bool {
     }
 }
 
-/// Waits until then; for ever without a time.
+/// Waits until this time, or forever without one.
 pub(super) async fn sleep_until_then(timer: Option<Instant>) {
     match timer {
         Some(then) => sleep_until(then.into()).await,

@@ -23,7 +23,7 @@ impl WakeSignal {
 impl Listener {
     pub(crate) async fn woken(&mut self) {
         if self.0.changed().await.is_err() {
-            // The inbox is gone, so that nothing can be stored any more.
+            // The inbox was dropped, so nothing can be stored any more.
             std::future::pending::<()>().await;
         }
     }

@@ -18,7 +18,7 @@ pub struct Target {
     /// The URL as it was given.
     pub(crate) url: String,
     pub(crate) uri: Uri,
-    /// `None` for the `webhook_url` of an order: the document does not say what it is there.
+    /// `None` for the `webhook_url` of an order, for which the document defines no token.
     pub(crate) auth_token: Option<HeaderValue>,
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::target::{InvalidTarget, Target};
 
-/// The brand of a tenant that names none.
+/// The brand of a tenant that sets none.
 const DEFAULT_BRAND: &str = "brand_1";
 
 /// A customer of a [`Service`](crate::Service): an API key and its account.

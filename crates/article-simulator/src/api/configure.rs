@@ -11,10 +11,10 @@ use crate::{
     response::{ApiError, json_response},
 };
 
-/// The brand of a call that names none.
+/// The brand of a call without `brand_id`.
 const DEFAULT_BRAND: &str = "brand_default";
 
-/// `POST /v1/config/brand`. The document shows no fields, so all are optional.
+/// `POST /v1/config/brand`. The document defines no fields, so all are optional.
 pub(super) fn brand(
     account: &mut Account,
     body: &Map<String, Value>,

@@ -6,7 +6,7 @@ use crate::{
     response::{ApiError, delayed, response_of_type},
 };
 
-/// The response to a call that is not carried out, if a fault demands one.
+/// The response to a call that a fault prevents; `None` if no fault does.
 pub(super) fn response_instead(faults: &[Fault]) -> Option<Response<Bytes>> {
     faults.iter().find_map(|fault| match fault {
         Fault::ApiStatus(status) => {

@@ -12,15 +12,15 @@ use utoipa::openapi::{
     security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
 };
 
-/// The description of everything that is not documented.
+/// The description of every schema that is not documented.
 const OURS: &str =
     "The document does not show it; this is the simulator's choice. There may be further fields.";
 
 /// The four calls of the service (service document, section 4) as an OpenAPI 3.1 description in JSON. The simulator
 /// serves it at `GET /openapi.json`, without a key.
 ///
-/// Every object may have further fields. Where the document shows nothing, the schema says that it is the simulator's
-/// choice.
+/// Every object may have further fields. Where the document leaves something open, the schema says that it is the
+/// simulator's choice.
 ///
 /// ```
 /// let description: serde_json::Value = serde_json::from_str(&article_simulator::openapi())?;

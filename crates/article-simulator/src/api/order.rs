@@ -3,7 +3,8 @@ use serde_json::{Map, Value};
 use super::fields::{invalid, present, required, text};
 use crate::{Step, Target, articles::Length, response::ApiError};
 
-/// The order of a client. The document shows `topic` and `webhook_url`; the other fields are the simulator's.
+/// The order of a client. The document defines `topic` and `webhook_url`; the other fields are the
+/// simulator's.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Order {
     pub(crate) topic: String,

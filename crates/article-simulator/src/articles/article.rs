@@ -79,7 +79,7 @@ fn rest(seed: u64, spec: &ArticleSpec<'_>, title: &str, dice: &mut Rng) -> Rest 
     }
 }
 
-/// The goal: words of HTML, or bytes up to the end of the HTML.
+/// The length to reach: words of HTML, or bytes up to the end of the HTML.
 #[derive(Clone, Copy)]
 enum Goal {
     Words(usize),

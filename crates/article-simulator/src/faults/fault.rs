@@ -18,7 +18,7 @@ use crate::Step;
 pub enum Fault {
     /// A delivery is sent twice.
     Duplicate,
-    /// A delivery is sent this much too late, in simulated time.
+    /// A delivery is delayed by this simulated time.
     Late(Duration),
     /// A delivery is answered, but the service does not get the answer, and retries.
     AnswerLost,
@@ -45,7 +45,7 @@ pub enum Fault {
     /// The connection is closed in the middle of the body.
     Cut,
 
-    /// A call is answered this much later, in real time.
+    /// The response to a call is delayed by this real time.
     ApiLatency(Duration),
     /// A call is not carried out, and answered with this status and an undocumented body.
     ApiStatus(u16),

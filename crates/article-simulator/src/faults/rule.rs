@@ -28,7 +28,7 @@ impl Rule {
         Self { fault, job_id: None, topic: None, attempt: None, nth: None, probability: 1.0 }
     }
 
-    /// Only for one job: its deliveries, and the calls that ask for it.
+    /// Only for one job: its deliveries, and the calls that read it.
     pub fn job(self, job_id: &str) -> Self {
         Self { job_id: Some(job_id.to_owned()), ..self }
     }

@@ -1,6 +1,7 @@
 use crate::draw::draw;
 
-/// The ids of jobs. They depend on the seed, so that the jobs of two simulators differ in one receiver.
+/// The ids of jobs. They depend on the seed, so that one receiver can distinguish the jobs of two
+/// simulators.
 #[derive(Debug)]
 pub(crate) struct JobIds {
     start: String,

@@ -21,7 +21,7 @@ use crate::Step;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // a job may get more details
 pub struct Job {
-    /// The id under which the article is delivered and can be asked for.
+    /// The id of the job, in its delivery and in calls of the API.
     pub job_id: String,
     /// The topic of the order.
     pub topic: String,

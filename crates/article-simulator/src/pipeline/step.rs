@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A step of the pipeline. The document speaks of steps and names none (service document, section 7): these names are
+/// A step of the pipeline. The document mentions steps without names (service document, section 7): these names are
 /// the simulator's.
 ///
 /// ```

@@ -23,7 +23,7 @@ impl Service {
             .collect()
     }
 
-    /// Records the outcome of an attempt, and schedules a retry if the document demands one.
+    /// Records the outcome of an attempt, and schedules a retry if the document requires one.
     pub fn pushed(&mut self, now: Duration, push: &Push, outcome: Outcome) {
         let Push { at, delivery, recipe } = push;
         let is_lost = delivery.faults.contains(&Fault::AnswerLost);
@@ -36,7 +36,7 @@ impl Service {
             faults: delivery.faults.clone(),
             outcome,
         });
-        // A duplicate arises on the way: the service knows of one delivery, and retries it once.
+        // A duplicate arises in transit: for the service there is one delivery, which it retries once.
         if is_done || delivery.is_duplicate {
             return;
         }

@@ -28,7 +28,7 @@ pub struct Settings {
     /// The price of an article, in credits.
     pub price: u64,
     /// The number of calls that each key may make in a period, if there is a limit. A period of less than a nanosecond
-    /// per call is no limit.
+    /// per call means no limit.
     pub rate_limit: Option<(NonZeroU32, Duration)>,
     /// The rules for what goes wrong.
     pub faults: Vec<Rule>,

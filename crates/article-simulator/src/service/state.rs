@@ -14,8 +14,8 @@ use crate::{
 /// Separates the draw of an article's seed from others about the same job.
 const ARTICLE: u64 = 3;
 
-/// The whole service as a state machine, without I/O and without a clock. Its owner passes the time, counted from the
-/// start, and sends what is due. [`Simulator`](crate::Simulator) does both.
+/// The whole service as a state machine, without I/O and without a clock. Its owner supplies the time since the
+/// start, and sends the attempts that are due. [`Simulator`](crate::Simulator) does both.
 ///
 /// The time must not decrease.
 ///
@@ -101,7 +101,7 @@ impl Service {
         job.map(|job| self.report(now, job))
     }
 
-    /// All jobs, in the order of their orders.
+    /// All jobs, in the order in which they were ordered.
     #[must_use]
     pub fn jobs(&self, now: Duration) -> Vec<Job> {
         (0..self.jobs.len()).map(|job| self.report(now, job)).collect()

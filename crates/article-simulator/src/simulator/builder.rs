@@ -136,7 +136,7 @@ impl SimulatorBuilder {
         self
     }
 
-    /// How long an attempt may take, in real time: 30 seconds unless set. The document shows no figure.
+    /// How long an attempt may take, in real time: 30 seconds unless set. The document does not define it.
     pub fn attempt_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
@@ -147,7 +147,7 @@ impl SimulatorBuilder {
         Self { concurrency: Some(attempts), ..self }
     }
 
-    /// What sends attempts: sockets unless set.
+    /// The sender of attempts: over sockets unless set.
     pub fn sender(self, sender: impl Sender) -> Self {
         Self { sender: Some(Box::new(sender)), ..self }
     }
@@ -166,8 +166,8 @@ impl SimulatorBuilder {
     ///
     /// # Errors
     ///
-    /// A publish target is not valid, the port is in use, a clock is 0 times as fast as real time, the concurrency is 0,
-    /// jobs end before they start, or the period of the rate limit is too short.
+    /// A publish target is not valid, the port is in use, a clock is 0 times as fast as real time, the concurrency is
+    /// 0, jobs end before they start, or the period of the rate limit is too short.
     pub async fn start(mut self) -> Result<Simulator, StartError> {
         if let Some(invalid) = self.invalid {
             return Err(invalid.into());

@@ -25,7 +25,7 @@ use std::{
 #[derive(Debug)]
 pub struct Clock(Kind);
 
-/// Where every clock stops: after a hundred years. 64 bits of nanoseconds do not last much longer.
+/// Every clock stops after a hundred years, before its 64 bits of nanoseconds overflow.
 pub(crate) const END: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Clock {
         Self(Kind::Stepped(Mutex::new(Duration::ZERO)))
     }
 
-    /// The clock at its start. `None` if it would stand still for ever.
+    /// The clock at its start. `None` if it would never move.
     pub(crate) fn started(self) -> Option<Self> {
         match self.0 {
             Kind::Running { times: 0, .. } => None,

@@ -17,7 +17,7 @@ use tokio::{
 use super::clock::{Clock, END};
 use crate::{Push, Sender, Service, response::delay_of};
 
-/// Passes the time to the service, and sends what is due.
+/// Supplies the service with the time, and sends the attempts that are due.
 pub(crate) struct Engine {
     service: Mutex<Service>,
     clock: Clock,

@@ -14,7 +14,7 @@ use tower_service::Service;
 use super::engine::Engine;
 use crate::api::unreadable_body;
 
-/// The limit for bodies of calls. The document shows none; this one is far above any order.
+/// The limit for bodies of calls. The document defines none; this one is far above any order.
 const MAX_BODY: usize = 1 << 20;
 
 /// The API as a tower service for the server.

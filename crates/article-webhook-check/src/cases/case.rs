@@ -11,7 +11,8 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) sent: &'static str,
     pub(crate) expect: Expectation,
-    /// The verdict when a delivery is accepted that must not be, or refused that must be accepted.
+    /// The verdict if the receiver accepts a request that it must refuse, or refuses one that it must
+    /// accept.
     pub(crate) severity: Verdict,
     pub(crate) why: &'static str,
     pub(crate) fix: &'static str,
@@ -21,14 +22,14 @@ pub(crate) struct Case {
 pub(crate) enum Action {
     /// Sends one request on a connection of its own.
     Send(fn(&Sample) -> Request),
-    /// Anything else. Each response is judged.
+    /// Anything else. Each response is checked.
     Run(fn(Sample) -> Run),
 }
 
 pub(crate) type Run = Pin<Box<dyn Future<Output = Vec<Observed>> + Send>>;
 
 impl Case {
-    /// The same case; a receiver that does not pass gets advice, and does not fail.
+    /// The same case, but a receiver that does not pass it gets advice and does not fail.
     pub(crate) fn advisory(self) -> Self {
         Self { severity: Verdict::Advice, ..self }
     }

@@ -5,11 +5,12 @@ use crate::{Verdict, http::Observed};
 pub(crate) enum Expectation {
     /// A 2xx.
     Accepted,
-    /// This status. The service reacts to every refusal in the same way, so another one gets advice only.
+    /// This status. The service reacts to every refusal in the same way, so another status only gets
+    /// advice.
     Refused(u16),
     /// A 2xx or this status.
     AcceptedOr(u16),
-    /// Anything but a 2xx. No response is as good.
+    /// Anything but a 2xx, including no response.
     NotAccepted,
 }
 
@@ -23,8 +24,8 @@ impl Expectation {
         }
     }
 
-    /// `severity` is the verdict when a delivery is accepted that must not be, or refused that must be
-    /// accepted.
+    /// `severity` is the verdict if the receiver accepts a request that it must refuse, or refuses one
+    /// that it must accept.
     pub(crate) fn verdict(self, observed: &Observed, severity: Verdict) -> Verdict {
         let (is_success, status) = (observed.is_success(), observed.status());
         match (self, observed) {
@@ -42,7 +43,7 @@ impl Expectation {
                 Verdict::Pass
             }
             (Self::Refused(_), _) if is_success => severity,
-            // Another 4xx, or a refusal by accident: a redirect, a 5xx, a closed connection.
+            // Another 4xx, or an unintended refusal: a redirect, a 5xx, a closed connection.
             (Self::AcceptedOr(_) | Self::Refused(_), _) => Verdict::Advice,
         }
     }

@@ -11,7 +11,7 @@ pub(crate) enum Observed {
     /// No complete response in time.
     TimedOut,
     Unreachable,
-    /// The time for all cases was over.
+    /// The time limit of the check had passed.
     NotTried,
 }
 

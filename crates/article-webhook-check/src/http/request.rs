@@ -65,7 +65,7 @@ impl Request {
         self
     }
 
-    /// The names as a proxy writes them that receives HTTP/2.
+    /// The header names in lower case, as written by a proxy that receives HTTP/2.
     pub(crate) fn with_names_in_lower_case(mut self) -> Self {
         for (name, _) in &mut self.headers {
             name.make_ascii_lowercase();

@@ -15,11 +15,11 @@ impl Budget {
     }
 }
 
-/// This many bytes of each body are free. A receiver drains as much of a body that it refuses without a token, and
-/// such bodies must not use up the budget of deliveries.
+/// This many bytes of each body are free. A receiver drains this much of a body without a token, and such bodies
+/// must not use up the budget of deliveries.
 const FREE: usize = 64 << 10;
 
-/// What one exchange has taken of the budget. Dropping it gives the bytes back.
+/// The bytes of the budget that one exchange has reserved. Dropping it releases them.
 #[derive(Debug)]
 pub(crate) struct BudgetReservation {
     budget: Arc<Budget>,

@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::budget::BudgetReservation;
 use crate::slot::ConnectionSlot;
 
-/// The body of a request, as a [`Server`](crate::Server) hands it to its service.
+/// The body of a request, as a [`Server`](crate::Server) passes it to its service.
 ///
 /// It ends with an error of kind
 ///
@@ -63,7 +63,7 @@ pub struct Body {
     /// `None` after the end.
     incoming: Option<Incoming>,
     deadline: Instant,
-    /// Set at the first wait. Most bodies are complete when they are read, and need no timer.
+    /// Set at the first wait. Most bodies have arrived when they are read, and need no timer.
     timer: Option<Pin<Box<Sleep>>>,
     reservation: Arc<BudgetReservation>,
     slot: Arc<ConnectionSlot>,

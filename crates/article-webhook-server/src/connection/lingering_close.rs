@@ -7,8 +7,8 @@ use tokio::{
 };
 
 /// Closes a connection whose peer may still be sending. A socket that is closed with unread bytes sends a reset,
-/// and after a reset the peer may lose the response. So the rest is read and dropped, for a limited time, or until
-/// the peer has closed its side.
+/// and after a reset the peer may lose the response. To prevent that, the rest is read and dropped for a limited
+/// time, or until the peer has closed its side.
 pub(super) async fn lingering_close(mut stream: TcpStream) {
     let drain = async {
         stream.shutdown().await?;

@@ -62,7 +62,7 @@ async fn serve_http1<S: HttpService>(
         .max_buf_size(MAX_HEAD)
         // A sender that has closed its sending direction still waits for the response.
         .half_close(true)
-        // The slot has all deadlines: hyper's know nothing of evictions and of peers that read nothing.
+        // The slot has all deadlines, because hyper's do not cover evictions and peers that do not read.
         .header_read_timeout(None)
         .serve_connection(socket, dispatcher);
     let mut shutdown = pin!(shutdown.wait_for(|begun| *begun));
@@ -101,7 +101,7 @@ fn poll_deadline(
     Poll::Pending
 }
 
-/// Releases the slot when the connection ends, in whatever way.
+/// Releases the slot when the connection ends, for any reason.
 struct ReleaseOnDrop(Arc<ConnectionSlot>);
 
 impl Drop for ReleaseOnDrop {

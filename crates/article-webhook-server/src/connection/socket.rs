@@ -12,7 +12,7 @@ use tokio::{
 
 use crate::slot::ConnectionSlot;
 
-/// The socket of a connection. It reports to the slot whether the peer takes what is written.
+/// The socket of a connection. It reports to the slot whether the peer reads what is written.
 pub(super) struct Socket {
     stream: TcpStream,
     slot: Arc<ConnectionSlot>,

@@ -72,14 +72,14 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
             if slot.is_body_unread() {
                 close_after(&mut response);
             }
-            // Gives the bytes back, unless the service keeps the body.
+            // Releases the bytes, unless the service keeps the body.
             drop(reservation);
             Ok(response.map(|body| ResponseBody::new(body, slot)))
         })
     }
 }
 
-/// hyper accepts any number of hosts.
+/// Needed because hyper accepts any number of `Host` headers.
 fn has_valid_host(request: &Request<Incoming>) -> bool {
     match request.headers().get_all(header::HOST).iter().count() {
         0 => request.version() < Version::HTTP_11,

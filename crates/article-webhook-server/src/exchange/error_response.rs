@@ -2,7 +2,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 
 /// The responses that the server makes itself. It closes the connection after them. They are constants in the
-/// shape of the core's refusals, and hold nothing of the request or of the failure.
+/// format of the core's refusals, and contain no part of the request or of the failure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ErrorResponse {
     /// RFC 9112, section 3.2: with two hosts, a proxy and this server could disagree about which one is meant.

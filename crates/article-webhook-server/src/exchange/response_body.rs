@@ -13,7 +13,7 @@ use super::http_service::BoxError;
 use crate::slot::ConnectionSlot;
 
 pin_project! {
-    /// The body of a response, of the service or of the server itself. hyper drops it when it has the last part.
+    /// The body of a response, of the service or of the server itself. hyper drops it after its last part.
     pub(crate) struct ResponseBody<B> {
         #[pin]
         body: Either<B, Full<Bytes>>,

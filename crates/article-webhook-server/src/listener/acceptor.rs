@@ -21,7 +21,7 @@ use crate::{
     slot::{ConnectionSlot, Connections},
 };
 
-/// Accepts connections, and makes room for them.
+/// Accepts connections, and evicts others when there are too many.
 pub(crate) struct Acceptor<S> {
     pub(crate) listener: TcpListener,
     pub(crate) service: S,
@@ -71,8 +71,8 @@ impl<S: HttpService> Acceptor<S> {
         tasks.spawn(connection::serve(stream, dispatcher, evicted, self.shutdown.clone()));
     }
 
-    /// Evicts the first connection that may be evicted, and waits until any connection has ended, but not for long:
-    /// meanwhile another connection may have become evictable.
+    /// Evicts the first connection that may be evicted, and waits until any connection has ended. The wait is
+    /// short, because another connection may become evictable meanwhile.
     async fn make_room(&mut self, tasks: &mut JoinSet<()>) {
         if let Some(head_cutoff) = Instant::now().checked_sub(HEAD_GRACE) {
             self.connections.evict_one(head_cutoff);

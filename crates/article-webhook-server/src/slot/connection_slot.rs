@@ -8,7 +8,7 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// All connections of a server. Dropping a sender tells its connection to close.
+/// All connections of a server. Dropping a sender makes its connection close.
 #[derive(Debug)]
 pub(crate) struct Connections(Mutex<EvictionQueue<oneshot::Sender<()>>>);
 
@@ -17,7 +17,7 @@ impl Connections {
         Arc::new(Self(Mutex::new(EvictionQueue::new())))
     }
 
-    /// Tells the first connection that may be closed to close. `head_cutoff` is that of [`EvictionQueue::evict`].
+    /// Closes the first connection that may be closed. `head_cutoff` is that of [`EvictionQueue::evict`].
     pub(crate) fn evict_one(&self, head_cutoff: Instant) {
         let evicted = lock(&self.0).evict(head_cutoff);
         drop(evicted); // outside the lock, because it wakes a task

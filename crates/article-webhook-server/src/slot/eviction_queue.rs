@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 /// All connections, in the order in which they are closed when there is no room for another.
 ///
-/// `T` is what tells a connection to close. The queue has no clock and no socket.
+/// `T` is the signal that makes a connection close. The queue has no clock and no socket.
 #[derive(Debug)]
 pub(crate) struct EvictionQueue<T> {
     connections: BTreeMap<Position, T>,
@@ -23,7 +23,7 @@ pub(crate) struct Position {
 /// Classes of connections. The first class is closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EvictionClass {
-    /// Has not sent a complete head. The peer loses least: it has not even shown a token.
+    /// Has not sent a complete head. Closed first, because the peer has not presented a token.
     AwaitingHead,
     /// Has not sent the complete body.
     ReadingBody,
@@ -57,8 +57,8 @@ impl<T> EvictionQueue<T> {
         self.connections.remove(&position);
     }
 
-    /// Takes out the first connection that may be closed, if there is one. A connection that has waited for its
-    /// head since after `head_cutoff` stays: otherwise new connections would evict each other before any of them
+    /// Takes out the first connection that may be closed, if there is one. A connection whose wait for a head
+    /// began after `head_cutoff` stays. Otherwise new connections would evict each other before any of them
     /// could send a head.
     pub(crate) fn evict(&mut self, head_cutoff: Instant) -> Option<T> {
         let may_be_closed = |position: &&Position| match position.class {

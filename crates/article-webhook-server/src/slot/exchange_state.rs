@@ -11,7 +11,7 @@ pub(crate) struct ExchangeState {
     /// The start of the wait for a head, or the end of the head.
     since: Instant,
     body: BodyState,
-    /// Since when the peer has taken no bytes of the response.
+    /// When the peer stopped reading the response.
     write_stalled: Option<Instant>,
 }
 
@@ -79,12 +79,12 @@ impl ExchangeState {
         }
     }
 
-    /// The peer takes no more bytes.
+    /// The peer has stopped reading.
     pub(crate) fn write_stalled(&mut self, now: Instant) {
         self.write_stalled = Some(now);
     }
 
-    /// The peer took bytes again.
+    /// The peer reads again.
     pub(crate) fn write_resumed(&mut self) {
         self.write_stalled = None;
     }

@@ -13,7 +13,7 @@ use crate::{
 /// use article_webhook::adapter::{BodyError, BodySource};
 /// use bytes::Bytes;
 ///
-/// /// A body of which all bytes are there.
+/// /// A body that has arrived completely.
 /// struct Whole(Option<Bytes>);
 ///
 /// impl BodySource for Whole {

@@ -10,15 +10,14 @@ use crate::{
 /// The work of a sink on one delivery, for the runtime to run in a task of its own.
 pub type SinkFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
-/// Gives a delivery to the sink and waits for its reply, or reports the refusal to the sink. Returns what
-/// goes back to the sender.
+/// Passes a delivery to the sink and waits for its reply, or reports the refusal to the sink. Returns the
+/// answer for the sender.
 ///
 /// `received` is the result of [`receive_body`](super::receive_body) with
-/// [`Intake::read`](super::Intake::read). `spawn` is the runtime's and runs the sink in a task of its own:
-/// a sender that disconnects cannot stop the sink's work halfway. An error of the task means that the sink
-/// panicked (500). `sleep` is the runtime's and bounds the wait by
-/// [`sink_deadline`](Receiver::sink_deadline); after that the service is asked to retry (503), and the task
-/// goes on.
+/// [`Intake::read`](super::Intake::read). `spawn` runs the sink in a task of its own on the runtime: a
+/// sender that disconnects cannot stop the sink's work halfway. An error of the task means that the sink
+/// panicked (500). `sleep` is the runtime's timer and limits the wait to
+/// [`sink_deadline`](Receiver::sink_deadline); after that the answer is 503, and the task continues.
 pub async fn dispatch<S, T, E, W>(
     receiver: &Receiver,
     received: Result<Delivery, Refused>,

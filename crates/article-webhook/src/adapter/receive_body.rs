@@ -6,17 +6,17 @@ use crate::{
     receiver::{Envelope, Intake, Receiver},
 };
 
-/// Takes a request from its checked headers to what `read` makes of its body. Receives the body within
-/// the receiver's limit, or drains as much of a refused one as lets the sender see the answer.
+/// Receives the body of a request whose headers were checked, within the receiver's limit, and passes it
+/// to `read`. After a refusal it drains part of the body, so that the sender sees the answer.
 ///
 /// `opened` is what [`Receiver::open`] or one of its variants returned, and `read` is [`Intake::read`] or
-/// [`Intake::article`]. `sleep` is the runtime's and bounds the draining (500 ms). `now` is for
-/// the log, in which strangers can write at most one line a second.
+/// [`Intake::article`]. `sleep` is the runtime's timer and limits the draining to 500 ms. `now` is for
+/// the log, which has at most one line a second about unauthenticated requests.
 ///
 /// # Errors
 ///
-/// The refusal of the headers; the body is too long or ends with a
-/// [`BodyError`](super::BodyError); the refusal of `read`. Each is logged.
+/// The headers were refused; the body is too long or ends with a [`BodyError`](super::BodyError); `read`
+/// refused the body. Each is logged.
 pub async fn receive_body<T, S: Future<Output = ()>>(
     receiver: &Receiver,
     opened: Result<Envelope, Refused>,
@@ -54,7 +54,8 @@ async fn drain<S: Future<Output = ()>>(
         loop {
             match body.next().await {
                 None => return true,
-                // An empty chunk costs a byte, so that an endless row of them comes to an end.
+                // An empty chunk counts as one byte, so that draining ends even if the sender sends
+                // nothing but empty chunks.
                 Some(Ok(chunk)) if budget.take(chunk.len().max(1)) => {}
                 Some(_) => return false,
             }

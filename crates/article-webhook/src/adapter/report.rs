@@ -3,7 +3,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::{answer::Refused, log};
 
 /// Reports the refusal of an authentic delivery, for instance to [`Sink::refused`](crate::Sink::refused).
-/// A stranger's is not reported. A panic of `report` is caught and logged: the refusal stands.
+/// The refusal of an unauthenticated request is not reported. A panic of `report` is caught and logged,
+/// and does not change the refusal.
 ///
 /// ```
 /// use article_webhook::{AuthToken, Receiver, adapter};
@@ -23,7 +24,7 @@ pub fn report_refusal(refused: &Refused, report: impl FnOnce(&Refused)) {
     if !refused.rejection().is_authentic() {
         return;
     }
-    // A panic here leaves the sink in no other state than a panic in a task of its own.
+    // A panic here leaves the sink in the same state as a panic in a task of its own.
     if catch_unwind(AssertUnwindSafe(|| report(refused))).is_err() {
         log::refusal_report_panicked(refused.job_id());
     }
@@ -37,7 +38,7 @@ mod tests {
     #[test]
     fn a_panic_at_a_refusal_does_not_change_the_answer() {
         let refused = Refused::new(Rejection::Incomplete, None, UnreadBody::None);
-        // As a panic, but without its message in the output of the tests.
+        // Unwinds like a panic, but prints no message in the output of the tests.
         report_refusal(&refused, |_| std::panic::resume_unwind(Box::new("a panic")));
         assert_eq!(refused.answer().status(), 400);
     }

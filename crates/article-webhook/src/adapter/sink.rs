@@ -5,7 +5,7 @@ use crate::{
     receiver::Delivery,
 };
 
-/// Takes accepted deliveries: a store, a queue, an inbox.
+/// Receives accepted deliveries. A store, a queue and an inbox are sinks.
 ///
 /// A function or closure that takes a delivery and returns a future is a sink, and so is an `Arc` of a
 /// sink. The adapters' `receive` mounts a sink. It runs the sink in a task of its own, so that a sender
@@ -34,8 +34,8 @@ pub trait Sink: Send + Sync {
     /// the delivery is stored so that it survives a crash.
     fn accept(&self, delivery: Delivery) -> impl Future<Output = Reply> + Send;
 
-    /// Is called for each authentic delivery that was refused, with the job if it is known, so that the
-    /// application can ask the API for the article later. Must not block. Does nothing by default.
+    /// Called for each authentic delivery that was refused, with the job if it is known, so that the
+    /// application can fetch the article from the API later. Must not block. Does nothing by default.
     fn refused(&self, refused: &Refused) {
         let _ = refused;
     }

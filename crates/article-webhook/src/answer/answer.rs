@@ -5,8 +5,8 @@ use super::{Rejection, Reply, code::Code};
 /// What goes back to the sender: status, headers and a constant body. Adapters send nothing else.
 ///
 /// An answer is made from a [`Rejection`] or from a [`Reply`]. All its parts are constants, so it
-/// cannot echo a request. Bodies have the shape of the service's own errors (service document,
-/// section 7).
+/// cannot echo a request. Bodies have the format of the service's own errors (service document, section
+/// 7).
 ///
 /// ```
 /// use article_webhook::{Answer, Rejection, Reply};
@@ -45,14 +45,14 @@ impl Answer {
         Self { closes: true, ..self }
     }
 
-    /// The status. The service takes any 2xx for success and retries after any other status
-    /// (service document, section 6.2).
+    /// The status. The service treats any 2xx as success and retries after any other status (service
+    /// document, section 6.2).
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.code.status()
     }
 
-    /// The headers, names in lower case.
+    /// The headers. Their names are in lower case.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         let specific = match self.code {
             Code::MethodNotAllowed => Some(("allow", "POST")),

@@ -9,7 +9,7 @@ impl Rejection {
         Code::from(self).status()
     }
 
-    /// The stable code that the sender is told, such as `unauthorized`.
+    /// The stable code in the answer, such as `unauthorized`.
     #[must_use]
     pub fn code(&self) -> &'static str {
         Code::from(self).as_str()
@@ -22,7 +22,7 @@ impl Rejection {
     }
 }
 
-/// What the sender is told. Coarser than the cause: every refusal of a stranger is the same 401.
+/// The code in an answer. Coarser than the cause: every failed authentication has the same 401.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     Stored,

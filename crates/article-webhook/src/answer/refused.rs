@@ -42,14 +42,14 @@ impl Refused {
         &self.rejection
     }
 
-    /// The job that the delivery is about, for which the API can be asked. `None` if the sender is not
-    /// authentic, if the id could not be read, and if header and body name different jobs.
+    /// The job of the delivery, whose article the API can return. `None` if the sender was not
+    /// authenticated, if the id could not be read, or if header and body name different jobs.
     #[must_use]
     pub fn job_id(&self) -> Option<&JobId> {
         self.job_id.as_ref()
     }
 
-    /// What goes back to the sender. It closes the connection unless the whole body was read.
+    /// The answer for the sender. It closes the connection unless the whole body was read.
     #[must_use]
     pub fn answer(&self) -> Answer {
         let answer = Answer::from(&self.rejection);
@@ -59,8 +59,8 @@ impl Refused {
         }
     }
 
-    /// How much of the unread body may be read and dropped before the answer is sent; `None` for
-    /// none of it.
+    /// How much of the unread body may be read and dropped before the answer is sent; `None` if nothing
+    /// may be read.
     pub(crate) fn drain_budget(&self) -> Option<DrainBudget> {
         (self.unread_body == UnreadBody::Drain).then(DrainBudget::new)
     }

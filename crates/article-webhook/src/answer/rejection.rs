@@ -2,8 +2,8 @@ use crate::article::DecodeError;
 
 /// The cause of a refusal: one variant per cause.
 ///
-/// The sender is told only the [`code`](Self::code) and the [`status`](Self::status), which are
-/// coarser. The cause is for logs and metrics. No variant holds a token, a body or a header value.
+/// The answer contains only the [`code`](Self::code) and the [`status`](Self::status), which are coarser. The
+/// cause is for logs and metrics. No variant holds a token, a body or a header value.
 ///
 /// ```
 /// use article_webhook::Rejection;
@@ -13,7 +13,7 @@ use crate::article::DecodeError;
 /// assert_eq!(Rejection::AuthorizationMissing.to_string(), "the Authorization header is missing");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive] // later versions may tell more causes apart
+#[non_exhaustive] // later versions may distinguish more causes
 pub enum Rejection {
     /// 405: the request's method is not POST.
     #[error("the method is not POST")]
@@ -106,9 +106,9 @@ pub enum Rejection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive] // the service may add more
 pub enum ServiceHeader {
-    /// `X-Service-Event`, unless the receiver was given another name.
+    /// `X-Service-Event`, unless the receiver is configured with another name.
     Event,
-    /// `X-Service-Job-Id`, unless the receiver was given another name.
+    /// `X-Service-Job-Id`, unless the receiver is configured with another name.
     JobId,
 }
 

@@ -1,7 +1,7 @@
 /// The outcome of an accepted delivery, as a [`Sink`](crate::Sink) reports it.
 ///
-/// It decides what the service does next (service document, section 6.2): after a 2xx nothing, after
-/// any other status it retries, 10, 60 and 300 seconds later and then never again.
+/// It decides what the service does next (service document, section 6.2): after a 2xx it is done; after
+/// any other status it retries, with pauses of 10, 60 and 300 seconds, and then gives up.
 ///
 /// ```
 /// use article_webhook::{Answer, Reply};
@@ -10,15 +10,15 @@
 /// assert_eq!(Answer::from(Reply::Retry).status(), 503);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive] // later versions may tell more outcomes apart
+#[non_exhaustive] // later versions may distinguish more outcomes
 pub enum Reply {
     /// 200: it is durably stored. Return this only after the commit.
     Stored,
     /// 200: the same job is durably stored already.
     Duplicate,
-    /// 200: nothing is to be done, and a retry could not help.
+    /// 200: there is nothing to store, and a retry would not help.
     Ignored,
-    /// 503 with `Retry-After: 10`: not now, send it again.
+    /// 503 with `Retry-After: 10`: not stored now; the service should retry.
     Retry,
     /// 503 with `Retry-After: 10`: the store is down, full or too busy, or its outcome is unknown.
     Unavailable,

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::Rejection;
 
-/// What becomes of the part of a refused request's body that was not read.
+/// What to do with the unread part of a refused request's body.
 ///
 /// A sender that is still writing when the connection closes may see a reset instead of the answer.
 /// So a short body is read and dropped first; a long one is not.
@@ -17,9 +17,9 @@ pub(crate) enum UnreadBody {
 }
 
 impl UnreadBody {
-    /// Decides by the declared length; `None` for a chunked body. A length over `limit` is the cause of
-    /// the refusal, so none of that body is read. Behind a body without a single length the start of
-    /// the next request is unknown.
+    /// Decides by the declared length, which is `None` for a chunked body. If the length is over
+    /// `limit`, that is the cause of the refusal, and the body is not read. After a body without a
+    /// single length, the start of the next request is unknown.
     pub(crate) fn by_length(declared: Result<Option<u64>, Rejection>, limit: usize) -> Self {
         let max = limit.min(DrainBudget::BYTES) as u64;
         match declared {

@@ -34,7 +34,7 @@ pub struct Article {
     /// The description for search metadata, as plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta_description: Option<String>,
-    /// The quality score; an integer by the document.
+    /// The quality score; an integer according to the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eeat_score: Option<Number>,
     /// The words in the article.

@@ -1,7 +1,8 @@
 //! From a body to the typed result.
 //!
 //! Each object is read into a draft, which records what the body holds for each known field; `finish`
-//! then requires what must be there. One pass over the body serves decoding, its errors and drift.
+//! then checks that the required fields are present. One pass over the body serves decoding, its errors
+//! and drift.
 
 use serde::de::MapAccess;
 use serde_json::Number;
@@ -17,7 +18,7 @@ pub(super) fn decode(body: &[u8]) -> Result<ArticleResult, DecodeError> {
     json::parse::<ResultDraft>(body).map_err(DecodeError::malformed)?.finish()
 }
 
-/// The drift of a body; none for a malformed body, which was refused before.
+/// The drift of a body. A malformed body has none, because it was refused before.
 pub(crate) fn drift(body: &[u8]) -> Vec<Drift> {
     let mut drift = Vec::new();
     if let Ok(draft) = json::parse::<ResultDraft>(body) {

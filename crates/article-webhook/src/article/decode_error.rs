@@ -37,8 +37,8 @@ impl DecodeError {
         Self(Cause::Mismatch { path, expected, found })
     }
 
-    /// The field that is missing or of another kind than documented, as a path with dots into the
-    /// JSON; empty where the body is not well-formed JSON.
+    /// The field that is missing or not of the documented kind, as a dotted path into the JSON. Empty
+    /// if the body is not well-formed JSON.
     #[must_use]
     pub fn path(&self) -> &'static str {
         match self.0 {

@@ -25,8 +25,8 @@ use crate::json::{Found, FromJson, Kind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive] // only this crate finds drift
 pub struct Drift {
-    /// The field, as a path with dots into the JSON. The name comes from outside: `Display` escapes
-    /// it, other uses must.
+    /// The field, as a dotted path into the JSON. The name comes from outside. `Display` escapes it;
+    /// escape it in any other output.
     pub path: Cow<'static, str>,
     /// The documented kind of value; `None` for an undocumented field.
     pub expected: Option<&'static str>,
@@ -44,7 +44,7 @@ impl fmt::Display for Drift {
     }
 }
 
-/// A value that may hold fields which the service's document does not name.
+/// A value that may contain fields that are not in the service's document.
 pub(crate) trait ReportDrift {
     /// Adds the drift inside this value. A value without fields has none.
     fn report_drift(&self, _: &mut Vec<Drift>) {}

@@ -19,7 +19,7 @@ use super::article::Size;
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // the service may document more fields
 pub struct FeaturedImage {
-    /// The URL as it came, of whatever scheme. Prefer [`http_url`](Self::http_url).
+    /// The URL as received, with any scheme. Prefer [`http_url`](Self::http_url).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The alternative text, as plain text: escape it before it becomes part of a page.
@@ -28,8 +28,8 @@ pub struct FeaturedImage {
 }
 
 impl FeaturedImage {
-    /// The URL, if it is an absolute `http` or `https` one with a host. Escape it like any text
-    /// before it becomes part of a page.
+    /// The URL, if it is an absolute `http` or `https` URL with a host. Escape it like any text before
+    /// it becomes part of a page.
     #[must_use]
     pub fn http_url(&self) -> Option<&str> {
         let url = self.url.as_deref()?;

@@ -5,7 +5,8 @@ use serde::Serialize;
 /// HTML from outside: the body of an article as the service wrote it.
 ///
 /// A page that contains it unchanged would run its scripts. So it has no `Display` and cannot be formatted
-/// by accident. Use `sanitized` (feature `sanitize`), or ask for the original by its name.
+/// by accident. Use `sanitized` (feature `sanitize`), or [`as_untrusted_str`](Self::as_untrusted_str) for
+/// the original.
 ///
 /// ```
 /// use article_webhook::UntrustedHtml;

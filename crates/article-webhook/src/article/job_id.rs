@@ -9,9 +9,10 @@ const LONGEST: usize = 255;
 
 /// The identifier of a job, and so the idempotency key of its article (service document, section 2.1).
 ///
-/// The document shows no shape for it, so every harmless text is accepted: 1 to 255 bytes of UTF-8, without white space or control characters, and neither `.` nor `..`.
-/// It may still hold `/`, `%` or quotes: escape it before it becomes part of a URL, a page or a
-/// terminal line, and never make it a file name.
+/// The document does not define its format, so every harmless text is accepted: 1 to 255 bytes of UTF-8,
+/// without white space or control characters, and neither `.` nor `..`. It may still contain `/`, `%` or
+/// quotes: escape it before it becomes part of a URL, a page or a terminal line, and never use it as a
+/// file name.
 ///
 /// ```
 /// use article_webhook::JobId;

@@ -1,5 +1,5 @@
-//! The part of a body that must be known before a delivery is accepted: that it is well-formed, and
-//! which job it is about.
+//! What must be known about a body before a delivery is accepted: whether it is well-formed, and its
+//! job.
 
 use serde::de::MapAccess;
 
@@ -11,13 +11,13 @@ pub(crate) struct Outline {
     pub(crate) job_id: Found<JobId>,
     status: Found<Status>,
     article: Found<ArticleOutline>,
-    // Read for their keys alone: no object with documented fields may repeat one.
+    // Only their keys are read, because an object with documented fields must not repeat a key.
     featured_image: Found<KeysOnly>,
     social_posts: Found<KeysOnly>,
 }
 
 impl Outline {
-    /// Whether all required fields of a complete article are there, its job id included.
+    /// Whether all required fields of a complete article are present, including its job id.
     pub(crate) fn is_complete_article(&self) -> bool {
         let identified = matches!(self.job_id, Found::Value(_));
         let complete = matches!(self.status, Found::Value(Status::Complete));

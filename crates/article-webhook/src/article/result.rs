@@ -5,14 +5,14 @@ use serde_json::Number;
 
 use super::{Article, DecodeError, FeaturedImage, JobId, SocialPosts, Status, decode::decode};
 
-/// The result of a finished job: what the service delivers, and what its job status endpoint
-/// answers (service document, section 2.1).
+/// The result of a finished job: the body of a delivery, and the response of the job status endpoint (service
+/// document, section 2.1).
 ///
-/// `job_id`, `status`, `article.title` and `article.html` must be there; the document does not say
-/// which of the other fields always are, so each of them may be missing or `null`. Fields that this
-/// version does not know are ignored; [`Delivery::drift`](crate::Delivery::drift) names them.
+/// `job_id`, `status`, `article.title` and `article.html` are required. The document does not say which other
+/// fields are always present, so each of them may be missing or `null`. Fields that this version does not know are
+/// ignored; [`Delivery::drift`](crate::Delivery::drift) names them.
 ///
-/// `Debug` shows identity and sizes, never content. Serialising gives back the service's shape.
+/// `Debug` shows identity and sizes, never content. Serialising produces the service's format.
 ///
 /// ```
 /// use article_webhook::ArticleResult;
@@ -43,18 +43,19 @@ pub struct ArticleResult {
     pub featured_image: Option<FeaturedImage>,
     /// Posts that announce the article; empty if the service sent none.
     pub social_posts: SocialPosts,
-    /// Credits consumed by the job. An integer by the document; a fraction or a negative number is kept as it came.
+    /// Credits consumed by the job. An integer according to the document; a fraction or a negative number is kept
+    /// as received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<Number>,
 }
 
 impl ArticleResult {
-    /// Decodes a body that was stored as it came, or the answer of the job status endpoint.
+    /// Decodes a stored body, or a response of the job status endpoint.
     ///
     /// # Errors
     ///
-    /// A [`DecodeError`] that names the first field which is missing or of another kind than
-    /// documented, or says where the body stops being well-formed JSON.
+    /// A [`DecodeError`] that names the first field that is missing or not of the documented kind, or the position
+    /// at which the JSON is malformed.
     pub fn from_json(body: &[u8]) -> Result<Self, DecodeError> {
         decode(body)
     }

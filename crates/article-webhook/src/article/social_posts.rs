@@ -28,7 +28,7 @@ pub struct SocialPosts {
     pub x: Vec<SocialPost>,
 }
 
-/// One post. The service's document does not show its shape, so it is kept as JSON.
+/// One post. The service's document does not define its format, so it is kept as JSON.
 ///
 /// ```
 /// use article_webhook::ArticleResult;
@@ -45,15 +45,15 @@ pub struct SocialPosts {
 pub struct SocialPost(Value);
 
 impl SocialPost {
-    /// The post as it came.
+    /// The post as received.
     #[must_use]
     pub fn json(&self) -> &Value {
         &self.0
     }
 
-    /// The text of the post: the string that it is, or the one obvious text field
-    /// (`text`, `content`, `body` or `post`) of the object that it is. `None` where there is none,
-    /// or several that disagree.
+    /// The text of the post. If the post is a string, that string; if it is an object, its field
+    /// `text`, `content`, `body` or `post`. `None` if there is no such field, or several with different
+    /// texts.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         let Value::Object(object) = &self.0 else {
@@ -72,7 +72,7 @@ impl fmt::Debug for SocialPost {
     }
 }
 
-/// As serde_json's own `Value`, but with this crate's limit of depth.
+/// Like serde_json's own `Value`, but with this crate's limit on nesting.
 impl FromJson for SocialPost {
     const EXPECTED: &'static str = "any value";
 

@@ -14,7 +14,7 @@ use crate::json::FromJson;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive] // the document does not name the other states
 pub enum Status {
-    /// The job is done and its result is there.
+    /// The job is done and its result is available.
     Complete,
     /// A state that this version does not know.
     Other(Box<str>),

@@ -62,7 +62,7 @@ impl CapabilityKey {
         Ok(Self { mints, accepts: Vec::new() })
     }
 
-    /// Accepts the capabilities of `old` as well. For rotation, until the last of them has expired.
+    /// Also accepts the capabilities of `old`. For key rotation, until the last of them has expired.
     #[must_use]
     pub fn also_accepting(mut self, old: Self) -> Self {
         self.accepts.push(old.mints);
@@ -70,11 +70,10 @@ impl CapabilityKey {
         self
     }
 
-    /// Mints the last segment of a URL that is good until `expires`, to the second.
+    /// Mints the last segment of a URL that is valid until `expires`, in whole seconds.
     ///
-    /// The intent identifies the order that the delivery belongs to, also if the answer of the call
-    /// that created the job was lost. It is readable in the URL: 1 to 64 ASCII letters, digits, `-`
-    /// or `_`.
+    /// The intent identifies the order of the delivery, even if the response to the call that created the job was
+    /// lost. It is readable in the URL: 1 to 64 ASCII letters, digits, `-` or `_`.
     ///
     /// # Errors
     ///
@@ -104,7 +103,7 @@ impl CapabilityKey {
         if !keys.any(|key| code(key, claim).verify_slice(&presented).is_ok()) {
             return Err(CapabilityRefusal::Wrong);
         }
-        // The code is right, so `mint` wrote this claim.
+        // The code is correct, so `mint` wrote this claim.
         let (intent, expires) = claim.split_once('.').ok_or(CapabilityRefusal::Wrong)?;
         let expires: u64 = expires.parse().map_err(|_| CapabilityRefusal::Wrong)?;
         if now.duration_since(UNIX_EPOCH).map_or(true, |now| now.as_secs() >= expires) {
@@ -193,7 +192,7 @@ mod tests {
         );
     }
 
-    /// The intent that the key lets in at that second, or the refusal.
+    /// The intent that the key accepts at that second, or the refusal.
     fn opened(
         key: &CapabilityKey,
         segment: &str,

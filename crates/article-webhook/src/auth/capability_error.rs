@@ -12,7 +12,7 @@ pub enum CapabilityError {
     /// The key has fewer than 32 bytes.
     #[error("a capability key needs at least 32 random bytes")]
     ShortKey,
-    /// The intent cannot stand in a URL as it is.
+    /// The intent would have to be escaped in a URL.
     #[error("an intent is 1 to 64 ASCII letters, digits, `-` or `_`")]
     Intent,
     /// The expiry lies before 1970.

@@ -53,7 +53,7 @@ impl fmt::Debug for Targets {
     }
 }
 
-/// A publish target (service document, section 2.2) as a receiver knows it.
+/// A publish target (service document, section 2.2) as a receiver stores it.
 pub(crate) struct Target {
     pub(crate) label: Arc<str>,
     pub(crate) token: AuthToken,

@@ -5,14 +5,14 @@ use zeroize::Zeroizing;
 
 use super::TokenError;
 
-/// The longest token, in bytes. Every token is padded to it, so that comparing one reads
-/// the same memory however long the secret is.
+/// The longest token, in bytes. Every token is padded to this length, so that a comparison reads the same amount
+/// of memory for a secret of any length.
 const CAPACITY: usize = 4096;
 
 /// Below this many bytes after the scheme word, a token can be guessed.
 const SHORT: usize = 16;
 
-/// Authentication schemes by which a doubled or a lonely scheme word is recognised.
+/// Scheme words that are recognised when they are doubled or have no secret after them.
 const SCHEMES: [&str; 6] = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
 
 /// What template engines and forms leave in place of a token that was not filled in.
@@ -20,9 +20,9 @@ const PLACEHOLDERS: [&str; 4] = ["<AUTH_TOKEN>", "undefined", "null", "changeme"
 
 /// The secret that authenticates the service: a publish target's `auth_token`.
 ///
-/// It is the whole value of the `Authorization` header, scheme word included, exactly as it
-/// was given to the service (service document, sections 2.2 and 5): at most 4,096 bytes of printable ASCII.
-/// A token that cannot be right is refused when it is built, not when it is compared.
+/// It is the whole value of the `Authorization` header, scheme word included, exactly as it was given to the
+/// service (service document, sections 2.2 and 5): at most 4,096 bytes of printable ASCII. An invalid token is
+/// refused when it is built, not when it is compared.
 ///
 /// A token is never shown: it has no `Display`, no `Serialize` and no `PartialEq`, its `Debug` is
 /// redacted, and its memory is zeroed on drop.
@@ -44,13 +44,13 @@ pub struct AuthToken {
 }
 
 impl AuthToken {
-    /// Takes the token as it was configured at the service.
+    /// The token as configured at the service.
     ///
     /// # Errors
     ///
-    /// A [`TokenError`] for every value that cannot be right: empty, only white space, a scheme
-    /// word and nothing else, a doubled scheme word, white space at either end, control or
-    /// non-ASCII characters, a placeholder, or more than 4,096 bytes.
+    /// A [`TokenError`] for every invalid value: empty, only white space, a scheme word and nothing else, a
+    /// doubled scheme word, white space at either end, control or non-ASCII characters, a placeholder, or more
+    /// than 4,096 bytes.
     pub fn new(token: &str) -> Result<Self, TokenError> {
         check(token)?;
         // Allocated at its final size: growing would leave copies of the secret behind.
@@ -59,7 +59,7 @@ impl AuthToken {
         Ok(Self { padded, length: token.len() })
     }
 
-    /// Takes the token from the environment variable `name`.
+    /// Reads the token from the environment variable `name`.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl AuthToken {
         }
     }
 
-    /// Takes the token from a file, such as a mounted secret. One trailing newline is not part of it.
+    /// Reads the token from a file, such as a mounted secret. One trailing newline is not part of it.
     ///
     /// # Errors
     ///

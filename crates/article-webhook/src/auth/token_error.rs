@@ -1,6 +1,6 @@
 use std::io;
 
-/// The token cannot be right, or cannot be read. No variant holds any part of the token.
+/// The token is invalid or cannot be read. No variant contains any part of the token.
 ///
 /// ```
 /// use article_webhook::{AuthToken, TokenError};
@@ -9,21 +9,21 @@ use std::io;
 /// assert!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").is_ok());
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive] // further values may turn out never to be right
+#[non_exhaustive] // more values may turn out to be invalid
 pub enum TokenError {
     /// The token is the empty string.
     #[error("the token is empty: give the publish target's auth_token")]
     Empty,
-    /// The token holds nothing but white space.
+    /// The token is only white space.
     #[error("the token is only white space: give the publish target's auth_token")]
     OnlyWhiteSpace,
-    /// A scheme word stands alone.
+    /// The token is a scheme word without a secret.
     #[error("the token is the scheme word `{scheme}` alone: the secret after it is missing")]
     SchemeOnly {
         /// The scheme word as it is registered.
         scheme: &'static str,
     },
-    /// The scheme word stands there twice.
+    /// The scheme word is repeated.
     #[error("the token says `{scheme}` twice: give the scheme word once, as in `{scheme} <token>`")]
     DoubledScheme {
         /// The scheme word as it is registered.
@@ -63,7 +63,7 @@ pub enum TokenError {
     Unreadable {
         /// The file's path.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -8,7 +8,7 @@ pub(crate) enum Found<T> {
     Absent,
     /// A value that could be read as `T`.
     Value(T),
-    /// A value that could not, and its kind.
+    /// A value that could not be read as `T`, and its kind.
     OtherKind(Kind),
 }
 

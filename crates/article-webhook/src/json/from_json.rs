@@ -9,10 +9,10 @@ use super::{
     value_visitor::{Depth, ValueVisitor},
 };
 
-/// A type that can be read from a JSON value. Each method reads one kind of value and returns `None`
-/// where the type cannot be read from it.
+/// A type that can be read from a JSON value. Each method reads one kind of value and returns `None` if
+/// the type cannot be read from it.
 pub(crate) trait FromJson: Sized {
-    /// What should stand there, for an error message.
+    /// The expected value, for an error message.
     const EXPECTED: &'static str;
 
     fn null() -> Option<Self> {
@@ -98,7 +98,7 @@ pub(super) fn repeated_key<E: Error>() -> E {
     E::custom("repeated key")
 }
 
-/// A value that is checked to its end and dropped. Its kind remains.
+/// A value that is checked to its end and dropped. Only its kind is kept.
 pub(super) struct Skipped;
 
 impl FromJson for Skipped {

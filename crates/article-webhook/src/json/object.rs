@@ -7,7 +7,7 @@ use super::{
     from_json::{Skipped, repeated_key},
 };
 
-/// An object of which a reader knows some fields.
+/// An object with some known fields.
 pub(crate) trait ObjectFields: Default {
     /// [Reads](Entries::read_into) the value of `key`, or returns `false` if the key is not known.
     fn field<'de, A: MapAccess<'de>>(
@@ -53,7 +53,7 @@ struct UnknownKeys<'de> {
 }
 
 impl<'de> UnknownKeys<'de> {
-    /// Returns `false` if the key is there already.
+    /// Returns `false` if the key was inserted before.
     fn insert(&mut self, key: Cow<'de, str>) -> bool {
         if self.few.contains(&key) {
             return false;

@@ -2,16 +2,16 @@ use serde::de::DeserializeSeed;
 
 use super::{Found, ObjectFields, value_visitor::ValueVisitor};
 
-/// The place at which a body stops being one well-formed JSON object. Holds no part of the body.
+/// The position at which a body is malformed. Contains no part of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
-/// Reads the one JSON object that `body` must be.
+/// Parses `body`, which must be one JSON object.
 pub(crate) fn parse<F: ObjectFields>(body: &[u8]) -> Result<F, Malformed> {
-    // serde_json would check the UTF-8 as well, string by string and several times slower.
+    // serde_json would also check the UTF-8, but string by string and several times slower.
     let text = simdutf8::basic::from_utf8(body).map_err(|_| invalid_utf8(body))?;
     let mut json = serde_json::Deserializer::from_str(text);
     let value = ValueVisitor::<F>::outermost()
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(refused_at(b"\xff"), Some((1, 1)));
         assert_eq!(refused_at(b"{\"a\": \"\xff\"}"), Some((1, 8)));
         assert_eq!(refused_at(b"{\n\n \"a\": \"\xff\",\n \"b\": 1}"), Some((3, 8)));
-        // In bytes, so that the column does not depend on what stands before.
+        // In bytes, so that the column does not depend on the characters before it.
         assert_eq!(refused_at("{\n\"é\": \"".as_bytes()), Some((2, 7)));
         assert_eq!(refused_at(b"{\n\"\xc3\xa9\": \"\xff\"}"), Some((2, 8)));
         assert_eq!(refused_at(b"[]"), Some((1, 1)));

@@ -48,7 +48,7 @@ impl<T: FromJson> ValueVisitor<T> {
     /// Reads a number that serde_json presents as an object. If the body itself holds such an object,
     /// it is refused: its meaning would depend on the features that the application turned on.
     fn number<'de, A: MapAccess<'de>>(mut map: A) -> Result<Found<T>, A::Error> {
-        // The digits are a string, which has no depth; a number is no level of nesting.
+        // The digits are a string, which has no depth; a number is not a level of nesting.
         let Found::Value(digits) = map.next_value_seed(ValueVisitor::<String>::new(Depth(0)))?
         else {
             return Err(A::Error::custom("not a number"));

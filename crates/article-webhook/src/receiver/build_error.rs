@@ -9,7 +9,7 @@
 /// # Ok::<(), article_webhook::TokenError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive] // more settings can be wrong in more ways
+#[non_exhaustive] // later versions may refuse more settings
 pub enum BuildError {
     /// The name is not a valid header name.
     #[error(
@@ -19,7 +19,7 @@ pub enum BuildError {
         /// The name that was given.
         name: String,
     },
-    /// The header has another meaning already.
+    /// The header already has another meaning.
     #[error(
         "the header `{name}` has another meaning already: give the event and the job id a header of their own each"
     )]

@@ -72,15 +72,15 @@ impl ReceiverBuilder {
         self
     }
 
-    /// Answers an unknown event with 422 instead of 200 where the application uses an extractor. No
-    /// retry of the service can succeed, but the service's log shows that the event was refused.
+    /// Answers an unknown event with 422 instead of 200 where the application uses an extractor. A retry will not
+    /// succeed, but the service's log shows that the event was refused.
     pub fn refuse_unknown_events(mut self) -> Self {
         self.settings.unknown_events = UnknownEvents::Refuse;
         self
     }
 
-    /// The time a sink has before the service is asked to retry (503); 5 seconds by default. The sink's
-    /// task goes on after that.
+    /// How long a sink may take before the answer is 503; 5 seconds by default. The sink's task continues after
+    /// that.
     pub fn sink_deadline(mut self, deadline: Duration) -> Self {
         self.settings.sink_deadline = deadline;
         self

@@ -8,12 +8,12 @@ use crate::{
 
 impl Receiver {
     /// Checks the headers of a request to a capability URL, whose last segment takes the place of the
-    /// token. `Authorization` is ignored; everything else is as for [`open`](Self::open).
+    /// token. `Authorization` is ignored; everything else is checked as in [`open`](Self::open).
     ///
     /// # Errors
     ///
     /// The segment is not a capability of `key`, or has expired at `now` (401, the same answer for
-    /// both); otherwise as [`open`](Self::open).
+    /// both); otherwise the errors of [`open`](Self::open).
     pub fn open_capability(
         &self,
         key: &CapabilityKey,
@@ -29,7 +29,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// Any other method (405); otherwise as [`open_capability`](Self::open_capability).
+    /// Any other method (405); otherwise the errors of [`open_capability`](Self::open_capability).
     pub fn open_capability_request(
         &self,
         key: &CapabilityKey,

@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use crate::article::{self, ArticleResult, DecodeError, Drift, Event, JobId};
 
-/// One accepted POST of the service (service document, section 6.1): authentic, well-formed, and about
-/// a known job. Holds the exact bytes of the body; [`decode`](Self::decode) builds the article.
+/// One accepted POST of the service (service document, section 6.1): authentic, well-formed, and with a
+/// job id. Contains the exact bytes of the body; [`decode`](Self::decode) builds the article.
 ///
 /// ```
 /// use article_webhook::{AuthToken, Receiver};
@@ -33,7 +33,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The job that the delivery is about. It is the idempotency key: the service may deliver a job again.
+    /// The job of the delivery. It is the idempotency key: the service may deliver a job again.
     #[must_use]
     pub fn job_id(&self) -> &JobId {
         &self.job_id
@@ -69,7 +69,7 @@ impl Delivery {
     ///
     /// # Errors
     ///
-    /// A [`DecodeError`] that names the first field which is missing or of another kind than documented.
+    /// A [`DecodeError`] that names the first field that is missing or not of the documented kind.
     pub fn decode(&self) -> Result<ArticleResult, DecodeError> {
         ArticleResult::from_json(&self.body)
     }

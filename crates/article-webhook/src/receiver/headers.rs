@@ -2,8 +2,9 @@ use http::{HeaderMap, header};
 
 /// Looks up the headers of a request.
 ///
-/// A trait and not a map type, because frameworks have different map types: actix-web has its own, most
-/// others use [`http::HeaderMap`], and some environments have plain pairs. Implemented for `HeaderMap` and for slices, arrays and vectors of name and value pairs.
+/// This is a trait because frameworks have different map types: actix-web has its own, most others use
+/// [`http::HeaderMap`], and some environments have plain pairs. Implemented for `HeaderMap` and for
+/// slices, arrays and vectors of name and value pairs.
 ///
 /// ```
 /// use article_webhook::adapter::Headers;
@@ -14,13 +15,13 @@ use http::{HeaderMap, header};
 /// assert_eq!(pairs.values("Authorization").count(), 0);
 /// ```
 pub trait Headers {
-    /// All values of the header called `name`, in any letter case, in the order they came.
+    /// All values of the header `name`, in the order received. Names are compared in any letter case.
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
 }
 
 impl Headers for HeaderMap {
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        // A constant name need not be parsed.
+        // These names are constants, which `http` need not parse.
         let values = match name {
             "authorization" => self.get_all(header::AUTHORIZATION),
             "content-type" => self.get_all(header::CONTENT_TYPE),
@@ -56,7 +57,7 @@ impl<N: AsRef<[u8]>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
 /// The header is repeated.
 pub(super) struct Repeated;
 
-/// The only value of a header, without the white space around it, which HTTP does not count.
+/// The only value of a header, without the surrounding white space, which is not part of the value.
 pub(super) fn single<'a>(
     headers: &'a (impl Headers + ?Sized),
     name: &'a str,

@@ -67,8 +67,8 @@ impl Receiver {
         }))
     }
 
-    /// Checks the headers of a request. It needs nothing of the body, so nothing of a stranger's body is
-    /// read.
+    /// Checks the headers of a request. It does not need the body, so an unauthenticated request is
+    /// refused before its body is read.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// Any other method (405); otherwise as [`open`](Self::open).
+    /// Any other method (405); otherwise the errors of [`open`](Self::open).
     pub fn open_request(
         &self,
         method: &str,
@@ -114,7 +114,7 @@ impl Receiver {
         self.0.settings.body_limit.0
     }
 
-    /// The time a sink has before the service is asked to retry.
+    /// How long a sink may take before the answer is 503.
     #[must_use]
     pub fn sink_deadline(&self) -> Duration {
         self.0.settings.sink_deadline
@@ -125,7 +125,7 @@ impl Receiver {
     }
 
     /// The checks of every request, in the order of the table of answers: `authenticate` checks the
-    /// sender (and, before it, the method), then come the headers.
+    /// sender (and, before that, the method). The other headers follow.
     pub(super) fn open_with(
         &self,
         headers: &(impl Headers + ?Sized),
@@ -134,7 +134,7 @@ impl Receiver {
         let settings = &self.0.settings;
         let declared = declared_length(headers);
         let unread_body = || match headers.values("expect").next() {
-            // The sender waits for permission before it sends the body.
+            // `Expect: 100-continue`: the sender waits for permission before it sends the body.
             Some(_) => UnreadBody::Close,
             None => UnreadBody::by_length(declared, settings.body_limit.0),
         };
@@ -155,7 +155,7 @@ impl Receiver {
         })
     }
 
-    /// The target whose token was presented. Compares with every token, whichever matches.
+    /// The target whose token was presented. Compares with every token, even after a match.
     fn authenticate(&self, headers: &(impl Headers + ?Sized)) -> Result<Sender, Rejection> {
         let presented = single(headers, "authorization")
             .map_err(|Repeated| Rejection::AuthorizationRepeated)?

@@ -5,7 +5,7 @@ use crate::{
 };
 
 impl Tables {
-    /// Removes a batch of what is old, the oldest first.
+    /// Removes a batch of old data, oldest first.
     pub(super) fn prune(&mut self, prune: &Prune) -> Pruned {
         let mut pruned = Pruned::default();
         for id in self.by_time(|row| row.state == State::Done) {

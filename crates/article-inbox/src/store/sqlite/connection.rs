@@ -31,7 +31,7 @@ pub(super) const BUSY: Duration = Duration::from_secs(2);
 /// The page size of a new file. Larger pages hold a body in fewer pieces; smaller ones make a single delivery cheaper.
 pub(super) const PAGE_BYTES: i64 = 8192;
 
-/// A log that has grown longer is cut to this size. Overwriting a log syncs faster than appending to it.
+/// A longer log is truncated to this size. Overwriting a log syncs faster than appending to it.
 const LOG_BYTES: i64 = 64 << 20;
 
 /// The page cache of the connection that writes. The largest group must fit, so that no page is written twice in one

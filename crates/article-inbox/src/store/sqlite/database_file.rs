@@ -34,7 +34,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// The device and inode of a file. They tell it from another file of the same name.
+/// The device and inode of a file. They distinguish it from another file of the same name.
 pub(super) type Identity = (u64, u64);
 
 /// The identity of the file at this path. The file is not opened: closing it would release the locks that this process

@@ -1,7 +1,7 @@
 use crate::Clock;
 
-/// Settings of a [`SqliteStore`](crate::SqliteStore). Durability is not among them: a database that cannot have the
-/// settings on which it rests is refused.
+/// Settings of a [`SqliteStore`](crate::SqliteStore). Durability is not optional: a database that cannot have the
+/// settings for it is refused.
 ///
 /// ```
 /// use std::time::SystemTime;

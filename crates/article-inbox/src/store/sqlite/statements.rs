@@ -1,4 +1,5 @@
-//! What the store's calls do in a transaction: load rows, ask the [rules](crate::rules), and write back.
+//! What the store's calls do in a transaction: load rows, apply the [rules](crate::rules), and write
+//! back.
 
 mod check;
 mod claim;

@@ -28,15 +28,15 @@ use crate::{
 
 /// A store in one SQLite file. Nothing needs to be installed, and every delivery is on disk before it is acknowledged.
 ///
-/// One thread owns the only connection that writes. It commits all calls that wait in one transaction, so that concurrent
-/// deliveries share one sync of the disk. Use it within a Tokio runtime. Clones are the same store; dropping the last one
+/// One thread owns the only connection that writes. It commits all waiting calls in one transaction, so that concurrent
+/// deliveries share one sync of the disk. Use it within a Tokio runtime. Clones share the store; dropping the last one
 /// [closes](Store::close) it and waits for that.
 ///
 /// # Files
 ///
-/// `open("inbox.db")` creates the file, readable for its owner alone. While it is open, `inbox.db-wal` and `inbox.db-shm`
-/// are beside it. `inbox.db-lock` excludes a second receiver: never delete it. The database is in WAL mode with
-/// `synchronous=FULL`. The file may belong to the application as well: all tables of the inbox begin with
+/// `open("inbox.db")` creates the file, readable for its owner alone. While it is open, `inbox.db-wal` and
+/// `inbox.db-shm` are beside it. `inbox.db-lock` excludes a second receiver: never delete it. The database is in WAL
+/// mode with `synchronous=FULL`. The file may belong to the application as well: all tables of the inbox begin with
 /// `article_inbox_`, and a [completion](Store::completion) runs in a transaction of the application.
 ///
 /// A tool that lists, requeues or erases entries while the receiver runs opens the file with
@@ -44,8 +44,8 @@ use crate::{
 ///
 /// # Versions of SQLite
 ///
-/// A second connection that writes needs SQLite 3.51.3, because in earlier versions a rare race can lose commits. rusqlite
-/// bundles a new enough version from 0.39 on. With an older one, [`completion`](Store::completion) and
+/// A second connection that writes needs SQLite 3.51.3, because in earlier versions a rare race can lose commits.
+/// rusqlite bundles a new enough version from 0.39 on. With an older one, [`completion`](Store::completion) and
 /// [`open_shared`](Self::open_shared) return an error that says so, and everything else works.
 ///
 /// # Example
@@ -80,15 +80,15 @@ const CALL_BYTES: usize = 512;
 impl SqliteStore {
     /// Opens the file, or creates it in an existing folder. It blocks while it does so.
     ///
-    /// No other process may have the file open as a store. Leases in it are freed, because their owner is gone. Entries that
-    /// were cut off before become due some seconds apart, so that one which ends the process does not use up the attempts
-    /// of the others.
+    /// No other process may have the file open as a store. Leases in it are freed, because their owner has ended. Freed
+    /// entries with more than one attempt become due some seconds apart, so that an entry that crashes the process does
+    /// not use up the attempts of the others.
     ///
     /// # Errors
     ///
-    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the file; it
-    /// is on a network file system; it is damaged or not a database; it belongs to a newer version; or it cannot have the
-    /// settings on which durability rests.
+    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the
+    /// file; it is on a network file system; it is damaged or not a database; it belongs to a newer version; or it
+    /// cannot have the settings that durability needs.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, SqliteSettings::default())
     }
@@ -125,8 +125,8 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3, in
-    /// which two connections that write are not safe.
+    /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3,
+    /// in which two connections that write are not safe.
     pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
         connection::check_two_writers("a tool beside the receiver")?;
         let path = database_file::resolve(path.as_ref())?;
@@ -194,7 +194,7 @@ impl Store for SqliteStore {
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         if self.handle.access == Access::Shared {
-            // It would take the leases of the worker in the process with exclusive access.
+            // A worker here would compete with the worker in the process with exclusive access.
             let alone =
                 "a tool beside the receiver has no worker: run it in the receiver's process";
             return Box::pin(async move { Err(Error::unusable(alone)) });

@@ -1,4 +1,4 @@
-//! The thread that owns the connection which writes, and the queue of calls for it.
+//! The thread that owns the writing connection, and the queue of its calls.
 
 mod command;
 mod command_queue;

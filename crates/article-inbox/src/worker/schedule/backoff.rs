@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-/// How long an entry waits between two attempts. Each pause is three times the last one, up to a limit. A random share is
-/// taken away, so that entries which failed together do not come back together.
+/// How long an entry waits between two attempts. Each pause is three times the last one, up to a limit. A
+/// random part is subtracted, so that entries that failed together are not retried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backoff {
     pub(crate) first: Duration,
@@ -9,7 +9,7 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// The pause after that attempt, counted from 1. `random`, from 0.0 to 1.0, takes up to a fifth of it away.
+    /// The pause after this attempt, counted from 1. `random`, from 0.0 to 1.0, subtracts up to a fifth of it.
     pub(crate) fn pause(&self, attempt: u32, random: f64) -> Duration {
         // 3^20 of even the shortest pause is longer than any limit.
         let factor = 3_u32.saturating_pow(attempt.saturating_sub(1).min(20));

@@ -22,7 +22,7 @@ impl Heartbeat {
         Self { lease, held: HashMap::new(), beat_at: now + lease / 3 }
     }
 
-    /// A lease was granted by a call that began at that time.
+    /// A call that began at `asked` granted a lease.
     pub(crate) fn held(&mut self, lease: Lease, asked: Instant) {
         self.held.insert(lease, asked + self.lease);
     }
@@ -32,7 +32,7 @@ impl Heartbeat {
         self.held.remove(&lease);
     }
 
-    /// When to beat next, or to look for leases that have ended; `None` without leases.
+    /// When to extend leases next, or to find leases that have ended; `None` without leases.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.end().map(|end| self.beat_at.min(end))
     }
@@ -42,7 +42,7 @@ impl Heartbeat {
         self.held.values().min().copied()
     }
 
-    /// The leases to extend now, or none before the time. The result must be reported.
+    /// The leases to extend now; none if it is too early. The caller must report the result.
     pub(crate) fn beat(&mut self, now: Instant) -> Vec<Lease> {
         if now < self.beat_at {
             return Vec::new();
@@ -51,7 +51,8 @@ impl Heartbeat {
         self.held.keys().copied().collect()
     }
 
-    /// The store was asked at that time to extend leases, and these still held. Returns those that are lost.
+    /// Records the result of a call to extend that began at `asked`. `still` are the leases that still held.
+    /// Returns the lost ones.
     pub(crate) fn extended(
         &mut self,
         asked: Instant,
@@ -69,12 +70,12 @@ impl Heartbeat {
         lost
     }
 
-    /// The store failed to extend them. It is asked again soon.
+    /// The store failed to extend them. The next call follows soon.
     pub(crate) fn failed(&mut self, now: Instant) {
         self.beat_at = now + AFTER_FAILURE.min(self.lease / 3);
     }
 
-    /// The leases that have ended by that time without being extended. They are lost.
+    /// The leases that have ended by `now` without being extended. They are lost.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<Lease> {
         let ended = |end: &Instant| *end <= now;
         let lost =

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use crate::call::Pruned;
 
-/// The pause between two searches for what is old.
+/// The pause between two searches for old data.
 const EVERY: Duration = Duration::from_secs(3600);
 
 /// The pause between two batches, in which the store serves deliveries.

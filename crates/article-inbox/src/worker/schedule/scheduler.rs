@@ -2,14 +2,14 @@ use std::time::{Duration, Instant};
 
 use super::shutdown::{Request, Shutdown};
 
-/// How long a worker asks nothing of a store that has just failed.
+/// How long a worker claims nothing after the store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// When a worker claims, how much, and when it ends.
 ///
-/// It runs as many handlers at once as are allowed. While the outcomes of the last attempts are stored, it claims the next,
-/// so that both can share a commit. It looks for work when it is woken, when an entry becomes due, and at each poll. It
-/// claims nothing once it is stopping.
+/// It runs up to `concurrency` handlers at once. While the outcomes of the last attempts are stored, it claims the
+/// next, so that both can share a commit. It looks for work when it is woken, when an entry becomes due, and at each
+/// poll. It claims nothing once it is stopping.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     concurrency: u32,
@@ -18,12 +18,12 @@ pub(crate) struct Scheduler {
     /// Attempts whose handlers have ended, and whose outcomes are not stored yet.
     settling: u32,
     claiming: bool,
-    /// Woken while claiming: that claim may have been too early for the new work.
+    /// Woken during a claim, which may not have seen the new entry.
     woken: bool,
     look_at: Instant,
-    /// When an entry that was settled while claiming is due again: that claim may have been too early for it.
+    /// When an entry that was settled during a claim is due again. The claim may not have seen it.
     again_at: Option<Instant>,
-    /// Nothing is claimed before then.
+    /// No claim is made before this time.
     rest_until: Instant,
     shutdown: Shutdown,
 }
@@ -31,15 +31,15 @@ pub(crate) struct Scheduler {
 /// What the worker does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Claim at most that many entries, and report the result.
+    /// Claim at most this many entries, and report the result.
     Claim(u32),
-    /// Wait until something happens, or until then.
+    /// Wait for an event, or until this time.
     Wait(Option<Instant>),
     /// The grace is over: end the attempts that still run.
     Cancel,
     /// Nothing runs any more.
     Stop,
-    /// The store hangs: leave what still runs to itself.
+    /// The store hangs: abandon the attempts that still run.
     Abandon,
 }
 
@@ -60,7 +60,7 @@ impl Scheduler {
     }
 
     pub(crate) fn next(&mut self, now: Instant) -> Step {
-        // A claim that has begun brings leases, which must be given back.
+        // A claim in progress returns leases, which must be released.
         let is_idle = !self.claiming && self.running + self.settling == 0;
         if self.shutdown.has_begun() && is_idle && !self.shutdown.is_over(now) {
             return Step::Stop;
@@ -82,7 +82,7 @@ impl Scheduler {
         Step::Claim(self.room())
     }
 
-    /// How many more handlers may run. None while a slow store has as many outcomes left to take.
+    /// How many more handlers may run. None while a slow store has as many outcomes left to store.
     fn room(&self) -> u32 {
         let all = self.concurrency.saturating_mul(2).saturating_sub(self.running + self.settling);
         self.concurrency.saturating_sub(self.running).min(all)
@@ -96,7 +96,7 @@ impl Scheduler {
         }
     }
 
-    /// A claim brought that many entries. `next_due` is how long it is until another is due.
+    /// A claim returned this many entries. `next_due` is the time until another is due.
     pub(crate) fn claimed(&mut self, now: Instant, brought: u32, next_due: Option<Duration>) {
         self.claiming = false;
         self.running += brought;
@@ -111,7 +111,7 @@ impl Scheduler {
         self.rest(now);
     }
 
-    /// Something else than a claim failed, and the next claim needs a pause.
+    /// Another call failed, and the next claim needs a pause.
     pub(crate) fn rest(&mut self, now: Instant) {
         self.rest_until = now + AFTER_FAILURE;
     }
@@ -122,7 +122,7 @@ impl Scheduler {
         self.settling += 1;
     }
 
-    /// The outcome of an attempt is stored or lost. `again` is how long it is until its entry is due again.
+    /// The outcome of an attempt is stored or lost. `again` is the time until its entry is due again.
     pub(crate) fn settled(&mut self, now: Instant, again: Option<Duration>) {
         self.settling -= 1;
         let Some(again_at) = again.map(|again| now + again) else { return };
@@ -132,12 +132,12 @@ impl Scheduler {
         }
     }
 
-    /// Begins the shutdown: nothing more is claimed, and handlers have the grace to end.
+    /// Begins the shutdown: nothing more is claimed, and handlers have the grace period to finish.
     pub(crate) fn stop(&mut self, now: Instant) {
         self.shutdown.begin(now);
     }
 
-    /// Nothing runs any more. Returns until when calls of the store that have begun are waited for.
+    /// Nothing runs any more. Returns the deadline for the store calls in progress.
     pub(crate) fn finish(&mut self, now: Instant) -> Instant {
         self.shutdown.finish(now)
     }

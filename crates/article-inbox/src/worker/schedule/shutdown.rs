@@ -1,10 +1,11 @@
 use std::time::{Duration, Instant};
 
-/// How long after the grace an attempt may take to end and to store its outcome. With the grace of 25 seconds this stays
-/// within the 30 seconds that most platforms give. A lease that is left over ends by itself.
+/// How long after the grace an attempt may take to end and to store its outcome. With the grace of 25
+/// seconds this stays within the 30 seconds that most platforms give. A remaining lease expires.
 const AFTER_GRACE: Duration = Duration::from_secs(4);
 
-/// How a worker ends: handlers have a grace, then they are cancelled, and what still hangs is abandoned.
+/// How a worker ends: handlers have a grace period, then they are cancelled, and those that do not end
+/// are abandoned.
 #[derive(Debug)]
 pub(super) struct Shutdown {
     grace: Duration,
@@ -13,20 +14,20 @@ pub(super) struct Shutdown {
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// Handlers may go on until then.
+    /// Handlers may continue until this time.
     Grace(Instant),
-    /// Handlers were cancelled. What is left is abandoned then.
+    /// Handlers were cancelled. At this time the rest is abandoned.
     Cancelled(Instant),
 }
 
-/// What the shutdown asks for while something still runs.
+/// What the shutdown requests while something still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Wait, at most until then.
+    /// Wait, at most until this time.
     Wait(Instant),
-    /// Cancel the handlers. This is asked for once.
+    /// Cancel the handlers. Requested once.
     Cancel,
-    /// Leave what still runs to itself.
+    /// Abandon the attempts that still run.
     Abandon,
 }
 
@@ -63,7 +64,7 @@ impl Shutdown {
         matches!(self.phase, Some(Phase::Cancelled(end)) if now >= end)
     }
 
-    /// No attempt runs any more. Returns until when calls of the store that have begun are waited for.
+    /// No attempt runs any more. Returns the deadline for the store calls in progress.
     pub(super) fn finish(&mut self, now: Instant) -> Instant {
         match self.phase {
             Some(Phase::Cancelled(end)) => end,

@@ -26,12 +26,12 @@ pub(crate) enum Checkpoint {
     Truncate,
 }
 
-/// Copies the whole log into the database, syncs it there, and begins the log anew.
+/// Copies the whole log into the database, syncs the database, and restarts the log.
 ///
 /// The log may hold commits that are not on disk: their sync failed, or the process was killed before it. SQLite reads
-/// them as if they were safe, and their duplicates would be acknowledged. Another sync of the log is not enough, because
-/// after a failed one the kernel takes the pages for written. The commit at the end begins the log anew, so that no old
-/// half of it is ever read over what was copied. A program that still reads the old log is waited for.
+/// them as if they were safe, and their duplicates would be acknowledged. Another sync of the log is not enough,
+/// because after a failed sync the kernel treats the pages as written. The commit at the end restarts the log, so that
+/// SQLite never reads an old part of it instead of the copied pages. It waits for programs that still read the old log.
 pub(super) fn renew_log(connection: &Connection) -> rusqlite::Result<()> {
     let is_busy: i64 =
         connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! The settings on which durability and secrecy rest.
+//! The settings on which durability and secrecy depend.
 
 use rusqlite::{Connection, OptionalExtension, types::Value};
 
@@ -26,7 +26,7 @@ pub(super) enum Setting {
 pub(crate) fn wrong_settings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (name, _, expected) in REQUIRED {
-        // The writer shortens it for calls that have waited already.
+        // The writer shortens it for calls that have already waited.
         if name == "busy_timeout" {
             continue;
         }

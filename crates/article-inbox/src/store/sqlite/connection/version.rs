@@ -1,9 +1,10 @@
 use crate::Error;
 
-/// The first SQLite in which two connections may write in WAL mode. Before it, a rare race loses committed changes.
+/// The first SQLite version in which two connections may write in WAL mode. In earlier versions, a rare race loses
+/// committed changes.
 const TWO_WRITERS: (i32, &str) = (3_051_003, "3.51.3");
 
-/// Refuses a use that needs a second connection which writes, if the linked SQLite is too old for it.
+/// Returns an error if the linked SQLite is too old for a second connection that writes.
 pub(crate) fn check_two_writers(what: &str) -> Result<(), Error> {
     check_version(what, rusqlite::version_number(), rusqlite::version())
 }

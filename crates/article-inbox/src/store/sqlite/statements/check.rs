@@ -11,7 +11,7 @@ use crate::{
     store::sqlite::{connection, fault::Fault, schema},
 };
 
-/// Bodies read in one snapshot. Between two snapshots the log can be begun anew.
+/// Bodies read in one snapshot. Between two snapshots the log can be restarted.
 const BATCH: i64 = 256;
 
 /// Looks for damage in the schema, the pages and the bodies. It may take long, and uses a connection of its own.

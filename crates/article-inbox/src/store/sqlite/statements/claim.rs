@@ -87,11 +87,11 @@ fn due(tx: &Connection, state: State, now: SystemTime, limit: u32) -> Result<Vec
     due.collect()
 }
 
-/// The smallest time of all waiting and leased entries that were not claimed just now.
+/// The smallest time of all waiting and leased entries that this claim did not return.
 fn next_due(tx: &Connection, claimed: &[Claimed]) -> Result<Option<i64>, Fault> {
     let mut next = None;
     for state in [State::Waiting, State::Leased] {
-        // One more than were claimed: at least one of them is another.
+        // One row more than was claimed, so that at least one is of another entry.
         let limit = i64::try_from(claimed.len() + 1).unwrap_or(i64::MAX);
         let mut statement = tx.prepare_cached(sql::NEXT)?;
         let mut rows = statement.query(params![state.as_str(), limit])?;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::rows::{self, SLOTS};
 use crate::{Body, Entry, Error, rules::Row, store::sqlite::fault::Fault};
 
-/// Adds an entry that another store has shown, as [`Store::import`](crate::store::Store::import) says.
+/// Adds an entry that another store exported, as [`Store::import`](crate::store::Store::import) says.
 pub(crate) fn import(
     tx: &Connection,
     now: SystemTime,

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use super::{rows, sql};
 use crate::{EntryKey, store::sqlite::fault::Fault};
 
-/// Begins a dead, unhandled or corrupt entry again.
+/// Requeues a dead, unhandled or corrupt entry.
 pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
     let Some((id, mut row)) = rows::find(tx, key)? else {
         return Ok(false);
@@ -18,7 +18,7 @@ pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Resul
     Ok(requeued)
 }
 
-/// Gives up a waiting, unhandled or corrupt entry.
+/// Makes a waiting, unhandled or corrupt entry dead.
 pub(crate) fn bury(
     tx: &Connection,
     now: SystemTime,
@@ -54,7 +54,7 @@ pub(super) fn remove(tx: &Connection, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes something, to learn whether the database can commit.
+/// Writes something, to check whether the database can commit.
 pub(crate) fn probe(tx: &Connection) -> Result<(), Fault> {
     tx.prepare_cached(sql::PROBE)?.execute([])?;
     Ok(())

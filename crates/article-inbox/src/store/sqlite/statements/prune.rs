@@ -11,10 +11,10 @@ use crate::{
 /// How many bytes of bodies one call removes: each page that is freed is written once more, as zeros.
 pub(crate) const PRUNE_BYTES: usize = 8 << 20;
 
-/// How many free pages one call gives back to the file system.
+/// How many free pages one call returns to the file system.
 const VACUUM_PAGES: u32 = 2048;
 
-/// Removes a batch of what is old, as [`Store::prune`](crate::store::Store::prune) says.
+/// Removes a batch of old data, as [`Store::prune`](crate::store::Store::prune) says.
 pub(crate) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
     let limit = prune.limit as usize;
     let mut pruned = Pruned::default();
@@ -58,7 +58,7 @@ pub(crate) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
     Ok(pruned)
 }
 
-/// Gives free pages back to the file system, a bounded number per call. The statement returns a row for each page, and
+/// Returns free pages to the file system, a bounded number per call. The statement returns a row for each page, and
 /// stops when no further row is read.
 fn free_pages(tx: &Connection) -> Result<(), Fault> {
     let mut statement = tx.prepare(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))?;

@@ -10,8 +10,8 @@ use crate::{
     timestamp::to_millis,
 };
 
-/// Frees the leases of the process before this one, and brings back entries that a wrong clock has put far away. For the
-/// process with exclusive access, at start: no worker runs.
+/// Frees the leases of the previous process, and shortens waits that a wrong clock made too long. Only
+/// for the process with exclusive access, at start, while no worker runs.
 pub(crate) fn free_leases(
     connection: &Connection,
     path: &Path,

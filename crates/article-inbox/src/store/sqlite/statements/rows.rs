@@ -14,7 +14,7 @@ use crate::{
     timestamp::{from_millis, to_millis},
 };
 
-/// Slots of bodies per entry: more than are ever kept.
+/// Slots for bodies per entry: more than [`MAX_BODIES`](crate::MAX_BODIES).
 pub(super) const SLOTS: i64 = 16;
 
 /// Loads the id and the row of an entry, by a statement that selects them.
@@ -51,7 +51,7 @@ pub(super) fn save(tx: &Connection, id: i64, row: &Row) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Adds an entry with that many bodies that have bytes, and returns its id.
+/// Adds an entry and returns its id. `held` is the number of its bodies that have bytes.
 pub(super) fn add(
     tx: &Connection,
     key: &EntryKey,
@@ -165,7 +165,7 @@ pub(super) fn text<'a>(row: &'a SqlRow<'_>, column: usize) -> Result<&'a str, Fa
     Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
 }
 
-/// A text that people read. One that is damaged must not stop the work on its entry.
+/// A text for people. If it is damaged, its entry is still processed.
 fn lossy(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),

@@ -21,7 +21,7 @@ pub(crate) fn settle(
     };
     let bodies = match outcome {
         Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => count_bodies(tx, id)?,
-        // The rule does not look at them.
+        // The rule does not use the number of bodies for these.
         Outcome::Done | Outcome::Retry { .. } | Outcome::Dead { .. } | Outcome::Released => 0,
     };
     let settled = row.settle(lease, outcome, bodies, now);

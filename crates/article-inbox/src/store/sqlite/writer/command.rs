@@ -12,13 +12,13 @@ use crate::{
 /// What a call adds to the log besides its body, roughly: pages of entries, of their indexes, and of bodies.
 const LOG_BYTES: u64 = 4 * PAGE_BYTES as u64;
 
-/// A call that writes: what it does in a transaction, and who is told the result.
+/// A call that writes: its work in a transaction, and its reply to the caller.
 pub(super) trait Command: Send {
     /// Runs in a transaction. It may run again in another one, if the first failed for another call.
     fn run(&mut self, tx: &Connection, now: SystemTime) -> Result<(), Fault>;
-    /// Tells the caller the result, after the transaction was committed or failed.
+    /// Sends the result to the caller, after the transaction was committed or failed.
     fn answer(self: Box<Self>, failure: Option<Error>);
-    /// Whether what it removes must leave the log as well.
+    /// Whether the bytes that it removes must be removed from the log as well.
     fn erases(&self) -> bool;
     /// How many bytes it adds to the log, roughly.
     fn log_bytes(&self) -> u64;
@@ -34,7 +34,7 @@ impl<T> Answer<T> {
         self.0.await.map_err(|_| store_has_stopped())?
     }
 
-    /// The result, if it is there; `None` if nothing will ever send one.
+    /// The result, if it has arrived; `None` if no result will arrive.
     #[cfg(test)]
     pub(super) fn now(&mut self) -> Option<Result<T, Error>> {
         match self.0.try_recv() {
@@ -55,13 +55,13 @@ pub(super) struct Call<T, F> {
 }
 
 impl<T, F> Call<T, F> {
-    /// A call that holds that much memory while it waits.
+    /// A call that uses this much memory while it waits.
     pub(super) fn new(bytes: usize, run: F) -> (Self, Answer<T>) {
         let (caller, answer) = oneshot::channel();
         (Self { run, value: None, caller, bytes, erases: false }, Answer(answer))
     }
 
-    /// The same call, with what it removes removed from the log as well.
+    /// The same call, which also removes its erased bytes from the log.
     pub(super) fn erasing(self) -> Self {
         Self { erases: true, ..self }
     }

@@ -34,7 +34,7 @@ pub(in crate::store::sqlite) struct CommandQueue {
 pub(super) enum Next {
     /// It commits a group. The other commands have waited too long.
     Group(Group<Box<dyn Command>>, Vec<Box<dyn Command>>),
-    /// It has been idle for the time that it asked for.
+    /// No command came for the given time.
     Idle,
     /// It ends.
     End,
@@ -49,7 +49,7 @@ impl CommandQueue {
         }
     }
 
-    /// Adds a call that holds that much memory while it waits.
+    /// Adds a call that uses this much memory while it waits.
     pub(in crate::store::sqlite) fn push<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -60,7 +60,7 @@ impl CommandQueue {
         Ok(answer)
     }
 
-    /// Adds a call. What it removes is removed from the log as well before the caller is answered.
+    /// Adds a call whose erased bytes are also removed from the log, before the caller gets the result.
     pub(in crate::store::sqlite) fn push_erasing<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -116,7 +116,7 @@ impl CommandQueue {
         Next::Group(group, expired)
     }
 
-    /// The time by which commands wait.
+    /// The time since the start of the queue, which measures how long commands wait.
     pub(super) fn now(&self) -> Duration {
         self.start.elapsed()
     }
@@ -126,7 +126,7 @@ impl CommandQueue {
     }
 }
 
-/// Closes and empties the queue when the writer's thread ends, by a panic as well, so that no caller waits for ever.
+/// Closes and empties the queue when the writer's thread ends, even by a panic, so that no caller waits forever.
 pub(super) struct CloseOnDrop(pub(super) Arc<CommandQueue>);
 
 impl Drop for CloseOnDrop {

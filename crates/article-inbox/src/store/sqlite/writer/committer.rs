@@ -24,10 +24,10 @@ use crate::{
     timestamp::rounded,
 };
 
-/// The longest wait for readers before the log is emptied of what was erased: all other calls wait meanwhile.
+/// The longest wait for readers when erased bytes are removed from the log. All other calls wait meanwhile.
 const ERASE: Duration = Duration::from_millis(500);
 
-/// The pause before a lock is tried again that SQLite does not wait for by itself.
+/// The pause between two attempts at a lock for which SQLite itself does not wait.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 type Commands = Group<Box<dyn Command>>;
@@ -53,7 +53,7 @@ impl Committer {
         Self { queue, clock, path, access, connection: None, identity: None }
     }
 
-    /// Uses this connection, which was opened just now.
+    /// Uses this connection, which was just opened.
     pub(super) fn use_connection(&mut self, connection: Connection) {
         self.identity = database_file::identity(&self.path);
         self.connection = Some(connection);
@@ -129,7 +129,7 @@ impl Committer {
         if database_file::identity(&self.path) == self.identity {
             return Ok(connection);
         }
-        // What is committed to a file without a name is lost.
+        // The path no longer leads to the open file, so a commit to that file would be lost.
         self.connection = Some(connection);
         let moved = Error::unavailable("the database was moved, removed or replaced: put it back");
         telemetry::store_failed("begin", &moved);
@@ -157,7 +157,8 @@ impl Committer {
         }
     }
 
-    /// A command failed and its group was rolled back. Each command runs again alone, so that it fails no other.
+    /// A command failed and its group was rolled back. Each command runs again alone, so that it cannot fail the
+    /// others.
     fn retry_alone(&mut self, group: Commands, fault: Fault) -> u64 {
         if group.len() > 1 {
             return group.split().map(|alone| self.commit(alone)).sum();
@@ -193,7 +194,7 @@ impl Committer {
         if let Some(connection) = self.connection.take()
             && self.may_checkpoint()
         {
-            // What is not copied now is safe in the log, and is copied at the next start.
+            // The rest is safe in the log, and is copied at the next start.
             let _ = connection.busy_timeout(BUSY);
             let _ = connection::checkpoint(&connection, Checkpoint::Truncate);
         }

@@ -2,7 +2,7 @@
 
 use crate::{Error, store::sqlite::fault};
 
-/// The error of a failed transaction. None of its commands is the cause, so that all may try again.
+/// The error of a failed transaction. None of its commands is the cause, so all may be retried.
 pub(super) fn transient(error: &rusqlite::Error) -> Error {
     let translated = fault::translate(error);
     if translated.is_transient() { translated } else { Error::unavailable(translated.to_string()) }

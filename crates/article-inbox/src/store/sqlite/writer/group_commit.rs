@@ -1,9 +1,9 @@
 use std::{collections::VecDeque, time::Duration};
 
-/// The work that waits to be committed. All that waits goes into the next transaction, as far as the limits allow, so that
+/// The work that waits to be committed. All waiting work goes into the next transaction, within the limits, so that
 /// it shares one sync of the disk. A group never waits for more work to come.
 ///
-/// A pure state machine: times are given to it, as durations since any fixed moment.
+/// It is a pure state machine. The caller passes times, as durations since a fixed moment.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     limits: Limits,
@@ -84,7 +84,7 @@ impl<T> Queue<T> {
         (Group { members, patience }, expired)
     }
 
-    /// Refuses all later work. What waits already is still taken. `false` if the queue was closed before.
+    /// Refuses all later work. Work that already waits is still taken. `false` if the queue was closed before.
     pub(crate) fn close(&mut self) -> bool {
         !std::mem::replace(&mut self.is_closed, true)
     }

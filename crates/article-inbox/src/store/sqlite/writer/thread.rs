@@ -62,7 +62,7 @@ impl WriterThread {
 
     fn checkpoint(&mut self, log: &mut LogGrowth) {
         if let Some(left) = self.committer.checkpoint() {
-            // A reader kept the rest from being copied. It is tried again when that much more has come.
+            // If a reader prevented the rest from being copied, it counts towards the next checkpoint.
             let left = left.unwrap_or(log.bytes);
             let limit = CHECKPOINT_BYTES.saturating_sub(left).max(CHECKPOINT_BYTES / 4);
             *log = LogGrowth { bytes: 0, limit };
