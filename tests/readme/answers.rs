@@ -52,7 +52,10 @@ fn rejections() -> Vec<Rejection> {
 /// The status and code of everything the code can answer.
 fn answers() -> BTreeSet<(String, String)> {
     let refused = rejections().into_iter().map(|rejection| (rejection.status(), rejection.code()));
-    let failed = [adapter::misconfigured("", r#"{"error":"internal"}"#), adapter::retry(&"busy")];
+    let failed = [
+        adapter::misconfigured_answer("", r#"{"error":"internal"}"#),
+        adapter::retry_answer(&"busy"),
+    ];
     let replies =
         [Reply::Stored, Reply::Duplicate, Reply::Ignored, Reply::Retry, Reply::Unavailable];
     let replied = replies.map(Answer::from).into_iter().chain(failed);

@@ -67,6 +67,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///     Ok(())
 /// }
 /// ```
+#[doc = ""]
+#[doc = include_str!("inbox/promises.md")]
 #[derive(Clone)]
 pub struct Inbox(Arc<Shared>);
 

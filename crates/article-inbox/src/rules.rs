@@ -6,6 +6,7 @@
 
 mod claim;
 mod import;
+mod lease;
 mod operator;
 mod prune;
 mod record;

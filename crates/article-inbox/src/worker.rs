@@ -50,7 +50,7 @@ use settings::Settings;
 /// | [`backoff`](Self::backoff) | 10 seconds, 1 hour | 0; at most a day |
 /// | [`handler_timeout`](Self::handler_timeout) | 5 minutes | 0 |
 /// | [`lease`](Self::lease) | 1 minute | 100 milliseconds |
-/// | [`grace`](Self::grace) | 25 seconds | 0 |
+/// | [`shutdown_grace`](Self::shutdown_grace) | 25 seconds | 0 |
 /// | [`poll`](Self::poll) | 5 seconds | 10 milliseconds |
 /// | [`retention`](Self::retention) | 7 and 30 days | 1 hour |
 ///
@@ -141,7 +141,7 @@ impl Worker {
 
     /// How long handlers may continue after `shutdown`, before their entries are released. The default stays within the
     /// 30 seconds that most platforms give.
-    pub fn grace(mut self, grace: Duration) -> Self {
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.grace = grace;
         self
     }
@@ -159,7 +159,7 @@ impl Worker {
         self
     }
 
-    /// Runs until `shutdown` resolves. Then it claims nothing more, handlers have the [grace](Self::grace) period to
+    /// Runs until `shutdown` resolves. Then it claims nothing more, handlers have the [grace](Self::shutdown_grace) period to
     /// finish, and unfinished entries are released without counting the attempt. While the store fails temporarily, it
     /// retries.
     ///

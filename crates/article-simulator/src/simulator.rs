@@ -50,6 +50,8 @@ use engine::Engine;
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc = ""]
+#[doc = include_str!("simulator/choices.md")]
 #[derive(Debug)]
 pub struct Simulator {
     engine: Arc<Engine>,

@@ -62,7 +62,7 @@ impl RefusedResponse {
     }
 
     fn answer(&self) -> Answer {
-        let no_receiver = || adapter::misconfigured(NO_RECEIVER, NO_RECEIVER_BODY);
+        let no_receiver = || adapter::misconfigured_answer(NO_RECEIVER, NO_RECEIVER_BODY);
         self.refused.as_ref().map_or_else(no_receiver, Refused::answer)
     }
 }

@@ -38,7 +38,7 @@ pub struct Retry(Answer);
 impl Retry {
     /// A retry for a reason that does not implement [`Error`].
     pub fn because(reason: impl fmt::Display) -> Self {
-        Self(adapter::retry(&reason))
+        Self(adapter::retry_answer(&reason))
     }
 }
 

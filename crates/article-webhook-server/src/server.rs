@@ -46,6 +46,8 @@ use crate::{
 /// # })?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[doc = ""]
+#[doc = include_str!("limits.md")]
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,

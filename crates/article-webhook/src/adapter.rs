@@ -60,7 +60,7 @@ mod sink;
 
 pub use body_source::{BodyError, BodySource};
 pub use dispatch::{SinkFuture, dispatch};
-pub use failures::{misconfigured, retry};
+pub use failures::{misconfigured_answer, retry_answer};
 pub use receive_body::receive_body;
 pub use report::report_refusal;
 pub use sink::Sink;

@@ -226,11 +226,11 @@ mod tests {
             "{panicked}"
         );
         assert_eq!(
-            lines(&|| assert_eq!(adapter::retry(&"the disk is full").status(), 503)),
+            lines(&|| assert_eq!(adapter::retry_answer(&"the disk is full").status(), 503)),
             " WARN the handler failed and asks for a retry: the disk is full",
         );
         let misconfigured =
-            || adapter::misconfigured("add the receiver", r#"{"error":"internal"}"#);
+            || adapter::misconfigured_answer("add the receiver", r#"{"error":"internal"}"#);
         assert_eq!(lines(&|| assert_eq!(misconfigured().status(), 500)), "ERROR add the receiver",);
     }
 

@@ -1,4 +1,4 @@
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::Row;
 use crate::{
@@ -39,12 +39,6 @@ impl Row {
         matches!(self.state, State::Waiting | State::Leased) && self.at <= now
     }
 
-    /// Whether the entry is leased and the lease has ended.
-    #[must_use]
-    pub fn has_expired_lease(&self, now: SystemTime) -> bool {
-        self.state == State::Leased && self.at <= now
-    }
-
     /// Leases an entry that [is due](Self::is_due), or buries it if no attempt is left.
     pub fn claim(&mut self, id: i64, claim: &Claim, now: SystemTime) -> ClaimDecision {
         debug_assert!(self.is_due(now), "only an entry that is due is claimed");
@@ -60,20 +54,6 @@ impl Row {
         ClaimDecision::Leased(Lease { id, fence: self.fence })
     }
 
-    /// Whether that lease of the entry still holds.
-    pub(super) fn is_held(&self, lease: Lease, now: SystemTime) -> bool {
-        self.state == State::Leased && self.fence == lease.fence && now < self.at
-    }
-
-    /// Lets a lease last for that long from now on. `false` if it no longer holds: then nothing changed.
-    pub fn extend(&mut self, lease: Lease, by: Duration, now: SystemTime) -> bool {
-        let is_held = self.is_held(lease, now);
-        if is_held {
-            self.at = later(now, by);
-        }
-        is_held
-    }
-
     /// The store cannot read the entry's bodies: the entry is corrupt now, and no attempt is counted.
     pub fn find_damaged(&mut self, cause: String, now: SystemTime) {
         self.enter(State::Corrupt, now, Some(cause));
@@ -82,39 +62,12 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
     const CLAIM: Claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2 };
-
-    fn leased(row: &mut Row, now: SystemTime) -> Lease {
-        match row.claim(1, &CLAIM, now) {
-            ClaimDecision::Leased(lease) => lease,
-            ClaimDecision::Buried => panic!("buried"),
-        }
-    }
-
-    #[test]
-    fn a_lease_holds_until_the_millisecond_it_ends() {
-        let mut row = Row::new(START);
-        let lease = leased(&mut row, START);
-        let end = START + CLAIM.lease;
-        assert!(row.is_held(lease, end - Duration::from_millis(1)));
-        assert!(!row.has_expired_lease(end - Duration::from_millis(1)));
-        assert!(!row.is_held(lease, end));
-        assert!(row.is_due(end) && row.has_expired_lease(end));
-    }
-
-    #[test]
-    fn a_lost_lease_is_not_extended() {
-        let mut row = Row::new(START);
-        let lost = leased(&mut row, START);
-        let now = START + CLAIM.lease;
-        leased(&mut row, now);
-        let before = row.clone();
-        assert!(!row.extend(lost, CLAIM.lease, now));
-        assert_eq!(row, before);
-    }
 
     #[test]
     fn an_entry_without_attempts_dies_of_its_first_cause() {

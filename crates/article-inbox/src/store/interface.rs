@@ -46,6 +46,9 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// ([`Row::is_due`](crate::store::Row::is_due)). What a transition changes is written once, in
 /// [`Row`](crate::store::Row): a store loads a row, calls the transition, and writes the row back.
 ///
+/// A store that only one process uses may free the leases of its predecessor when it opens:
+/// [`Row::restart`](crate::store::Row::restart). A store for several processes must not; there leases end by themselves.
+///
 /// # How this trait may grow
 ///
 /// The trait is open to implementors. A minor version adds only methods with a default body. A new method without one,

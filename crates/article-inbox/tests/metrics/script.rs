@@ -136,7 +136,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     };
     let worker =
         inbox.worker(handler).concurrency(10).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
-    worker.grace(Duration::ZERO).run(all_have_ended).await.unwrap();
+    worker.shutdown_grace(Duration::ZERO).run(all_have_ended).await.unwrap();
 }
 
 /// A handler that runs into its time limit.

@@ -171,7 +171,7 @@ impl Scene {
             .concurrency(10)
             .attempts(2)
             .backoff(Duration::ZERO, Duration::ZERO);
-        let worker = worker.grace(SECOND);
+        let worker = worker.shutdown_grace(SECOND);
         shown.lock().unwrap().push(format!("{worker:?}"));
         worker.run(all_have_ended).await.unwrap();
         shown.lock().unwrap().clone()

@@ -25,7 +25,7 @@ async fn the_longest_times_are_settings_like_others() {
     let worker = worker
         .poll(YEAR)
         .lease(YEAR)
-        .grace(YEAR)
+        .shutdown_grace(YEAR)
         .handler_timeout(YEAR)
         .backoff(DAY, DAY)
         .attempts(u32::MAX);
@@ -51,7 +51,7 @@ async fn the_smallest_settings_are_settings_like_others() {
         .attempts(1)
         .poll(Duration::from_millis(10))
         .lease(Duration::from_millis(100))
-        .grace(Duration::ZERO)
+        .shutdown_grace(Duration::ZERO)
         .backoff(Duration::ZERO, Duration::ZERO);
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
 }

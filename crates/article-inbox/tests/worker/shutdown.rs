@@ -45,8 +45,10 @@ async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhi
         scene.until(State::Done, 1).await;
         claims
     };
-    let (ran, claims) =
-        bounded(async { tokio::join!(worker.grace(HOUR).run(stop.notified()), meanwhile) }).await;
+    let (ran, claims) = bounded(async {
+        tokio::join!(worker.shutdown_grace(HOUR).run(stop.notified()), meanwhile)
+    })
+    .await;
     ran.unwrap();
     assert_eq!(scene.show("job_2").await.0.attempts, 0);
     assert_eq!(scene.store.calls("claim"), claims);
@@ -64,7 +66,7 @@ async fn a_handler_that_outlives_the_grace_is_ended_and_its_attempt_does_not_cou
             std::future::pending().await
         }
     });
-    let worker = worker.grace(Duration::from_millis(50));
+    let worker = worker.shutdown_grace(Duration::from_millis(50));
     bounded(worker.run(scene.until(State::Leased, 1))).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.state, entry.attempts, ended.now()), (State::Waiting, 0, 1));
@@ -82,7 +84,7 @@ async fn a_handler_that_never_yields_keeps_no_worker_from_stopping() {
         async move { Ok(wait.lock().unwrap().recv()?) }
     });
     let started = until_true(|| starts.now() == 1);
-    bounded(worker.grace(Duration::ZERO).run(started)).await.unwrap();
+    bounded(worker.shutdown_grace(Duration::ZERO).run(started)).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
     drop(finish);
@@ -97,7 +99,7 @@ async fn stops_under(fault: Fault) -> Scene {
         counted.add();
         std::future::pending()
     });
-    let worker = worker.grace(Duration::ZERO).lease(Duration::from_secs(300));
+    let worker = worker.shutdown_grace(Duration::ZERO).lease(Duration::from_secs(300));
     let shutdown = async {
         until_true(|| starts.now() == 1).await;
         scene.store.fault_everywhere(&fault);
@@ -128,7 +130,7 @@ async fn a_store_that_hangs_keeps_no_worker_from_stopping() {
 async fn a_claim_that_hangs_keeps_no_worker_from_stopping() {
     let scene = Scene::new();
     scene.store.fault("claim", Fault::Hangs);
-    let worker = scene.inbox.worker(|_| async { Ok(()) }).grace(Duration::ZERO);
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
     let claiming = until_true(|| scene.store.calls("claim") == 1);
     bounded(worker.run(claiming)).await.unwrap();
 }
@@ -137,7 +139,7 @@ async fn a_claim_that_hangs_keeps_no_worker_from_stopping() {
 async fn a_prune_that_hangs_keeps_no_worker_from_stopping() {
     let scene = Scene::new();
     scene.store.fault("prune", Fault::Hangs);
-    let worker = scene.inbox.worker(|_| async { Ok(()) }).grace(Duration::ZERO);
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
     let sweeping = until_true(|| scene.store.calls("prune") == 1);
     bounded(worker.run(sweeping)).await.unwrap();
 }

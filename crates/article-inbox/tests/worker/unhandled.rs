@@ -138,5 +138,5 @@ async fn a_duplicate_of_a_leased_entry_changes_nothing() {
         );
         assert_eq!(scene.show("job_1").await, before);
     };
-    bounded(worker.grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
+    bounded(worker.shutdown_grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
 }

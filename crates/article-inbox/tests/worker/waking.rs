@@ -140,7 +140,7 @@ async fn a_delivery_wakes_the_worker_that_is_free() {
         scene.until(State::Leased, 1).await;
         free.poll(HOUR).run(all_done.notified()).await
     };
-    let busy = busy.poll(HOUR).grace(HOUR).run(stop.notified());
+    let busy = busy.poll(HOUR).shutdown_grace(HOUR).run(stop.notified());
     let (one, other, ()) = bounded(async { tokio::join!(busy, late, story) }).await;
     assert!(one.is_ok() && other.is_ok());
 }

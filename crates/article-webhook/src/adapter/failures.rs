@@ -11,11 +11,11 @@ use crate::{
 /// ```
 /// use article_webhook::adapter;
 ///
-/// let answer = adapter::retry(&"the disk is full");
+/// let answer = adapter::retry_answer(&"the disk is full");
 /// assert_eq!(answer.status(), 503);
 /// assert!(!answer.body().contains("disk"));
 /// ```
-pub fn retry(error: &dyn fmt::Display) -> Answer {
+pub fn retry_answer(error: &dyn fmt::Display) -> Answer {
     log::retry(error);
     Reply::Retry.into()
 }
@@ -27,10 +27,10 @@ pub fn retry(error: &dyn fmt::Display) -> Answer {
 /// use article_webhook::adapter;
 ///
 /// let body = r#"{"error":"internal","message":"no receiver: add one"}"#;
-/// let answer = adapter::misconfigured("no receiver: add one", body);
+/// let answer = adapter::misconfigured_answer("no receiver: add one", body);
 /// assert_eq!((answer.status().as_u16(), answer.body()), (500, body));
 /// ```
-pub fn misconfigured(mistake: &str, body: &'static str) -> Answer {
+pub fn misconfigured_answer(mistake: &str, body: &'static str) -> Answer {
     log::misconfigured(mistake);
     Answer::misconfigured(body)
 }

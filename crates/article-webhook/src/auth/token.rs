@@ -99,8 +99,9 @@ impl AuthToken {
         self.length - scheme.map_or(0, |space| space + 1) < SHORT
     }
 
-    /// Compares in a time that depends on the length of `presented` alone. The padding makes both
-    /// slices equally long, whatever the token's length; the lengths are compared separately.
+    /// Compares in a time that depends on the length of `presented` alone, so that a sender cannot guess
+    /// the token byte by byte. The padding makes both slices equally long, whatever the token's length; the
+    /// lengths are compared separately.
     pub(crate) fn matches(&self, presented: &[u8]) -> Choice {
         let Some(padded) = self.padded.get(..presented.len()) else {
             return Choice::from(0);

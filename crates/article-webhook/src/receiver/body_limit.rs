@@ -1,11 +1,11 @@
 use crate::answer::Rejection;
 
-/// The maximum length of a body. The only place that refuses a body for its length (413).
+/// The maximum length of a body. The only place that refuses a body for its length (413), as
+/// `.ci/borders` checks. It is asked about the declared length, each chunk, and the whole body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BodyLimit(pub(crate) usize);
 
 impl BodyLimit {
-    /// Checks a length: declared, received so far, or of the whole body.
     pub(crate) fn check(self, length: u64) -> Result<(), Rejection> {
         let Self(limit) = self;
         if length > limit as u64 { Err(Rejection::TooLarge { limit }) } else { Ok(()) }

@@ -124,8 +124,8 @@ impl Receiver {
         self.0.refusals.log(refused, now);
     }
 
-    /// The checks of every request, in the order of the table of answers: `authenticate` checks the
-    /// sender (and, before that, the method). The other headers follow.
+    /// The checks of every request, in the order of [`guide::flow`](crate::guide::flow#order-of-the-checks):
+    /// `authenticate` checks the method, where that is needed, and the sender. The other headers follow.
     pub(super) fn open_with(
         &self,
         headers: &(impl Headers + ?Sized),

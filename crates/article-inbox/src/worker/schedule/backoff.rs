@@ -11,7 +11,7 @@ pub(crate) struct Backoff {
 impl Backoff {
     /// The pause after this attempt, counted from 1. `random`, from 0.0 to 1.0, subtracts up to a fifth of it.
     pub(crate) fn pause(&self, attempt: u32, random: f64) -> Duration {
-        // 3^20 of even the shortest pause is longer than any limit.
+        // 3^20 exceeds a u32, so the factor saturates; the pause is limited in any case.
         let factor = 3_u32.saturating_pow(attempt.saturating_sub(1).min(20));
         let pause = self.first.saturating_mul(factor).min(self.longest);
         pause.mul_f64(1.0 - 0.2 * random.clamp(0.0, 1.0))
