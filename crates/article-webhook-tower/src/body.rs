@@ -8,7 +8,25 @@ use bytes::{Buf, Bytes};
 use http_body::Body;
 use tokio::time::sleep;
 
-/// The bodies that the services accept. Implemented for every type with these bounds.
+/// The bodies that the services accept: every [`Body`] that is `Send`, with data that is `Send` and an error that can
+/// be boxed. It is implemented for all of them.
+///
+/// ```
+/// use article_webhook_tower::RequestBody;
+/// use bytes::Bytes;
+/// use http_body_util::Full;
+///
+/// fn is_accepted<B: RequestBody>() {}
+///
+/// is_accepted::<Full<Bytes>>();
+/// is_accepted::<axum::body::Body>();
+/// ```
+///
+/// ```compile_fail
+/// fn is_accepted<B: article_webhook_tower::RequestBody>() {}
+///
+/// is_accepted::<std::rc::Rc<str>>(); // not a body, and not Send
+/// ```
 pub trait RequestBody:
     Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static
 {
