@@ -4,7 +4,7 @@ use article_webhook::{AuthToken, Receiver, Targets};
 pub(crate) type Headers = [(&'static str, &'static str); 2];
 
 /// What compares a presented token with the accepted ones.
-pub(crate) trait Door {
+pub(crate) trait Comparison {
     fn new() -> Self;
 
     fn accept(&mut self, tokens: Vec<String>);
@@ -15,7 +15,7 @@ pub(crate) trait Door {
     fn is_open(&self, headers: &Headers) -> bool;
 }
 
-impl Door for Receiver {
+impl Comparison for Receiver {
     fn new() -> Self {
         Self::new(token("no-token-that-is-ever-presented"))
     }
@@ -42,7 +42,7 @@ fn token(token: &str) -> AuthToken {
 /// The control: the same decision by `==`, which the test must find out.
 pub(crate) struct Equality(Vec<String>);
 
-impl Door for Equality {
+impl Comparison for Equality {
     fn new() -> Self {
         Self(Vec::new())
     }

@@ -8,7 +8,7 @@ use quanta::Clock;
 
 use crate::{
     case::{Case, PRESENTED},
-    door::{Door, Headers},
+    comparison::{Comparison, Headers},
     welch::Times,
 };
 
@@ -19,35 +19,35 @@ const HEADERS: Headers = [("Authorization", PRESENTED), ("Content-Type", "applic
 
 /// The |t| of this number of samples.
 ///
-/// Where in memory a door lies has more influence on the time than anything that is looked for. So each
-/// door draws its class anew for each sample: were it visited twice, two equal classes would seem to
+/// Where in memory a comparison lies has more influence on the time than anything that is looked for. So each
+/// comparison draws its class anew for each sample: were it visited twice, two equal classes would seem to
 /// differ. A sample is taken without knowing its class.
-pub(crate) fn run<D: Door>(case: &Case, samples: usize, rng: &mut Rng) -> f64 {
+pub(crate) fn run<D: Comparison>(case: &Case, samples: usize, rng: &mut Rng) -> f64 {
     let clock = Clock::new();
-    let mut doors: Vec<(usize, D)> = (0..DOORS).map(|_| (0, D::new())).collect();
+    let mut comparisons: Vec<(usize, D)> = (0..DOORS).map(|_| (0, D::new())).collect();
     let mut times = Times::new();
     for _ in 0..samples.div_ceil(DOORS) {
-        for (class, door) in &mut doors {
+        for (class, comparison) in &mut comparisons {
             *class = rng.usize(..2);
-            door.accept(case.classes[*class](rng));
+            comparison.accept(case.classes[*class](rng));
         }
-        // The first visit brings a door into the cache.
-        for (_, door) in &doors {
-            assert_eq!(door.is_open(&HEADERS), case.accepts, "{}", case.name);
+        // The first visit brings a comparison into the cache.
+        for (_, comparison) in &comparisons {
+            assert_eq!(comparison.is_open(&HEADERS), case.accepts, "{}", case.name);
         }
-        rng.shuffle(&mut doors);
-        for (class, door) in &doors {
-            times.add(*class, time(&clock, door));
+        rng.shuffle(&mut comparisons);
+        for (class, comparison) in &comparisons {
+            times.add(*class, time(&clock, comparison));
         }
     }
     times.t()
 }
 
 #[inline(never)]
-fn time(clock: &Clock, door: &impl Door) -> u64 {
+fn time(clock: &Clock, comparison: &impl Comparison) -> u64 {
     let start = clock.raw();
     fence(Ordering::SeqCst);
-    let left = black_box(black_box(door).open(black_box(&HEADERS)));
+    let left = black_box(black_box(comparison).open(black_box(&HEADERS)));
     fence(Ordering::SeqCst);
     let end = clock.raw();
     drop(left);

@@ -12,13 +12,9 @@
 
 #![allow(clippy::print_stdout)] // a program may
 
-#[path = "../benches/common"]
-mod common {
-    pub(crate) mod form;
-}
-
 mod case;
-mod door;
+mod comparison;
+mod form;
 mod run;
 mod welch;
 
@@ -31,8 +27,8 @@ use article_webhook::Receiver;
 use fastrand::Rng;
 
 use case::CASES;
-use common::form::Form;
-use door::{Door, Equality};
+use comparison::{Comparison, Equality};
+use form::Form;
 
 /// Above it, chance is no explanation any more.
 const LEAK: f64 = 4.5;
@@ -57,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 /// Whether every case is as it should be.
-fn table<D: Door>(title: &str, samples: usize, is_right: impl Fn([f64; 3]) -> bool) -> bool {
+fn table<D: Comparison>(title: &str, samples: usize, is_right: impl Fn([f64; 3]) -> bool) -> bool {
     let rule = "─".repeat(6);
     println!("\n  {title:<51}   run 1   run 2   run 3");
     println!("  {}  {rule}  {rule}  {rule}", "─".repeat(51));
