@@ -7,7 +7,7 @@ use std::time::Duration;
 /// use article_inbox::{State, store::{Claim, ClaimDecision, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
 /// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
 ///
@@ -50,6 +50,12 @@ pub enum Outcome {
     },
     /// Waiting, due now, because the worker stops. The attempt does not count, and the cause stays.
     Released,
+    /// Waiting, and due after a pause, because the handler asked for it. The attempt does not count, and the cause
+    /// stays.
+    Snoozed {
+        /// The pause.
+        after: Duration,
+    },
 }
 
 /// Whether an outcome was stored.
@@ -59,7 +65,7 @@ pub enum Outcome {
 /// use article_inbox::store::{Claim, ClaimDecision, Outcome, Row, Settled};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
 /// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
 /// assert_eq!(entry.settle(lease, &Outcome::Released, 1, now), Settled::Settled);

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use super::Row;
+use super::{Row, row::Cause};
 use crate::{
     State,
     call::{Claim, Lease},
@@ -14,7 +14,7 @@ use crate::{
 /// use article_inbox::store::{Claim, ClaimDecision, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 3 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 3, running: 0 };
 /// assert!(matches!(Row::new(now).claim(7, &claim, now), ClaimDecision::Leased(lease) if lease.id == 7));
 ///
 /// let mut exhausted = Row { attempts: 3, ..Row::new(now) };
@@ -42,21 +42,27 @@ impl Row {
     /// Leases an entry that [is due](Self::is_due), or buries it if no attempt is left.
     pub fn claim(&mut self, id: i64, claim: &Claim, now: SystemTime) -> ClaimDecision {
         debug_assert!(self.is_due(now), "only an entry that is due is claimed");
+        if self.has_expired_lease(now) {
+            self.interrupted = self.interrupted.saturating_add(1);
+        }
         if self.attempts >= claim.attempts {
-            let cause = self.cause.take().unwrap_or_else(|| LAST_ATTEMPT_DID_NOT_END.into());
-            self.enter(State::Dead, now, Some(cause));
+            let cause = match self.cause {
+                Some(_) => Cause::Kept,
+                None => Cause::New(LAST_ATTEMPT_DID_NOT_END.into()),
+            };
+            self.end(State::Dead, cause, now);
             return ClaimDecision::Buried;
         }
         // Counted before the handler runs: an article that kills the process must run out of attempts.
         self.attempts = self.attempts.saturating_add(1);
         self.fence = self.fence.wrapping_add(1);
-        (self.state, self.at) = (State::Leased, later(now, claim.lease));
+        (self.state, self.at, self.since) = (State::Leased, later(now, claim.lease), now);
         ClaimDecision::Leased(Lease { id, fence: self.fence })
     }
 
     /// The store cannot read the entry's bodies: the entry is corrupt now, and no attempt is counted.
     pub fn find_damaged(&mut self, cause: String, now: SystemTime) {
-        self.enter(State::Corrupt, now, Some(cause));
+        self.end(State::Corrupt, Cause::New(cause), now);
     }
 }
 
@@ -67,7 +73,8 @@ mod tests {
     use super::*;
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
-    const CLAIM: Claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2 };
+    const CLAIM: Claim =
+        Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2, running: 0 };
 
     #[test]
     fn an_entry_without_attempts_dies_of_its_first_cause() {

@@ -32,7 +32,8 @@ mod tests {
     use crate::{call::Claim, rules::ClaimDecision};
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
-    const CLAIM: Claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2 };
+    const CLAIM: Claim =
+        Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2, running: 0 };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {
         match row.claim(1, &CLAIM, now) {

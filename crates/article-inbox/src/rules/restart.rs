@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use super::Row;
+use super::{Row, row::Cause};
 use crate::{State, timestamp::later};
 
 /// The longest wait of an entry after a restart. Without it, a clock that was set back could delay an entry
@@ -29,7 +29,8 @@ impl Row {
                 let cut_off_before = self.attempts.saturating_sub(1);
                 let steps = u32::try_from(id.rem_euclid(8)).unwrap_or(0) + 1;
                 let pause = STEP.saturating_mul(cut_off_before).saturating_mul(steps);
-                (self.state, self.at) = (State::Waiting, later(now, pause));
+                self.interrupted = self.interrupted.saturating_add(1);
+                self.wait(pause, Cause::Kept, now);
                 true
             }
             State::Waiting if self.at > Self::longest_wait(now) => {

@@ -123,6 +123,7 @@ impl Store for MemoryStore {
                         key: entry.key.clone(),
                         attempt: entry.row.attempts,
                         received_at: entry.received_at,
+                        runs_alone: false,
                         bodies: entry.bodies.clone(),
                     }),
                 }

@@ -69,6 +69,9 @@ mod enabled {
             Outcome::Released => {
                 info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
             }
+            Outcome::Snoozed { after } => {
+                info!(target: TARGET, %job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
+            }
             Outcome::Dead { .. } | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
                 let state = outcome_name(outcome);
                 warn!(target: TARGET, %job_id, event, attempt, "entry is {state}: its cause is stored with it");

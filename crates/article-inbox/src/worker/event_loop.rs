@@ -127,12 +127,13 @@ impl EventLoop {
         let stuck = Arc::strong_count(&self.attempt.threads).saturating_sub(1 + self.running.len());
         telemetry::given_up(stuck);
         let limit = if stuck >= STUCK { 0 } else { limit };
+        let running = u32::try_from(self.running.len()).unwrap_or(u32::MAX);
         store_call::begin(&self.store, move |store| async move {
             if limit == 0 {
                 telemetry::stuck(stuck);
                 return Err(Error::unavailable("too many handlers never end"));
             }
-            let claims = store.claim(Claim { limit, lease, attempts }).await;
+            let claims = store.claim(Claim { limit, lease, attempts, running }).await;
             claims.inspect_err(|error| telemetry::store_failed("claim", error))
         })
     }

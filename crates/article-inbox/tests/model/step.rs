@@ -75,6 +75,7 @@ pub(crate) enum Ending {
     Unhandled(usize),
     Corrupt(usize),
     Released,
+    Snoozed(Duration),
 }
 
 /// The bytes of an imported body.
@@ -176,7 +177,7 @@ fn pause(rng: &mut Rng) -> Duration {
 }
 
 fn ending(rng: &mut Rng) -> Ending {
-    match rng.u32(..12) {
+    match rng.u32(..13) {
         0..3 => Ending::Done,
         3..6 => Ending::Retry(pause(rng)),
         6 => Ending::Dead,
@@ -184,6 +185,7 @@ fn ending(rng: &mut Rng) -> Ending {
         8 => Ending::Corrupt(rng.usize(..=4)),
         9 => Ending::Unhandled(4),
         10 => Ending::Corrupt(4),
+        11 => Ending::Snoozed(pause(rng)),
         _ => Ending::Released,
     }
 }
