@@ -7,12 +7,14 @@ use crate::{Body, EntryKey};
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Lease, Row};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Lease, Row};
 ///
 /// let now = SystemTime::now();
 /// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
-/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("attempts are left")
+/// };
 /// assert_eq!(lease.id, 7);
 /// assert!(entry.extend(lease, claim.lease, now));
 /// assert!(!entry.extend(Lease { fence: lease.fence - 1, ..lease }, claim.lease, now));

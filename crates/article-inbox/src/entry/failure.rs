@@ -11,12 +11,14 @@ pub const MAX_FAILURES: usize = 8;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::{Failure, store::{Claim, ClaimDecision, Outcome, Row}};
+/// use article_inbox::{Failure, store::{Claim, ClaimDecision, Claiming, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
 /// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
-/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("attempts are left")
+/// };
 /// assert!(entry.failures.is_empty(), "an attempt that goes on has not failed");
 ///
 /// let retry = Outcome::Retry { after: Duration::from_secs(10), cause: "the blog is down".into() };

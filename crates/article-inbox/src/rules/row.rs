@@ -14,22 +14,25 @@ use crate::{
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::{State, store::{Claim, ClaimDecision, Outcome, Row, Settled}};
+/// use article_inbox::{State, store::{Claim, ClaimDecision, Claiming, Outcome, Row, Settled}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
 /// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0 };
 /// let mut entry = Row::new(now);
-/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("an attempt is left") };
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("an attempt is left")
+/// };
 ///
 /// // The lease ends, and another worker finds that no attempt is left.
 /// let later = now + claim.lease;
 /// assert_eq!(entry.settle(lease, &Outcome::Done, 1, later), Settled::LostLease);
-/// assert_eq!(entry.claim(7, &claim, later), ClaimDecision::Buried);
+/// assert_eq!(Claiming::new(claim, later).decide(7, &mut entry), Some(ClaimDecision::Buried));
 /// assert_eq!(entry.state, State::Dead);
 ///
 /// // An operator requeues it.
 /// assert!(entry.requeue(later));
-/// assert!(matches!(entry.claim(7, &claim, later), ClaimDecision::Leased(_)));
+/// let decision = Claiming::new(claim, later).decide(7, &mut entry);
+/// assert!(matches!(decision, Some(ClaimDecision::Leased { .. })));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]

@@ -73,16 +73,20 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Digest, call::Claim, rules::ClaimDecision};
+    use crate::{
+        Digest,
+        call::Claim,
+        rules::{ClaimDecision, Claiming},
+    };
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
     const CLAIM: Claim =
         Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2, running: 0 };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {
-        match row.claim(1, &CLAIM, now) {
-            ClaimDecision::Leased(lease) => lease,
-            ClaimDecision::Buried => panic!("buried"),
+        match Claiming::new(CLAIM, now).decide(1, row) {
+            Some(ClaimDecision::Leased { lease, .. }) => lease,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -104,7 +108,8 @@ mod tests {
         let retry = Outcome::Retry { after: Duration::ZERO, cause: "no network".into() };
         row.settle(lease, &retry, 1, START);
         leased(&mut row, START);
-        assert_eq!(row.claim(1, &CLAIM, START + CLAIM.lease), ClaimDecision::Buried);
+        let buried = Claiming::new(CLAIM, START + CLAIM.lease).decide(1, &mut row);
+        assert_eq!(buried, Some(ClaimDecision::Buried));
         assert_eq!(row.cause.as_deref(), Some("no network"));
     }
 

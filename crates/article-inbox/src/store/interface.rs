@@ -108,7 +108,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// A due entry that has had all its attempts is buried instead: it is dead now, with its cause, or with
     /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from
-    /// now on. The rule is [`Row::claim`](crate::store::Row::claim).
+    /// now on, unless the claim ends before it, so that an entry that crashes the process takes no other along. The rule
+    /// is [`Claiming`](crate::store::Claiming).
     fn claim(&self, claim: Claim) -> Pending<'_, Claims>;
 
     /// Extends leases, which then last for `lease` from now on. Returns those that still held. A lease is lost when it

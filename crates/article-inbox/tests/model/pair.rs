@@ -108,8 +108,8 @@ impl Pair {
                 };
                 Answer::Recorded(store.record(arrival).await?)
             }
-            Step::Claim { limit, lease, attempts } => {
-                Answer::Claims(store.claim(Claim { limit, lease, attempts, running: 0 }).await?)
+            Step::Claim { limit, lease, attempts, running } => {
+                Answer::Claims(store.claim(Claim { limit, lease, attempts, running }).await?)
             }
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();

@@ -18,6 +18,7 @@ pub(crate) enum Step {
         limit: u32,
         lease: Duration,
         attempts: u32,
+        running: u32,
     },
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
@@ -120,7 +121,12 @@ fn step(rng: &mut Rng) -> Step {
         },
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
-            Step::Claim { limit, lease: pause(rng).min(DAY), attempts: rng.u32(1..5) }
+            Step::Claim {
+                limit,
+                lease: pause(rng).min(DAY),
+                attempts: rng.u32(1..7),
+                running: rng.u32(..3) / 2,
+            }
         }
         52..55 => Step::Extend {
             leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),

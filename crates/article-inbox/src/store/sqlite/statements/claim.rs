@@ -9,7 +9,7 @@ use super::{
 use crate::{
     State,
     call::{Claim, Claimed, Claims, Lease},
-    rules::ClaimDecision,
+    rules::{ClaimDecision, Claiming},
     store::sqlite::fault::Fault,
     timestamp::{from_millis, to_millis},
 };
@@ -19,14 +19,14 @@ pub(crate) fn claim(tx: &Connection, now: SystemTime, claim: &Claim) -> Result<C
     let mut due = due(tx, State::Waiting, now, claim.limit)?;
     due.extend(self::due(tx, State::Leased, now, claim.limit)?);
     due.sort_unstable_by_key(|due| (due.row.at, due.id));
-    due.truncate(claim.limit as usize);
 
-    let mut claims = Claims::default();
+    let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*claim, now));
     for mut before in due {
-        claims.expired += u32::from(before.row.has_expired_lease(now));
         let mut stored = before.clone();
-        let lease = match stored.row.claim(stored.id, claim, now) {
-            ClaimDecision::Leased(lease) => lease,
+        let Some(decision) = claiming.decide(stored.id, &mut stored.row) else { break };
+        claims.expired += u32::from(before.row.has_expired_lease(now));
+        let (lease, runs_alone) = match decision {
+            ClaimDecision::Leased { lease, runs_alone } => (lease, runs_alone),
             ClaimDecision::Buried => {
                 rows::save(tx, &stored)?;
                 claims.buried.push(stored.key);
@@ -49,10 +49,11 @@ pub(crate) fn claim(tx: &Connection, now: SystemTime, claim: &Claim) -> Result<C
             key,
             attempt: row.attempts,
             received_at,
-            runs_alone: false,
+            runs_alone,
             bodies,
         });
     }
+    claims.alone_waits = claiming.alone_waits();
     claims.next_due = next_due(tx, &claims.claimed)?.map(from_millis);
     Ok(claims)
 }

@@ -25,7 +25,7 @@ pub(crate) fn free_leases(
         let mut entries = select(&tx, sql::LEASED, [])?;
         entries.extend(select(&tx, sql::FAR_AWAY, [to_millis(Row::longest_wait(now))])?);
         for mut stored in entries {
-            if stored.row.restart(stored.id, now) {
+            if stored.row.restart(now) {
                 rows::save(&tx, &stored)?;
             }
         }
