@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use article_inbox::{Counts, EntryKey, Filter, Page, State, store::Arrival};
+use article_inbox::{
+    Counts, EntryKey, Failure, Filter, MAX_FAILURES, Page, State,
+    store::{Arrival, Claim, Outcome},
+};
 
 use crate::{
     Subject, Trial,
@@ -52,6 +55,61 @@ pub async fn a_leased_entry_does_not_wait(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease + Duration::from_secs(1));
     assert_eq!(trial.store().due_since().await.unwrap(), None);
+}
+
+/// An entry shows when it entered its state: a wait began before the entry is due, and a lease before it ends.
+pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<impl Subject>) {
+    let mut lease = trial.leased("job_1").await;
+    assert_eq!(trial.entry("job_1").await.since, trial.now());
+    for outcome in [retry(5), Outcome::Snoozed { after: Duration::from_secs(5) }] {
+        trial.advance(1);
+        trial.settle(lease, outcome).await;
+        let (since, waits) = (trial.now(), trial.entry("job_1").await);
+        assert_eq!((waits.since, waits.at), (since, since + Duration::from_secs(5)));
+        trial.advance(5);
+        lease = trial.lease("job_1").await;
+        assert_eq!(trial.entry("job_1").await.since, trial.now());
+        trial.advance(1);
+        trial.store().extend(&[lease], CLAIM.lease).await.unwrap();
+        let leased = trial.entry("job_1").await;
+        assert_eq!(
+            (leased.since, leased.at),
+            (since + Duration::from_secs(5), trial.now() + CLAIM.lease)
+        );
+    }
+    trial.settle(lease, Outcome::Done).await;
+    let done = trial.now();
+    trial.advance(1);
+    trial.record("job_1", "[]").await;
+    assert_eq!(trial.entry("job_1").await.since, done, "another body changes no state");
+}
+
+/// An entry shows its last failures, the oldest first, each with its time and the attempts until then.
+pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let mut failures = Vec::new();
+    for attempt in (1..).take(MAX_FAILURES + 1) {
+        let claim = Claim { attempts: u32::MAX, ..CLAIM };
+        let lease = trial.store().claim(claim).await.unwrap().claimed[0].lease;
+        trial.advance(1);
+        let cause = format!("\"no network\" in attempt {attempt}: Fehler 1 µs");
+        failures.push(Failure { at: trial.now(), attempt, cause: cause.clone() });
+        trial.settle(lease, Outcome::Retry { after: Duration::ZERO, cause }).await;
+    }
+    let entry = trial.entry("job_1").await;
+    assert_eq!(entry.failures, failures[1..]);
+    assert_eq!(entry.cause.as_deref(), failures.last().map(|last| &*last.cause));
+    assert_eq!(trial.all().await, [entry]);
+}
+
+/// An entry shows the target of its first body.
+pub async fn an_entry_shows_the_target_of_its_first_body(trial: Trial<impl Subject>) {
+    for (body, target) in [(FIRST, "blog"), ("[]", "shop")] {
+        let arrival = Arrival { target: target.into(), ..arrival("job_1", body) };
+        trial.store().record(arrival).await.unwrap();
+    }
+    assert_eq!(&*trial.entry("job_1").await.target, "blog");
+    assert_eq!(&*trial.all().await[0].target, "blog");
 }
 
 /// All entries, by ascending id, page by page.

@@ -35,7 +35,9 @@ impl Inbox {
         self.0.store.show(key).await
     }
 
-    /// Requeues a dead, unhandled or corrupt entry, with all its attempts. `false` if there is no such entry.
+    /// Requeues an entry, with all its attempts and due now: a waiting one before its time, a dead, unhandled or corrupt
+    /// one for another try, and a done one to run its handler again. `false` if there is no such entry, if it is leased,
+    /// or if it is done and [retention](crate::Retention) has removed its bodies.
     ///
     /// # Errors
     ///

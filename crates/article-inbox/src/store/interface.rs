@@ -143,6 +143,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - The bytes of the bodies of entries that were done before `bodies_before`. A body that was stored after that
     ///   time keeps them. Digests stay.
     /// - Entries that were done or unhandled before `entries_before`, with their bodies.
+    /// - Entries that were dead before `dead_before`, if that is set, with their bodies.
     /// - Hints from before `entries_before`.
     ///
     /// The rules are [`Prune::removes_bytes`], [`Prune::removes_entry`] and [`Prune::removes_hint`].
@@ -161,8 +162,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
-    /// Requeues a dead, unhandled or corrupt entry: it waits, due now, without attempts and without a cause. `false`
-    /// for any other. The rule is [`Row::requeue`](crate::store::Row::requeue).
+    /// Requeues an entry that is waiting, dead, unhandled or corrupt, or done while one of its bodies has bytes: it
+    /// waits, due now, without attempts and without a cause. `false` for any other. The rule is
+    /// [`Row::requeue`](crate::store::Row::requeue).
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool>;
 
     /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other. The rule is

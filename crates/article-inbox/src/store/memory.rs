@@ -224,7 +224,9 @@ impl Store for MemoryStore {
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.get_mut(&key).is_some_and(|entry| entry.row.requeue(now)))
+            let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
+            let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
+            Ok(entry.row.requeue(held, now))
         })
     }
 

@@ -235,13 +235,15 @@ impl EventLoop {
     }
 
     fn prune(&self) -> StoreCall<Pruned> {
-        let Retention { bodies, entries } = self.settings.retention;
+        let Retention { bodies, entries, dead } = self.settings.retention;
         store_call::begin(&self.store, move |store| async move {
             let now = store.now();
             // If the clock shows less than this age, nothing is old.
             let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
             let (bodies_before, entries_before) = (before(bodies), before(entries));
-            store.prune(Prune { bodies_before, entries_before, limit: BATCH }).await
+            let dead_before = dead.map(before);
+            let prune = Prune { bodies_before, entries_before, dead_before, limit: BATCH };
+            store.prune(prune).await
         })
     }
 

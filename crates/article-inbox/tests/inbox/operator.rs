@@ -34,10 +34,10 @@ async fn pages_hold_all_that_passes_the_filter_the_oldest_first() {
 }
 
 #[tokio::test]
-async fn a_dead_entry_is_requeued_and_a_waiting_one_is_not() {
+async fn a_dead_entry_is_requeued_and_a_missing_one_is_not() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    assert!(!scene.inbox.requeue(key("job_1")).await.unwrap());
+    assert!(!scene.inbox.requeue(key("job_2")).await.unwrap());
     kill_all(&scene, 1).await;
     assert!(scene.inbox.requeue(key("job_1")).await.unwrap());
     let (entry, _) = scene.inbox.show(key("job_1")).await.unwrap().unwrap();
@@ -77,7 +77,7 @@ async fn an_operators_prune_removes_no_more_than_its_batch() {
     scene.inbox.worker(|_| async { Ok(()) }).run(done).await.unwrap();
     scene.clock.advance(HOUR);
     let now = scene.clock.now();
-    let prune = Prune { bodies_before: now, entries_before: now, limit: 2 };
+    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 2 };
     let first = scene.inbox.prune(prune).await.unwrap();
     assert_eq!((first.entries, first.more), (2, true));
     let second = scene.inbox.prune(prune).await.unwrap();

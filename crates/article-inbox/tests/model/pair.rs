@@ -124,10 +124,12 @@ impl Pair {
                 store.hint(hint).await.map(|()| Answer::Nothing)?
             }
             Step::Hints { limit } => Answer::Hints(store.hints(limit).await?),
-            Step::Prune { bodies_ago, entries_ago, limit } => {
+            Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
                 let now = self.clock.now();
                 let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
-                Answer::Pruned(store.prune(Prune { bodies_before, entries_before, limit }).await?)
+                let dead_before = dead_ago.map(|ago| now - ago);
+                let prune = Prune { bodies_before, entries_before, dead_before, limit };
+                Answer::Pruned(store.prune(prune).await?)
             }
             Step::Counts => Answer::Counts(store.counts().await?),
             Step::DueSince => Answer::Since(store.due_since().await?),

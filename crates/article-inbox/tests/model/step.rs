@@ -40,6 +40,7 @@ pub(crate) enum Step {
     Prune {
         bodies_ago: Duration,
         entries_ago: Duration,
+        dead_ago: Option<Duration>,
         limit: u32,
     },
     Counts,
@@ -139,7 +140,8 @@ fn step(rng: &mut Rng) -> Step {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             // Entries must outlive their bodies, or the removal of bodies has no visible effect.
             let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
-            Step::Prune { bodies_ago: pause(rng), entries_ago, limit }
+            let dead_ago = rng.bool().then(|| pause(rng));
+            Step::Prune { bodies_ago: pause(rng), entries_ago, dead_ago, limit }
         }
         82 => Step::Counts,
         83 => Step::DueSince,

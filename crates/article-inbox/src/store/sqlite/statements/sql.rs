@@ -43,6 +43,8 @@ pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
 pub(super) const REPAIR_BODY: &str = "UPDATE article_inbox_bodies SET body = ?2 WHERE slot = ?1";
 pub(super) const COUNT_BODIES: &str =
     "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
+pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
+    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL";
 pub(super) const BODIES_AFTER: &str =
     "SELECT slot, digest, body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2";
 
@@ -169,6 +171,7 @@ mod tests {
             PUT_BODY,
             REPAIR_BODY,
             COUNT_BODIES,
+            HELD,
             BODIES_AFTER,
             DUE,
             NEXT,
