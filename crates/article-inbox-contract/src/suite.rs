@@ -115,7 +115,7 @@ macro_rules! store_contract {
                 an_empty_store_is_empty,
                 the_longest_wait_is_known,
                 a_later_attempt_is_not_yet_a_wait,
-                a_leased_entry_does_not_wait,
+                a_leased_entry_is_due_once_its_lease_has_ended,
                 an_entry_shows_since_when_it_is_in_its_state,
                 an_entry_shows_its_last_failures,
                 an_entry_shows_the_target_of_its_first_body,
@@ -123,6 +123,7 @@ macro_rules! store_contract {
                 a_full_page_may_be_the_last,
                 a_list_is_filtered_by_state,
                 a_list_is_filtered_by_job_and_event,
+                a_list_is_filtered_by_target_and_age,
                 a_list_shows_the_entries_as_they_are,
             }
             operator {

@@ -50,11 +50,15 @@ pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
 }
 
-/// A leased entry does not count as waiting, even if its lease has ended.
-pub async fn a_leased_entry_does_not_wait(mut trial: Trial<impl Subject>) {
+/// A leased entry is not due until its lease has ended.
+pub async fn a_leased_entry_is_due_once_its_lease_has_ended(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
-    trial.advance_by(CLAIM.lease + Duration::from_secs(1));
+    let ends = trial.now() + CLAIM.lease;
+    trial.advance_by(CLAIM.lease - Duration::from_millis(1));
     assert_eq!(trial.store().due_since().await.unwrap(), None);
+    trial.advance(1);
+    trial.record("job_2", FIRST).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(ends));
 }
 
 /// An entry shows when it entered its state: a wait began before the entry is due, and a lease before it ends.
@@ -169,6 +173,37 @@ pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
     assert_eq!(list(of_event.clone()).await, [update("job_1"), update("job_2")]);
     assert_eq!(list(Filter { event: of_event.event, ..of_job }).await, [update("job_1")]);
     assert_eq!(list(Filter { job_id: Some(job("job_3")), ..Filter::default() }).await, []);
+}
+
+/// The filters by target and by the time of the first body accept what the rule accepts, also together with others.
+pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>) {
+    for (id, target) in [("a", "blog"), ("b", "shop"), ("c", "blog"), ("d", "blog")] {
+        let arrival = Arrival { target: target.into(), ..arrival(id, FIRST) };
+        trial.store().record(arrival).await.unwrap();
+        trial.advance(1);
+    }
+    // The target of a later body does not matter.
+    trial.store().record(Arrival { target: "blog".into(), ..arrival("b", "[]") }).await.unwrap();
+    trial.leave("c").await;
+    let third = trial.now() - Duration::from_secs(2);
+    let (blog, waiting) = (Some("blog".into()), Some(State::Waiting));
+    let before = Some(third + Duration::from_nanos(999_999));
+    let all = Filter::default();
+    let cases = [
+        (Filter { target: blog.clone(), ..all.clone() }, "acd"),
+        (Filter { target: Some("other".into()), ..all.clone() }, ""),
+        (Filter { received_before: before, ..all.clone() }, "ab"),
+        (Filter { target: blog.clone(), received_before: before, ..all.clone() }, "a"),
+        (Filter { target: blog.clone(), state: waiting, ..all.clone() }, "ad"),
+        (Filter { target: blog.clone(), state: Some(State::Dead), ..all.clone() }, "c"),
+        (Filter { target: blog, job_id: Some(job("b")), ..all }, ""),
+    ];
+    for (filter, expected) in cases {
+        let listed = trial.store().list(filter.clone()).await.unwrap().entries;
+        assert!(listed.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
+        let jobs: String = listed.iter().map(|entry| entry.key.job_id.as_str()).collect();
+        assert_eq!(jobs, expected, "{filter:?}");
+    }
 }
 
 /// A list shows each entry as `show` does.

@@ -152,8 +152,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// How many entries are in each state.
     fn counts(&self) -> Pending<'_, Counts>;
 
-    /// The smallest `at` of all waiting entries: since when the oldest due entry has been due. `None` if no waiting
-    /// entry is due. Fast for any number of entries.
+    /// The smallest `at` of all due entries, waiting ones and those whose lease has ended: since when the oldest has been
+    /// due. `None` if none is due. Fast for any number of entries.
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// A page of the entries that pass the filter, by ascending id. The rule is [`Filter::accepts`].

@@ -199,8 +199,8 @@ impl Store for MemoryStore {
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            let waiting = tables.times(&[State::Waiting]);
-            Ok(waiting.map(|(at, _)| at).min().filter(|at| *at <= now))
+            let live = tables.times(&[State::Waiting, State::Leased]);
+            Ok(live.map(|(at, _)| at).min().filter(|at| *at <= now))
         })
     }
 

