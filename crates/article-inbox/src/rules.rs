@@ -15,5 +15,5 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
-pub use record::{BodyWrite, Recording};
+pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

@@ -34,13 +34,16 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SE
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
 
 // Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
-pub(super) const DIGESTS: &str = "SELECT slot, digest FROM article_inbox_bodies \
+pub(super) const KNOWN_BODIES: &str = "SELECT slot, digest, intent FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const BODIES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum, body \
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
     (slot, received_at, source, target, intent, digest, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-pub(super) const REPAIR_BODY: &str = "UPDATE article_inbox_bodies SET body = ?2 WHERE slot = ?1";
+pub(super) const BODY_WITHOUT_BYTES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum \
+    FROM article_inbox_bodies WHERE slot = ?1";
+pub(super) const PUT_INTENT: &str =
+    "UPDATE article_inbox_bodies SET intent = ?2, checksum = ?3 WHERE slot = ?1";
 pub(super) const COUNT_BODIES: &str =
     "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
 pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
@@ -168,10 +171,11 @@ mod tests {
             ADD,
             ADD_CHECKSUM,
             COUNT_HELD,
-            DIGESTS,
+            KNOWN_BODIES,
             BODIES,
             PUT_BODY,
-            REPAIR_BODY,
+            BODY_WITHOUT_BYTES,
+            PUT_INTENT,
             COUNT_BODIES,
             HELD,
             BODIES_AFTER,
