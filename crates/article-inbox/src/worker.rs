@@ -106,7 +106,10 @@ impl Worker {
         Self { handler, store, wake, settings: Settings::default() }
     }
 
-    /// Maximum number of attempts at the same time. Each runs in a thread of its own, where it may block.
+    /// Maximum number of attempts at the same time. Each handler runs in a thread of its own, in the context of the
+    /// runtime that runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with
+    /// blocking I/O, `Handle::block_on`, a runtime of its own, or a client that has one, such as `reqwest::blocking` or
+    /// `postgres`. It blocks no other task.
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.settings.concurrency = concurrency;
         self
@@ -125,8 +128,8 @@ impl Worker {
         self
     }
 
-    /// How long an attempt may take. After that its handler is cancelled and the attempt has failed. A handler that
-    /// never awaits cannot be cancelled: it keeps its thread until it returns.
+    /// How long an attempt may take. After that its handler is cancelled at the next `await` at which it waits, and the
+    /// attempt has failed. A handler that never waits there cannot be cancelled: it keeps its thread until it returns.
     pub fn handler_timeout(mut self, limit: Duration) -> Self {
         self.settings.handler_timeout = limit;
         self

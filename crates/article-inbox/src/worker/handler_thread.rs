@@ -18,8 +18,9 @@ pub(super) type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
 pub(super) type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
 /// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread
-/// does not belong to the runtime, so it cannot keep the program from ending. Dropping this value cancels the
-/// handler.
+/// does not belong to the runtime, so it cannot keep the program from ending. It has the runtime's context, for timers,
+/// sockets and tasks, but is not inside its `block_on`: that would forbid the handler to block on anything. Dropping
+/// this value cancels the handler.
 #[derive(Debug)]
 pub(super) struct HandlerThread {
     ended: oneshot::Receiver<AttemptResult>,
@@ -33,9 +34,10 @@ impl HandlerThread {
         let (cancel, cancelled) = oneshot::channel::<()>();
         let runtime = Handle::current();
         thread::Builder::new().name("article-handler".to_owned()).spawn(move || {
+            let _context = runtime.enter();
             // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
             let result = catch_unwind(AssertUnwindSafe(|| {
-                runtime.block_on(async {
+                pollster::block_on(async {
                     let work = pin!(async { handler(job).await });
                     select! {
                         biased;

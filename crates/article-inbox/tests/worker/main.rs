@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod attempts;
+mod blocking;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
 mod leases;
