@@ -9,7 +9,7 @@ mod shutdown;
 mod scheduler;
 
 pub(super) use self::{
-    backoff::Backoff,
+    backoff::{Backoff, LONGEST_PAUSE},
     heartbeat::Heartbeat,
     prune_timer::PruneTimer,
     scheduler::{Scheduler, Step},

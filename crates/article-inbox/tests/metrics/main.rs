@@ -79,6 +79,13 @@ fn attempts_count_by_their_outcome() {
 }
 
 #[test]
+fn workers_count_while_they_run_and_those_that_fail() {
+    let recorder = counted(async |_| script::deliveries().await);
+    assert_eq!(recorder.values(metric::WORKERS, ""), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(recorder.count(metric::WORKER_FAILURES, ""), 1.0, "the inbox was closed");
+}
+
+#[test]
 fn a_handler_that_runs_into_its_limit_has_timed_out() {
     let recorder = counted(async |_| script::time_limit().await);
     assert_eq!(recorder.values(metric::HANDLER_DURATION, "timed_out").len(), 1);
@@ -129,7 +136,7 @@ fn the_table_lists_what_is_emitted() {
     let (table, series) = (table(), recorder.series());
     let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
     assert_eq!(names, table.keys().collect(), "emitted, and in the table");
-    assert_eq!(table.len(), 17);
+    assert_eq!(table.len(), 19);
     for Series { name, kind, labels } in &series {
         let row = &table[name];
         assert_eq!(*kind, row.kind, "{name}");

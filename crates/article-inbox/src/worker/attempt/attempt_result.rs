@@ -1,10 +1,9 @@
 use std::time::Duration;
 
-use super::schedule::Backoff;
-use crate::call::Outcome;
-
-/// The longest pause that a handler can request, so that no entry is delayed indefinitely.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
+use crate::{
+    call::Outcome,
+    worker::schedule::{Backoff, LONGEST_PAUSE},
+};
 
 /// How many bytes of a cause are kept.
 const LONGEST_CAUSE: usize = 1000;
