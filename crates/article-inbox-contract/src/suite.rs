@@ -48,6 +48,19 @@ macro_rules! store_contract {
                 an_entry_is_handed_to_one_worker,
                 a_fence_grows_with_each_claim,
             }
+            alone {
+                an_entry_that_was_interrupted_twice_runs_alone,
+                an_entry_that_was_interrupted_once_runs_beside_others,
+                an_interrupted_entry_runs_alone_in_its_last_attempt,
+                an_entry_that_must_run_alone_waits_for_others,
+                an_entry_that_must_run_alone_waits_for_its_turn,
+                an_entry_that_must_run_alone_is_buried_in_the_end,
+                an_entry_on_its_last_attempt_is_claimed_by_itself,
+                an_entry_on_its_last_attempt_begins_another_claim,
+                an_outcome_ends_the_suspicion,
+                a_release_does_not_end_the_suspicion,
+                a_requeue_ends_the_suspicion,
+            }
             settle {
                 a_lease_is_extended_from_now_on,
                 leases_that_hold_are_told_from_those_that_do_not,
@@ -166,6 +179,9 @@ macro_rules! durable_store_contract {
                 what_is_gone_stays_gone,
                 an_operators_work_survives,
             }
+            alone {
+                the_end_of_the_process_is_an_interruption,
+            }
         }
     };
 }
@@ -198,6 +214,7 @@ mod tests {
     fn every_case_is_in_the_table() {
         let table = include_str!("suite.rs");
         let parts = [
+            include_str!("cases/alone.rs"),
             include_str!("cases/claim.rs"),
             include_str!("cases/completion.rs"),
             include_str!("cases/durable.rs"),

@@ -23,7 +23,7 @@ mod inbox;
 pub use call::{Completion, Counts, Filter, Hint, Page, Prune, Pruned};
 pub use clock::Clock;
 pub use digest::Digest;
-pub use entry::{Body, Entry, EntryKey, MAX_BODIES, Source, State};
+pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
 pub use error::Error;
 pub use inbox::{Health, Imported, Inbox};
 pub use store::memory::MemoryStore;

@@ -1,7 +1,7 @@
 //! The calls of an operator.
 
 use article_inbox::{
-    Entry, EntryKey, Hint, State,
+    Entry, EntryKey, Failure, Hint, State,
     store::{Arrival, Claim, Outcome, Recorded, Settled},
 };
 
@@ -18,8 +18,8 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
         let before = trial.entry(id).await;
         trial.advance(1);
         assert!(trial.store().requeue(key(id)).await.unwrap(), "{state}");
-        let expected =
-            Entry { state: State::Waiting, attempts: 0, at: trial.now(), cause: None, ..before };
+        let (state, now) = (State::Waiting, trial.now());
+        let expected = Entry { state, attempts: 0, at: now, since: now, cause: None, ..before };
         assert_eq!(trial.entry(id).await, expected);
         assert_eq!(trial.bodies(id).await, [bytes(FIRST)]);
         trial.leave(id).await;
@@ -55,12 +55,10 @@ pub async fn a_buried_entry_is_dead(mut trial: Trial<impl Subject>) {
         let before = trial.entry(id).await;
         trial.advance(1);
         assert!(trial.store().bury(key(id), "not wanted".into()).await.unwrap(), "{state}");
-        let expected = Entry {
-            state: State::Dead,
-            at: trial.now(),
-            cause: Some("not wanted".into()),
-            ..before
-        };
+        let (at, cause) = (trial.now(), String::from("not wanted"));
+        let mut expected =
+            Entry { state: State::Dead, at, since: at, cause: Some(cause.clone()), ..before };
+        expected.failures.push(Failure { at, attempt: expected.attempts, cause });
         assert_eq!(trial.entry(id).await, expected);
     }
     assert!(trial.claim().await.claimed.is_empty());

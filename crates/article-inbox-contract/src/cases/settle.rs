@@ -97,7 +97,8 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     let before = trial.entry("job_1").await;
     trial.advance(1);
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
-    let done = Entry { state: State::Done, at: trial.now(), cause: None, ..before };
+    let now = trial.now();
+    let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
     assert_eq!(trial.entry("job_1").await, done);
 }
 

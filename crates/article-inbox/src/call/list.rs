@@ -95,7 +95,7 @@ impl Default for Filter {
 ///
 /// let now = SystemTime::now();
 /// let key = EntryKey::article("job_1".parse()?);
-/// let entry = |id| Row::new(now).into_entry(id, key.clone(), now);
+/// let entry = |id| Row::new(now).into_entry(id, key.clone(), now, "default".into());
 /// let filter = Filter { limit: 2, ..Filter::default() };
 /// assert_eq!(Page::new(vec![entry(1), entry(2), entry(3)], &filter).next, Some(2));
 /// assert_eq!(Page::new(vec![entry(1), entry(2)], &filter).next, None);

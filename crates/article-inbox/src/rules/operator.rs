@@ -1,6 +1,6 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::Row;
+use super::{Row, row::Cause};
 use crate::State;
 
 impl Row {
@@ -9,8 +9,8 @@ impl Row {
     pub fn requeue(&mut self, now: SystemTime) -> bool {
         let is_stuck = matches!(self.state, State::Dead | State::Unhandled | State::Corrupt);
         if is_stuck {
-            self.attempts = 0;
-            self.wait_until(now, None);
+            (self.attempts, self.interrupted) = (0, 0);
+            self.wait(Duration::ZERO, Cause::None, now);
         }
         is_stuck
     }
@@ -20,7 +20,7 @@ impl Row {
         let is_unfinished =
             matches!(self.state, State::Waiting | State::Unhandled | State::Corrupt);
         if is_unfinished {
-            self.enter(State::Dead, now, Some(cause.into()));
+            self.end(State::Dead, Cause::New(cause.into()), now);
         }
         is_unfinished
     }

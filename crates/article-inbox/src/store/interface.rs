@@ -10,7 +10,7 @@ use crate::{
     Body, Entry, EntryKey, Error,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled,
+        Pruned, Recorded, Settled, StoreHealth,
     },
 };
 
@@ -75,7 +75,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///     };
 ///     store.record(arrival).await?;
 ///
-///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 ///     let lease = store.claim(claim).await?.claimed[0].lease;
 ///     assert_eq!(store.settle(lease, Outcome::Done).await?, Settled::Settled);
 ///     assert_eq!(store.counts().await?.of(State::Done), 1);
@@ -108,7 +108,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// A due entry that has had all its attempts is buried instead: it is dead now, with its cause, or with
     /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from
-    /// now on. The rule is [`Row::claim`](crate::store::Row::claim).
+    /// now on, unless the claim ends before it, so that an entry that crashes the process takes no other along. The rule
+    /// is [`Claiming`](crate::store::Claiming).
     fn claim(&self, claim: Claim) -> Pending<'_, Claims>;
 
     /// Extends leases, which then last for `lease` from now on. Returns those that still held. A lease is lost when it
@@ -182,6 +183,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
+
+    /// What the store knows about its own health without reading much. The default knows nothing.
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        Box::pin(async { Ok(StoreHealth::default()) })
+    }
 
     /// Finishes the calls in progress and closes the store. Every later call fails with [`Error::closed`].
     fn close(&self) -> Pending<'_, ()>;

@@ -54,6 +54,11 @@ mod enabled {
             let (job_id, event) = (escaped(job_id), event.as_str());
             warn!(target: TARGET, %job_id, event, "entry is dead: its last attempt did not end");
         }
+        for claimed in claims.claimed.iter().filter(|claimed| claimed.runs_alone) {
+            let (job_id, event) = (escaped(&claimed.key.job_id), claimed.key.event.as_str());
+            let why = "entry runs alone: its last attempts ended without a result, and may have crashed the process";
+            info!(target: TARGET, %job_id, event, attempt = claimed.attempt, "{why}");
+        }
         if claims.expired > 0 {
             warn!(target: TARGET, leases = claims.expired, "leases had ended: was a worker killed?");
         }
@@ -73,6 +78,9 @@ mod enabled {
             }
             Outcome::Released => {
                 info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
+            }
+            Outcome::Snoozed { after } => {
+                info!(target: TARGET, %job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
             }
             Outcome::Dead { .. } | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
                 let state = outcome_name(outcome);

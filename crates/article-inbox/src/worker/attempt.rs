@@ -118,7 +118,7 @@ impl Attempt {
         let Settings { attempts, backoff, .. } = &self.settings;
         let outcome = result.outcome(entry.attempt, *attempts, backoff, fastrand::f64());
         let again = match outcome {
-            Outcome::Retry { after, .. } => Some(after),
+            Outcome::Retry { after, .. } | Outcome::Snoozed { after } => Some(after),
             // If a body came since the claim, the entry waits instead.
             Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
                 Some(Duration::ZERO)

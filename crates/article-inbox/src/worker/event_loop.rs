@@ -89,8 +89,8 @@ impl EventLoop {
                 self.scheduler.stop(now());
             }
             let until = match self.scheduler.next(now()) {
-                Step::Claim(limit) => {
-                    self.claiming = Some(self.claim(limit));
+                Step::Claim { limit, running } => {
+                    self.claiming = Some(self.claim(limit, running));
                     None
                 }
                 Step::Wait(until) => until,
@@ -119,7 +119,11 @@ impl EventLoop {
             select! {
                 biased;
                 _ = &mut shutdown, if !self.scheduler.is_stopping() => self.scheduler.stop(now()),
-                claims = store_call::result(&mut self.claiming) => self.claimed(claims)?,
+                claims = store_call::result(&mut self.claiming) => {
+                    self.claimed(claims)?;
+                    // Handlers begin before more is claimed.
+                    yield_now().await;
+                }
                 extended = store_call::result(&mut extending) => self.extended(extended)?,
                 Some(settled) = self.settling.join_next() => self.settled(settled)?,
                 Some(finished) = self.running.join_next() => self.finished(finished).await,
@@ -130,7 +134,7 @@ impl EventLoop {
         }
     }
 
-    fn claim(&self, limit: u32) -> StoreCall<NewLeases> {
+    fn claim(&self, limit: u32, running: u32) -> StoreCall<NewLeases> {
         let Settings { lease, attempts, stuck_handlers, .. } = self.settings;
         // Handlers that never end keep their threads. A few of them do not stop all other work.
         let stuck = self.attempt.registry.stuck();
@@ -141,7 +145,7 @@ impl EventLoop {
                 telemetry::stuck(&jobs);
                 return Err(Error::unavailable("too many handlers never end"));
             }
-            let claims = store.claim(Claim { limit, lease, attempts }).await;
+            let claims = store.claim(Claim { limit, lease, attempts, running }).await;
             let claims = claims.inspect_err(|error| telemetry::store_failed("claim", error))?;
             let unbegun =
                 claims.claimed.iter().map(|claimed| Unbegun::new(claimed, &store)).collect();
@@ -167,6 +171,9 @@ impl EventLoop {
         let brought =
             u32::try_from(claims.claimed.len()).expect("a claim brings no more than its limit");
         self.scheduler.claimed(now(), brought, next_due);
+        if claims.alone_waits || claims.claimed.iter().any(|claimed| claimed.runs_alone) {
+            self.scheduler.run_alone();
+        }
         // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
         for (claimed, unbegun) in claims.claimed.into_iter().zip(unbegun) {

@@ -2,6 +2,7 @@
 //! and an event, their output the next action.
 
 mod backoff;
+mod capacity;
 mod heartbeat;
 mod prune_timer;
 mod shutdown;

@@ -92,7 +92,8 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     // The process was killed in both attempts.
     store.record(arrival("killed", Digest::of(article.body()))).await.unwrap();
     for _ in 0..2 {
-        let claims = store.claim(Claim { limit: 1, lease: SECOND, attempts: 2 }).await.unwrap();
+        let claims =
+            store.claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0 }).await.unwrap();
         assert_eq!(claims.claimed.len(), 1);
         clock.advance(SECOND);
     }

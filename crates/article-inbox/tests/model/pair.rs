@@ -5,8 +5,8 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Filter, Hint, MemoryStore, Prune, Source, SqliteSettings,
-    SqliteStore,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, Hint, MemoryStore, Prune, Source,
+    SqliteSettings, SqliteStore,
     store::{Arrival, Claim, Lease, Outcome, Store},
 };
 use bytes::Bytes;
@@ -108,8 +108,8 @@ impl Pair {
                 };
                 Answer::Recorded(store.record(arrival).await?)
             }
-            Step::Claim { limit, lease, attempts } => {
-                Answer::Claims(store.claim(Claim { limit, lease, attempts }).await?)
+            Step::Claim { limit, lease, attempts, running } => {
+                Answer::Claims(store.claim(Claim { limit, lease, attempts, running }).await?)
             }
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
@@ -147,9 +147,12 @@ impl Pair {
                     state,
                     attempts,
                     received_at: then,
+                    target: "default".into(),
                     at: then + Duration::from_micros(1_500),
+                    since: then + Duration::from_micros(1_500),
                     conflicts: attempts,
                     cause: has_cause.then(|| "no network".into()),
+                    failures: if has_cause { failures(then, attempts) } else { Vec::new() },
                 };
                 let bodies =
                     bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
@@ -178,7 +181,18 @@ fn said(ending: &Ending) -> Outcome {
         Ending::Unhandled(seen) => Outcome::Unhandled { seen, cause },
         Ending::Corrupt(seen) => Outcome::Corrupt { seen, cause },
         Ending::Released => Outcome::Released,
+        Ending::Snoozed(after) => Outcome::Snoozed { after },
     }
+}
+
+/// Some failures, in some cases more than are kept.
+fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {
+    let failure = |attempt| Failure {
+        at: then + Duration::from_micros(700) * attempt,
+        attempt,
+        cause: format!("no network {attempt}"),
+    };
+    (0..attempts * 4).map(failure).collect()
 }
 
 fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {

@@ -18,6 +18,7 @@ pub(crate) enum Step {
         limit: u32,
         lease: Duration,
         attempts: u32,
+        running: u32,
     },
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
@@ -75,6 +76,7 @@ pub(crate) enum Ending {
     Unhandled(usize),
     Corrupt(usize),
     Released,
+    Snoozed(Duration),
 }
 
 /// The bytes of an imported body.
@@ -119,7 +121,12 @@ fn step(rng: &mut Rng) -> Step {
         },
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
-            Step::Claim { limit, lease: pause(rng).min(DAY), attempts: rng.u32(1..5) }
+            Step::Claim {
+                limit,
+                lease: pause(rng).min(DAY),
+                attempts: rng.u32(1..7),
+                running: rng.u32(..3) / 2,
+            }
         }
         52..55 => Step::Extend {
             leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
@@ -176,7 +183,7 @@ fn pause(rng: &mut Rng) -> Duration {
 }
 
 fn ending(rng: &mut Rng) -> Ending {
-    match rng.u32(..12) {
+    match rng.u32(..13) {
         0..3 => Ending::Done,
         3..6 => Ending::Retry(pause(rng)),
         6 => Ending::Dead,
@@ -184,6 +191,7 @@ fn ending(rng: &mut Rng) -> Ending {
         8 => Ending::Corrupt(rng.usize(..=4)),
         9 => Ending::Unhandled(4),
         10 => Ending::Corrupt(4),
+        11 => Ending::Snoozed(pause(rng)),
         _ => Ending::Released,
     }
 }

@@ -8,12 +8,12 @@ use crate::{EntryKey, store::sqlite::fault::Fault};
 
 /// Requeues a dead, unhandled or corrupt entry.
 pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
-    let Some((id, mut row)) = rows::find(tx, key)? else {
+    let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
-    let requeued = row.requeue(now);
+    let requeued = stored.row.requeue(now);
     if requeued {
-        rows::save(tx, id, &row)?;
+        rows::save(tx, &stored)?;
     }
     Ok(requeued)
 }
@@ -25,12 +25,12 @@ pub(crate) fn bury(
     key: &EntryKey,
     cause: &str,
 ) -> Result<bool, Fault> {
-    let Some((id, mut row)) = rows::find(tx, key)? else {
+    let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
-    let buried = row.bury(cause, now);
+    let buried = stored.row.bury(cause, now);
     if buried {
-        rows::save(tx, id, &row)?;
+        rows::save(tx, &stored)?;
     }
     Ok(buried)
 }

@@ -54,7 +54,7 @@ pub(crate) fn show(tx: &Connection, key: &EntryKey) -> Result<Option<(Entry, Vec
 pub(crate) fn counts(tx: &Connection) -> Result<Counts, Fault> {
     let mut statement = tx.prepare_cached(sql::COUNTS)?;
     let counts = statement.query_and_then([], |row| {
-        let state = State::from_name(rows::text(row, 0)?);
+        let state = State::from_name(rows::text_in(row, 0)?);
         let state = state.ok_or_else(|| Error::damaged("an entry's state is none: run a check"))?;
         Ok((state, row.get::<_, i64>(1)?.unsigned_abs()))
     })?;

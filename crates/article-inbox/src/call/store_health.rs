@@ -1,0 +1,14 @@
+/// What a store knows about its own health.
+///
+/// ```
+/// use article_inbox::{MemoryStore, store::{Store, StoreHealth}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_inbox::Error> {
+///     assert_eq!(MemoryStore::default().health().await?, StoreHealth::default());
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive] // more may be known
+pub struct StoreHealth {}
