@@ -11,8 +11,8 @@
 //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
 //! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
 //! | `article_inbox_expired_leases_total` | counter | count | | a claim found leases that had ended: a worker was killed, or cut off from the store |
-//! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `gave_up`, `panicked` or `timed_out` |
-//! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt` or `released` |
+//! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `snoozed`, `gave_up`, `panicked` or `timed_out` |
+//! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt`, `snoozed` or `released` |
 //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
 //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
 //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |

@@ -54,7 +54,7 @@ fn deliveries_count_by_what_became_of_them() {
 #[test]
 fn attempts_count_by_their_outcome() {
     let recorder = counted(script::attempts);
-    assert_eq!(recorder.count(metric::CLAIMED, ""), 10.0);
+    assert_eq!(recorder.count(metric::CLAIMED, ""), 11.0);
     assert_counts(
         &recorder,
         metric::ATTEMPTS,
@@ -64,6 +64,7 @@ fn attempts_count_by_their_outcome() {
             ("dead", 2.0),
             ("unhandled", 1.0),
             ("corrupt", 1.0),
+            ("snoozed", 1.0),
             ("released", 1.0),
         ],
     );
@@ -72,8 +73,8 @@ fn attempts_count_by_their_outcome() {
     assert_eq!(recorder.count(metric::EXPIRED_LEASES, ""), 1.0);
     assert_eq!(recorder.count(metric::DEAD, ""), 3.0, "two by an attempt, one at a claim");
     let ended = |ending| recorder.values(metric::HANDLER_DURATION, ending).len();
-    let endings = ["succeeded", "failed", "gave_up", "panicked", "timed_out"];
-    assert_eq!(endings.map(ended), [3, 1, 1, 2, 0]);
+    let endings = ["succeeded", "failed", "snoozed", "gave_up", "panicked", "timed_out"];
+    assert_eq!(endings.map(ended), [3, 1, 1, 1, 2, 0]);
     assert_eq!(recorder.values(metric::STUCK_HANDLERS, "").last(), Some(&0.0));
     assert_eq!(recorder.count(metric::THREAD_FAILURES, ""), 0.0);
 }

@@ -82,6 +82,9 @@ impl Drop for HandlerThread {
 fn result_of(returned: Result<(), Failed>) -> AttemptResult {
     match returned {
         Ok(()) => AttemptResult::Succeeded,
+        Err(failed) if failed.is_snooze() => {
+            AttemptResult::Snoozed { after: failed.after().unwrap_or_default() }
+        }
         Err(failed) if failed.is_dead() => AttemptResult::GaveUp { cause: failed.to_string() },
         Err(failed) => AttemptResult::Failed { cause: failed.to_string(), after: failed.after() },
     }
