@@ -10,6 +10,7 @@ mod hint;
 mod list;
 mod prune;
 mod settle;
+mod store_health;
 
 pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Lease};
@@ -18,3 +19,4 @@ pub use hint::Hint;
 pub use list::{Counts, Filter, Page};
 pub use prune::{Prune, Pruned};
 pub use settle::{Outcome, Settled};
+pub use store_health::StoreHealth;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Inbox;
-use crate::{Error, telemetry};
+use crate::{Error, call::StoreHealth, telemetry};
 
 /// The health of an inbox, for a status page or an alarm.
 ///
@@ -34,6 +34,8 @@ pub struct Health {
     pub hints_held: usize,
     /// Hints that were dropped, because too many were held.
     pub hints_dropped: u64,
+    /// What the store reports about itself. Empty if it does not answer.
+    pub store: StoreHealth,
 }
 
 impl Inbox {
@@ -49,8 +51,9 @@ impl Inbox {
             telemetry::overdue(overdue.unwrap_or_default());
         }
         let overdue = overdue.ok().flatten();
+        let store = self.patiently(self.0.store.health()).await.unwrap_or_default();
         let hints = self.hint_queue();
-        Health { writable, overdue, hints_held: hints.len(), hints_dropped: hints.dropped }
+        Health { writable, overdue, hints_held: hints.len(), hints_dropped: hints.dropped, store }
     }
 
     /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.

@@ -10,7 +10,7 @@ use crate::{
     Body, Entry, EntryKey, Error,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled,
+        Pruned, Recorded, Settled, StoreHealth,
     },
 };
 
@@ -182,6 +182,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
+
+    /// What the store reports about itself. By default it has nothing to report.
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        Box::pin(async { Ok(StoreHealth::default()) })
+    }
 
     /// Finishes the calls in progress and closes the store. Every later call fails with [`Error::closed`].
     fn close(&self) -> Pending<'_, ()>;
