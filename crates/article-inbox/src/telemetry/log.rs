@@ -27,6 +27,9 @@ mod enabled {
     static DAMAGE: RateLimit = RateLimit::new();
     static STUCK: RateLimit = RateLimit::new();
     static NO_THREAD: RateLimit = RateLimit::new();
+    /// One line per minute.
+    #[cfg(feature = "sqlite")]
+    static LOG_GROWS: RateLimit = RateLimit::seconds(60);
 
     pub(crate) fn recorded(delivery: &Delivery, recorded: Recorded) {
         let (job_id, event) = (escaped(delivery.job_id()), delivery.event().as_str());
@@ -115,6 +118,18 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
+    pub(crate) fn log_grows(bytes: u64) {
+        let mebibytes = bytes >> 20;
+        let advice = "the write-ahead log cannot be emptied: look for a program that reads the database for long";
+        LOG_GROWS.log(|unlogged| warn!(target: TARGET, mebibytes, unlogged, "{advice}"));
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn unblocked() {
+        info!(target: TARGET, "the store commits again");
+    }
+
+    #[cfg(feature = "sqlite")]
     pub(crate) fn committed(calls: usize, took: Duration) {
         tracing::trace!(target: TARGET, calls, ?took, "committed");
     }
@@ -138,6 +153,10 @@ mod disabled {
     pub(crate) fn worker_failed(_: &Error) {}
     pub(crate) fn stuck(_: usize) {}
     pub(crate) fn no_thread() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn log_grows(_: u64) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn unblocked() {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

@@ -3,25 +3,39 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Lets one event per second through, and counts the others.
+/// Lets one event per second through, or per a longer period, and counts the others.
 pub(super) struct RateLimit {
+    period: u64,
     last: AtomicU64,
     unlogged: AtomicU64,
 }
 
 impl RateLimit {
     pub(super) const fn new() -> Self {
-        Self { last: AtomicU64::new(0), unlogged: AtomicU64::new(0) }
+        Self::seconds(1)
     }
 
-    /// Logs now, unless an event was logged in this second. `log` is given how many events were not logged since the last.
+    /// One event in this many seconds.
+    pub(super) const fn seconds(period: u64) -> Self {
+        Self { period, last: AtomicU64::new(0), unlogged: AtomicU64::new(0) }
+    }
+
+    /// Logs now, unless an event was logged in this period. `log` is given how many events were not logged since the last.
     pub(super) fn log(&self, log: impl FnOnce(Option<u64>)) {
         let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
         self.log_at(second, log);
     }
 
     fn log_at(&self, second: u64, log: impl FnOnce(Option<u64>)) {
-        if self.last.swap(second, Ordering::Relaxed) == second {
+        let last = self.last.load(Ordering::Relaxed);
+        // After a clock was set back, the last event lies in the future.
+        let is_early = (last..last.saturating_add(self.period)).contains(&second);
+        let is_first = || {
+            let swapped =
+                self.last.compare_exchange(last, second, Ordering::Relaxed, Ordering::Relaxed);
+            swapped.is_ok()
+        };
+        if is_early || !is_first() {
             self.unlogged.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -41,5 +55,14 @@ mod tests {
             limit.log_at(second, |unlogged| logged.push((second, unlogged)));
         }
         assert_eq!(logged, [(1, None), (2, Some(2)), (3, None), (1, Some(1))]);
+    }
+
+    #[test]
+    fn a_longer_period_lets_fewer_events_through() {
+        let (limit, mut logged) = (RateLimit::seconds(60), Vec::new());
+        for second in [100, 159, 160, 161, 30] {
+            limit.log_at(second, |unlogged| logged.push((second, unlogged)));
+        }
+        assert_eq!(logged, [(100, None), (160, Some(1)), (30, Some(1))]);
     }
 }
