@@ -115,6 +115,24 @@ pub(crate) fn no_thread() {
     log::no_thread();
 }
 
+/// The write-ahead log has this size.
+#[cfg(feature = "sqlite")]
+pub(crate) fn log_bytes(bytes: u64) {
+    count::log_bytes(bytes);
+}
+
+/// The write-ahead log is too large, and could not be emptied.
+#[cfg(feature = "sqlite")]
+pub(crate) fn log_grows(bytes: u64) {
+    log::log_grows(bytes);
+}
+
+/// The store can commit again.
+#[cfg(feature = "sqlite")]
+pub(crate) fn unblocked() {
+    log::unblocked();
+}
+
 /// This many calls became durable with one sync of the disk, in this time.
 #[cfg(feature = "sqlite")]
 pub(crate) fn committed(calls: usize, took: Duration) {

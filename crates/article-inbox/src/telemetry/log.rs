@@ -32,6 +32,8 @@ mod enabled {
 
     /// One line per minute, for as long as it lasts.
     static STUCK: RateLimit = RateLimit::per_minute();
+    #[cfg(feature = "sqlite")]
+    static LOG_GROWS: RateLimit = RateLimit::per_minute();
 
     pub(crate) fn recorded(delivery: &Delivery, recorded: Recorded) {
         let (job_id, event) = (escaped(delivery.job_id()), delivery.event().as_str());
@@ -145,6 +147,18 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
+    pub(crate) fn log_grows(bytes: u64) {
+        let mebibytes = bytes >> 20;
+        let advice = "the write-ahead log cannot be emptied: look for a program that reads the database for long";
+        LOG_GROWS.log(|unlogged| warn!(target: TARGET, mebibytes, unlogged, "{advice}"));
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn unblocked() {
+        info!(target: TARGET, "the store commits again");
+    }
+
+    #[cfg(feature = "sqlite")]
     pub(crate) fn committed(calls: usize, took: Duration) {
         tracing::trace!(target: TARGET, calls, ?took, "committed");
     }
@@ -170,6 +184,10 @@ mod disabled {
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}
     pub(crate) fn stuck(_: &[&EntryKey]) {}
     pub(crate) fn no_thread() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn log_grows(_: u64) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn unblocked() {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }
