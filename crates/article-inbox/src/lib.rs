@@ -31,4 +31,4 @@ pub use store::memory::MemoryStore;
 pub use store::sqlite::{SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
-pub use worker::{Failed, Job, Retention, Worker};
+pub use worker::{Failed, Job, Retention, StuckHandler, Worker, WorkerFailure, Workers};

@@ -190,7 +190,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
 
-    /// What the store knows about its own health without reading much. The default knows nothing.
+    /// What the store reports about itself. By default it has nothing to report.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async { Ok(StoreHealth::default()) })
     }

@@ -4,11 +4,7 @@
 //! deliveries share one sync of the disk.
 
 mod fault;
-mod file_system;
-
-mod database_file;
-
-mod lock_file;
+mod files;
 
 mod connection;
 
@@ -20,6 +16,7 @@ mod reader;
 
 mod writer;
 
+mod opening;
 mod settings;
 
 mod store;

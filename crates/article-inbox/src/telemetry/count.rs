@@ -74,13 +74,29 @@ mod enabled {
         counter!(metric::STORE_FAILURES, "call" => call).increment(1);
     }
 
-    pub(crate) fn given_up(handlers: usize) {
+    pub(crate) fn workers(running: u32) {
+        gauge!(metric::WORKERS).set(running);
+        // Registered with zero, as above.
+        counter!(metric::WORKER_FAILURES).increment(0);
+    }
+
+    pub(crate) fn worker_failed() {
+        counter!(metric::WORKER_FAILURES).increment(1);
+    }
+
+    pub(crate) fn stuck_handlers(handlers: usize) {
         let handlers = u32::try_from(handlers).unwrap_or(u32::MAX);
         gauge!(metric::STUCK_HANDLERS).set(handlers);
     }
 
     pub(crate) fn no_thread() {
         counter!(metric::THREAD_FAILURES).increment(1);
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn log_bytes(bytes: u64) {
+        // Exact up to 2^53.
+        gauge!(metric::LOG_BYTES).set(bytes as f64);
     }
 
     #[cfg(feature = "sqlite")]
@@ -104,8 +120,12 @@ mod disabled {
     pub(crate) fn pruned(_: &Pruned) {}
     pub(crate) fn overdue(_: Duration) {}
     pub(crate) fn store_failed(_: &'static str) {}
-    pub(crate) fn given_up(_: usize) {}
+    pub(crate) fn workers(_: u32) {}
+    pub(crate) fn worker_failed() {}
+    pub(crate) fn stuck_handlers(_: usize) {}
     pub(crate) fn no_thread() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn log_bytes(_: u64) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

@@ -6,6 +6,11 @@ mod committer;
 mod failure;
 mod group_commit;
 mod handle;
+mod log_keeper;
+mod status;
 mod thread;
+mod write_connection;
 
-pub(super) use self::{failure::store_has_stopped, handle::Handle};
+pub(super) use self::{
+    failure::store_has_stopped, handle::Handle, write_connection::WriteConnection,
+};
