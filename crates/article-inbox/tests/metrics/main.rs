@@ -129,7 +129,7 @@ fn the_table_lists_what_is_emitted() {
     let (table, series) = (table(), recorder.series());
     let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
     assert_eq!(names, table.keys().collect(), "emitted, and in the table");
-    assert_eq!(table.len(), 17);
+    assert_eq!(table.len(), 18);
     for Series { name, kind, labels } in &series {
         let row = &table[name];
         assert_eq!(*kind, row.kind, "{name}");
@@ -169,6 +169,7 @@ fn table() -> BTreeMap<String, Row> {
         let unit = match unit {
             "count" => Unit::Count,
             "seconds" => Unit::Seconds,
+            "bytes" => Unit::Bytes,
             other => panic!("{name}: {other} is no unit"),
         };
         let labels = labels

@@ -119,9 +119,6 @@ pub(super) const FAR_AWAY: &str = concat!(
 );
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
-pub(super) const META: &str = "SELECT value FROM article_inbox_meta WHERE name = ?1";
-pub(super) const SET_META: &str =
-    "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
 
 #[cfg(test)]
 mod tests {
@@ -187,8 +184,6 @@ mod tests {
             LEASED,
             FAR_AWAY,
             PROBE,
-            META,
-            SET_META,
         ];
         for statement in all {
             for line in plan(&connection, statement) {
