@@ -3,6 +3,7 @@
 //! Where a case is about a named invariant of the inbox, its documentation begins with the name. The invariants are
 //! explained in the guide of `article-webhook`, on the page `guide::invariants`.
 
+pub mod alone;
 pub mod claim;
 pub mod completion;
 pub mod durable;

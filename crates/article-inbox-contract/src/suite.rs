@@ -48,6 +48,19 @@ macro_rules! store_contract {
                 an_entry_is_handed_to_one_worker,
                 a_fence_grows_with_each_claim,
             }
+            alone {
+                an_entry_that_was_interrupted_twice_runs_alone,
+                an_entry_that_was_interrupted_once_runs_beside_others,
+                an_interrupted_entry_runs_alone_in_its_last_attempt,
+                an_entry_that_must_run_alone_waits_for_others,
+                an_entry_that_must_run_alone_waits_for_its_turn,
+                an_entry_that_must_run_alone_is_buried_in_the_end,
+                an_entry_on_its_last_attempt_is_claimed_by_itself,
+                an_entry_on_its_last_attempt_begins_another_claim,
+                an_outcome_ends_the_suspicion,
+                a_release_does_not_end_the_suspicion,
+                a_requeue_ends_the_suspicion,
+            }
             settle {
                 a_lease_is_extended_from_now_on,
                 leases_that_hold_are_told_from_those_that_do_not,
@@ -64,6 +77,8 @@ macro_rules! store_contract {
                 several_bodies_are_rejected_together,
                 a_released_entry_is_due_now,
                 a_released_entry_keeps_its_cause,
+                a_snoozed_entry_is_due_after_its_pause,
+                a_snoozed_entry_keeps_its_cause,
                 a_lease_holds_until_it_ends,
                 a_lease_that_has_ended_changes_nothing,
                 a_lease_that_another_worker_has_changes_nothing,
@@ -89,6 +104,7 @@ macro_rules! store_contract {
                 the_bytes_of_other_entries_stay,
                 only_done_and_unhandled_entries_go,
                 entries_do_not_go_before_their_time,
+                dead_entries_go_by_their_own_limit,
                 a_pruned_entry_is_forgotten,
                 old_hints_go,
                 a_batch_is_no_larger_than_asked_for,
@@ -99,16 +115,23 @@ macro_rules! store_contract {
                 an_empty_store_is_empty,
                 the_longest_wait_is_known,
                 a_later_attempt_is_not_yet_a_wait,
-                a_leased_entry_does_not_wait,
+                a_leased_entry_is_due_once_its_lease_has_ended,
+                an_entry_shows_since_when_it_is_in_its_state,
+                an_entry_shows_its_last_failures,
+                an_entry_shows_the_target_of_its_first_body,
                 pages_follow_each_other_by_id,
                 a_full_page_may_be_the_last,
                 a_list_is_filtered_by_state,
                 a_list_is_filtered_by_job_and_event,
+                a_list_is_filtered_by_target_and_age,
                 a_list_shows_the_entries_as_they_are,
             }
             operator {
                 a_requeued_entry_begins_anew,
                 a_requeued_entry_has_all_its_attempts,
+                a_waiting_entry_is_requeued_before_its_time,
+                a_done_entry_is_requeued_while_a_body_is_there,
+                a_requeued_entry_keeps_its_failures,
                 other_entries_are_not_requeued,
                 a_buried_entry_is_dead,
                 other_entries_are_not_buried,
@@ -166,6 +189,9 @@ macro_rules! durable_store_contract {
                 what_is_gone_stays_gone,
                 an_operators_work_survives,
             }
+            alone {
+                the_end_of_the_process_is_an_interruption,
+            }
         }
     };
 }
@@ -198,6 +224,7 @@ mod tests {
     fn every_case_is_in_the_table() {
         let table = include_str!("suite.rs");
         let parts = [
+            include_str!("cases/alone.rs"),
             include_str!("cases/claim.rs"),
             include_str!("cases/completion.rs"),
             include_str!("cases/durable.rs"),

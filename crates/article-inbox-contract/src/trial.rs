@@ -14,7 +14,8 @@ use bytes::Bytes;
 use crate::{Durable, Subject, Transactional};
 
 /// The claim of a case that is not about claims.
-pub(crate) const CLAIM: Claim = Claim { limit: 100, lease: Duration::from_secs(60), attempts: 3 };
+pub(crate) const CLAIM: Claim =
+    Claim { limit: 100, lease: Duration::from_secs(60), attempts: 3, running: 0 };
 
 /// The first body of an entry, in a case that is not about bodies.
 pub(crate) const FIRST: &str = "{}";

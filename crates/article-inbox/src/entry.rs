@@ -1,6 +1,7 @@
 //! What the inbox keeps: entries and their bodies.
 
 mod body;
+mod failure;
 mod key;
 mod source;
 mod state;
@@ -8,6 +9,8 @@ mod state;
 use std::time::SystemTime;
 
 pub use body::{Body, MAX_BODIES};
+pub(crate) use failure::FailureLine;
+pub use failure::{Failure, MAX_FAILURES};
 pub use key::EntryKey;
 pub use source::Source;
 pub use state::State;
@@ -44,11 +47,17 @@ pub struct Entry {
     pub attempts: u32,
     /// When its first body was stored.
     pub received_at: SystemTime,
+    /// The label of the publish target that its first body was delivered to.
+    pub target: Box<str>,
     /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
     pub at: SystemTime,
+    /// When it entered its state. Waiting: when the wait began.
+    pub since: SystemTime,
     /// How many bodies differed from all earlier ones, including those that were not kept.
     pub conflicts: u32,
     /// Why it waits again, or is dead, unhandled or corrupt. If the handler returned an error, the cause is that
     /// error. `Debug` shows it; log events of this crate never do.
     pub cause: Option<String>,
+    /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES`].
+    pub failures: Vec<Failure>,
 }

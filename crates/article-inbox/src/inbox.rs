@@ -27,7 +27,7 @@ use self::{hint_queue::HintQueue, probe_cache::ProbeCache};
 use crate::{
     Clock, Error,
     store::{Pending, Store, memory::MemoryStore},
-    worker::{Failed, Job, WakeSignal, Worker},
+    worker::{Failed, Job, Registry, WakeSignal, Worker},
 };
 
 pub use health::Health;
@@ -76,6 +76,7 @@ pub struct Inbox(Arc<Shared>);
 struct Shared {
     store: Arc<dyn Store>,
     wake: WakeSignal,
+    workers: Registry,
     hints: Mutex<HintQueue>,
     probe: tokio::sync::Mutex<ProbeCache>,
 }
@@ -103,6 +104,7 @@ impl Inbox {
         Self(Arc::new(Shared {
             store,
             wake: WakeSignal::default(),
+            workers: Registry::default(),
             hints: Mutex::default(),
             probe: tokio::sync::Mutex::default(),
         }))
@@ -120,7 +122,8 @@ impl Inbox {
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
-        Worker::new(Arc::clone(&self.0.store), self.0.wake.clone(), handler)
+        let Shared { store, wake, workers, .. } = &*self.0;
+        Worker::new(Arc::clone(store), wake.clone(), workers.clone(), handler)
     }
 
     /// Finishes the calls in progress and closes the store. Every later delivery is answered 503. Stop the server and

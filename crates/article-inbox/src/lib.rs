@@ -23,7 +23,7 @@ mod inbox;
 pub use call::{Completion, Counts, Filter, Hint, Page, Prune, Pruned};
 pub use clock::Clock;
 pub use digest::Digest;
-pub use entry::{Body, Entry, EntryKey, MAX_BODIES, Source, State};
+pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
 pub use error::Error;
 pub use inbox::{Health, Imported, Inbox};
 pub use store::memory::MemoryStore;
@@ -31,4 +31,4 @@ pub use store::memory::MemoryStore;
 pub use store::sqlite::{SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
-pub use worker::{Failed, Job, Retention, Worker};
+pub use worker::{Failed, Job, Retention, StuckHandler, Worker, WorkerFailure, Workers};

@@ -14,6 +14,6 @@ mod restart;
 mod row;
 mod settle;
 
-pub use claim::ClaimDecision;
+pub use claim::{ClaimDecision, Claiming};
 pub use record::{BodyWrite, Recording};
 pub use row::Row;

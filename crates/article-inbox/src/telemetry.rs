@@ -77,19 +77,36 @@ pub(crate) fn store_failed(call: &'static str, error: &Error) {
     log::store_failed(call, error);
 }
 
-/// A worker ends because the store cannot be used any more.
+/// This many workers of an inbox run.
+pub(crate) fn workers(running: u32) {
+    count::workers(running);
+}
+
+/// A worker ends with an error.
 pub(crate) fn worker_failed(error: &Error) {
+    count::worker_failed();
     log::worker_failed(error);
 }
 
-/// This many handlers still run, although their attempts were abandoned.
-pub(crate) fn given_up(handlers: usize) {
-    count::given_up(handlers);
+/// A worker was dropped before it was told to stop.
+pub(crate) fn worker_dropped() {
+    count::worker_failed();
+    log::worker_dropped();
 }
 
-/// Too many of them still run, so nothing is claimed.
-pub(crate) fn stuck(handlers: usize) {
-    log::stuck(handlers);
+/// An attempt is given up, and its handler goes on.
+pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
+    log::given_up(key, attempt);
+}
+
+/// This many handlers go on, although their attempts were given up.
+pub(crate) fn stuck_handlers(handlers: usize) {
+    count::stuck_handlers(handlers);
+}
+
+/// Too many of them go on, so nothing is claimed.
+pub(crate) fn stuck(jobs: &[&EntryKey]) {
+    log::stuck(jobs);
 }
 
 /// The system could not start a thread for an attempt.

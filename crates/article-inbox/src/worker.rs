@@ -3,15 +3,13 @@
 mod failed;
 mod job;
 mod retention;
+mod status;
 mod wake;
 
+mod registry;
 mod schedule;
-
-mod attempt_result;
 mod store_call;
 
-mod decode;
-mod handler_thread;
 mod settings;
 
 mod attempt;
@@ -20,16 +18,17 @@ mod event_loop;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{Error, store::Store, telemetry};
+use crate::{Error, store::Store};
 
 pub use failed::Failed;
 pub use job::Job;
+pub(crate) use registry::Registry;
 pub use retention::Retention;
+pub use status::{StuckHandler, WorkerFailure, Workers};
 pub(crate) use wake::WakeSignal;
 
-use attempt::Attempt;
+use attempt::{Attempt, Handler};
 use event_loop::EventLoop;
-use handler_thread::Handler;
 use schedule::Backoff;
 use settings::Settings;
 
@@ -53,6 +52,7 @@ use settings::Settings;
 /// | [`shutdown_grace`](Self::shutdown_grace) | 25 seconds | 0 |
 /// | [`poll`](Self::poll) | 5 seconds | 10 milliseconds |
 /// | [`retention`](Self::retention) | 7 and 30 days | 1 hour |
+/// | [`stuck_handlers`](Self::stuck_handlers) | 64 | 1 |
 ///
 /// ```
 /// use std::time::Duration;
@@ -93,20 +93,29 @@ pub struct Worker {
     handler: Handler,
     store: Arc<dyn Store>,
     wake: WakeSignal,
+    registry: Registry,
     settings: Settings,
 }
 
 impl Worker {
-    pub(crate) fn new<H, F>(store: Arc<dyn Store>, wake: WakeSignal, handler: H) -> Self
+    pub(crate) fn new<H, F>(
+        store: Arc<dyn Store>,
+        wake: WakeSignal,
+        registry: Registry,
+        handler: H,
+    ) -> Self
     where
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let handler: Handler = Arc::new(move |job| Box::pin(handler(job)));
-        Self { handler, store, wake, settings: Settings::default() }
+        Self { handler, store, wake, registry, settings: Settings::default() }
     }
 
-    /// Maximum number of attempts at the same time. Each runs in a thread of its own, where it may block.
+    /// Maximum number of attempts at the same time. Each handler runs in a thread of its own, in the context of the
+    /// runtime that runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with
+    /// blocking I/O, `Handle::block_on`, a runtime of its own, or a client that has one, such as `reqwest::blocking` or
+    /// `postgres`. It blocks no other task.
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.settings.concurrency = concurrency;
         self
@@ -125,8 +134,8 @@ impl Worker {
         self
     }
 
-    /// How long an attempt may take. After that its handler is cancelled and the attempt has failed. A handler that
-    /// never awaits cannot be cancelled: it keeps its thread until it returns.
+    /// How long an attempt may take. After that its handler is cancelled at the next `await` at which it waits, and the
+    /// attempt has failed. A handler that never waits there cannot be cancelled: it keeps its thread until it returns.
     pub fn handler_timeout(mut self, limit: Duration) -> Self {
         self.settings.handler_timeout = limit;
         self
@@ -159,19 +168,66 @@ impl Worker {
         self
     }
 
+    /// How many handlers may go on after their attempts were given up. Each keeps a thread. When there are as many in
+    /// this inbox, the worker claims nothing until one of them ends: it says so in the log and lists them in
+    /// [`Health::stuck`](crate::Health::stuck). Restart the program if none of them will end.
+    pub fn stuck_handlers(mut self, limit: usize) -> Self {
+        self.settings.stuck_handlers = limit;
+        self
+    }
+
     /// Runs until `shutdown` resolves. Then it claims nothing more, handlers have the [grace](Self::shutdown_grace) period to
-    /// finish, and unfinished entries are released without counting the attempt. While the store fails temporarily, it
-    /// retries.
+    /// finish, and unfinished entries are released without counting the attempt.
+    ///
+    /// While the store fails temporarily or finds damage, the worker retries. Any other error ends it. Such an end must
+    /// not end the receiver, so that articles are stored until someone has repaired what is wrong: run the worker in a
+    /// task of its own, as below. Its end is logged, counted, and shown by [`Health::workers`](crate::Health::workers).
+    ///
+    /// If the future is dropped, entries whose handlers have not begun are given back at once, and their attempts do not
+    /// count. Handlers that have begun are cancelled: their attempts count, and their entries are due again after the
+    /// [lease](Self::lease).
+    ///
+    /// ```
+    /// use article_inbox::{Failed, Inbox, Job};
+    /// use article_webhook::{Reply, Sink, fixture::{self, DeliveryRequest}};
+    ///
+    /// async fn publish(_: Job) -> Result<(), Failed> {
+    ///     Ok(())
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     let wrong = inbox.worker(publish).concurrency(0);
+    ///     let worker = tokio::spawn(wrong.run(std::future::pending::<()>())); // or until a signal
+    ///     assert!(worker.await?.is_err());
+    ///
+    ///     // The inbox still stores.
+    ///     let post = DeliveryRequest::complete();
+    ///     let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+    ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    ///     let failure = inbox.health().await.workers.failure.unwrap();
+    ///     assert_eq!(failure.error, "worker: concurrency: expected at least 1, found 0");
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
     ///
-    /// A setting is out of range: then nothing was claimed. The store is closed or damaged, or cannot be used any more.
+    /// A setting is out of range: then nothing was claimed. The inbox is closed, or its store cannot be used until an
+    /// operator changes something.
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
-        let Self { handler, store, wake, settings } = self;
-        settings.check()?;
-        let attempt = Attempt { handler, store, settings, threads: Arc::default() };
-        let ended = EventLoop::new(wake, attempt).run(shutdown).await;
-        ended.inspect_err(telemetry::worker_failed)
+        let Self { handler, store, wake, registry, settings } = self;
+        let running = registry.start_worker(Arc::clone(&store));
+        let ended = match settings.check() {
+            Ok(()) => {
+                let attempt = Attempt { handler, store, settings, registry };
+                EventLoop::new(wake, attempt).run(shutdown).await
+            }
+            Err(error) => Err(error),
+        };
+        running.end(&ended);
+        ended
     }
 }
 

@@ -19,7 +19,8 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     trial.advance(1);
     let completion = trial.store().completion(lease).unwrap();
     assert_eq!(trial.complete(&completion), 1);
-    let done = Entry { state: State::Done, at: trial.now(), cause: None, ..before };
+    let now = trial.now();
+    let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
     assert_eq!(trial.entry("job_1").await, done);
 }
 

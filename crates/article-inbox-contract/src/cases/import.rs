@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_inbox::{
-    Body, Digest, Entry, Source, State,
+    Body, Digest, Entry, Failure, Source, State,
     store::{Lease, Outcome, Recorded, Settled},
 };
 use bytes::Bytes;
@@ -16,15 +16,23 @@ use crate::{
 const THEN: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
+    let failure = |attempt, cause: &str| Failure {
+        at: THEN + Duration::from_secs(12),
+        attempt,
+        cause: cause.into(),
+    };
     let entry = Entry {
         id: 4711,
         key: key(id),
         state,
         attempts: 2,
         received_at: THEN + Duration::from_secs(10),
+        target: "blog".into(),
         at: THEN + Duration::from_secs(20),
+        since: THEN + Duration::from_secs(15),
         conflicts: 3,
         cause: Some("no network".into()),
+        failures: vec![failure(1, "no such author"), failure(2, "no network")],
     };
     let body = |text: &'static str, bytes: Option<&'static str>| Body {
         received_at: THEN + Duration::from_secs(10),
@@ -54,7 +62,8 @@ pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.store().import(entry.clone(), bodies).await.unwrap();
     let imported = trial.entry("job_1").await;
-    let expected = Entry { id: imported.id, state: State::Waiting, at: trial.now(), ..entry };
+    let (state, now) = (State::Waiting, trial.now());
+    let expected = Entry { id: imported.id, state, at: now, since: now, ..entry };
     assert_eq!(imported, expected);
 }
 
@@ -120,8 +129,13 @@ pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
 pub async fn imported_times_are_rounded_down(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Done);
     let precise = |time: SystemTime| time + Duration::from_nanos(999_999);
-    let given =
-        Entry { received_at: precise(entry.received_at), at: precise(entry.at), ..entry.clone() };
+    let mut given = Entry {
+        received_at: precise(entry.received_at),
+        at: precise(entry.at),
+        since: precise(entry.since),
+        ..entry.clone()
+    };
+    given.failures.iter_mut().for_each(|failure| failure.at = precise(failure.at));
     let precise =
         bodies.iter().map(|body| Body { received_at: precise(body.received_at), ..body.clone() });
     trial.store().import(given, precise.collect()).await.unwrap();

@@ -37,9 +37,12 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
         state: State::Waiting,
         attempts: 0,
         received_at: trial.now(),
+        target: "default".into(),
         at: trial.now(),
+        since: trial.now(),
         conflicts: 0,
         cause: None,
+        failures: Vec::new(),
     };
     assert_eq!(entry, expected);
 }

@@ -97,7 +97,8 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     let before = trial.entry("job_1").await;
     trial.advance(1);
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
-    let done = Entry { state: State::Done, at: trial.now(), cause: None, ..before };
+    let now = trial.now();
+    let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
     assert_eq!(trial.entry("job_1").await, done);
 }
 
@@ -189,6 +190,30 @@ pub async fn a_released_entry_keeps_its_cause(trial: Trial<impl Subject>) {
     trial.settle(lease, Outcome::Released).await;
     let entry = trial.entry("job_1").await;
     assert_eq!((entry.attempts, entry.cause.as_deref()), (1, Some("no network")));
+}
+
+/// A snoozed entry waits for the pause, and the attempt does not count.
+pub async fn a_snoozed_entry_is_due_after_its_pause(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.advance(1);
+    let after = Duration::from_secs(30);
+    assert_eq!(trial.settle(lease, Outcome::Snoozed { after }).await, Settled::Settled);
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    assert_eq!((entry.since, entry.at), (trial.now(), trial.now() + after));
+    assert!(trial.claim().await.claimed.is_empty());
+    trial.advance(30);
+    assert_eq!(trial.claim().await.claimed[0].attempt, 1);
+}
+
+/// A snoozed entry keeps the cause of its earlier attempt, and nothing new has failed.
+pub async fn a_snoozed_entry_keeps_its_cause(trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    let before = trial.entry("job_1").await;
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Snoozed { after: Duration::ZERO }).await;
+    assert_eq!(trial.entry("job_1").await, before);
 }
 
 /// A lease holds until its last millisecond.

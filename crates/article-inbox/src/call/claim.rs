@@ -7,12 +7,14 @@ use crate::{Body, EntryKey};
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Lease, Row};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Lease, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
-/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("attempts are left")
+/// };
 /// assert_eq!(lease.id, 7);
 /// assert!(entry.extend(lease, claim.lease, now));
 /// assert!(!entry.extend(Lease { fence: lease.fence - 1, ..lease }, claim.lease, now));
@@ -35,7 +37,7 @@ pub struct Lease {
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), article_inbox::Error> {
 ///     let store = MemoryStore::default();
-///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8 }).await?;
+///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0 }).await?;
 ///     assert!(claims.claimed.is_empty(), "nothing is stored yet");
 ///     Ok(())
 /// }
@@ -49,6 +51,8 @@ pub struct Claim {
     pub lease: Duration,
     /// How many attempts an entry may have.
     pub attempts: u32,
+    /// How many handlers of this worker run already.
+    pub running: u32,
 }
 
 /// The result of a claim.
@@ -58,7 +62,7 @@ pub struct Claim {
 ///
 /// let nothing = Claims::default();
 /// assert_eq!((nothing.claimed.len(), nothing.buried.len()), (0, 0));
-/// assert_eq!((nothing.expired, nothing.next_due), (0, None));
+/// assert_eq!((nothing.expired, nothing.alone_waits, nothing.next_due), (0, false, None));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
@@ -69,6 +73,8 @@ pub struct Claims {
     pub buried: Vec<EntryKey>,
     /// How many of these entries, leased or buried, had an expired lease.
     pub expired: u32,
+    /// A due entry must run alone and was left, because others run. Claim nothing more until they have ended.
+    pub alone_waits: bool,
     /// When the next entry is due: the smallest `at` of all waiting and leased entries that were not claimed now.
     pub next_due: Option<SystemTime>,
 }
@@ -84,6 +90,7 @@ pub struct Claims {
 ///     key: EntryKey::article("job_1".parse()?),
 ///     attempt: 2,
 ///     received_at: SystemTime::now(),
+///     runs_alone: false,
 ///     bodies: Vec::new(),
 /// };
 /// assert_eq!(claimed.key.to_string(), "job_1 (article.complete)");
@@ -100,6 +107,8 @@ pub struct Claimed {
     pub attempt: u32,
     /// When the first body was stored.
     pub received_at: SystemTime,
+    /// Whether the worker must run it alone, and claim nothing until it has ended.
+    pub runs_alone: bool,
     /// The bodies in the order of their arrival.
     pub bodies: Vec<Body>,
 }

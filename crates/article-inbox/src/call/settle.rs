@@ -4,12 +4,14 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::{State, store::{Claim, ClaimDecision, Outcome, Row}};
+/// use article_inbox::{State, store::{Claim, ClaimDecision, Claiming, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
-/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("attempts are left")
+/// };
 ///
 /// let retry = Outcome::Retry { after: Duration::from_secs(10), cause: "the blog is down".into() };
 /// entry.settle(lease, &retry, 1, now);
@@ -50,18 +52,26 @@ pub enum Outcome {
     },
     /// Waiting, due now, because the worker stops. The attempt does not count, and the cause stays.
     Released,
+    /// Waiting, and due after a pause, because the handler asked for it. The attempt does not count, and the cause
+    /// stays.
+    Snoozed {
+        /// The pause.
+        after: Duration,
+    },
 }
 
 /// Whether an outcome was stored.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Outcome, Row, Settled};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Outcome, Row, Settled};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 /// let mut entry = Row::new(now);
-/// let ClaimDecision::Leased(lease) = entry.claim(7, &claim, now) else { panic!("attempts are left") };
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("attempts are left")
+/// };
 /// assert_eq!(entry.settle(lease, &Outcome::Released, 1, now), Settled::Settled);
 /// assert_eq!(entry.settle(lease, &Outcome::Done, 1, now), Settled::LostLease);
 /// ```

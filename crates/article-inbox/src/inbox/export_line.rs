@@ -4,7 +4,9 @@ use article_webhook::JobId;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Body, Digest, Entry, EntryKey, MAX_BODIES, Source, State,
+    Body, Digest, Entry, EntryKey, Failure, MAX_BODIES, Source, State,
+    entry::FailureLine,
+    rules::Row,
     timestamp::{END_OF_9999, from_millis, to_millis},
 };
 
@@ -17,9 +19,14 @@ pub(super) struct ExportLine {
     attempts: u32,
     received_at: u64,
     at: u64,
+    /// Missing in exports of versions that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
     conflicts: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<FailureLine>,
     bodies: Vec<BodyLine>,
 }
 
@@ -45,8 +52,10 @@ impl ExportLine {
             attempts: entry.attempts,
             received_at: unsigned_millis(entry.received_at),
             at: unsigned_millis(entry.at),
+            since: Some(unsigned_millis(entry.since)),
             conflicts: entry.conflicts,
             cause: entry.cause,
+            failures: entry.failures.into_iter().map(FailureLine::from).collect(),
             bodies: bodies.into_iter().map(BodyLine::new).collect(),
         }
     }
@@ -57,6 +66,11 @@ impl ExportLine {
         let state = State::from_name(&self.state).ok_or("state: not a state")?;
         let bodies: Result<Vec<_>, _> = self.bodies.into_iter().map(BodyLine::into_body).collect();
         let bodies = bodies?;
+        let failures: Result<Vec<_>, _> = self
+            .failures
+            .into_iter()
+            .map(|line| time(line.at).map(|_| Failure::from(line)))
+            .collect();
         if bodies.is_empty() || bodies.len() > MAX_BODIES {
             return Err(format!("bodies: expected 1 to {MAX_BODIES}"));
         }
@@ -71,15 +85,19 @@ impl ExportLine {
         let is_lost = matches!(state, State::Waiting | State::Leased | State::Corrupt)
             && bodies.iter().all(|body| body.bytes.is_none());
         let state = if is_lost { State::Corrupt } else { state };
+        let (received_at, at) = (time(self.received_at)?, time(self.at)?);
         let entry = Entry {
             id: 0,
             key: EntryKey { job_id, event: self.event.as_str().into() },
             state,
             attempts: self.attempts,
-            received_at: time(self.received_at)?,
-            at: time(self.at)?,
+            received_at,
+            target: bodies[0].target.clone(),
+            at,
+            since: self.since.map_or(Ok(Row::assumed_since(state, received_at, at)), time)?,
             conflicts: self.conflicts,
             cause: self.cause,
+            failures: failures?,
         };
         Ok((entry, bodies))
     }

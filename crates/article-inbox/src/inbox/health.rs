@@ -3,7 +3,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Inbox;
-use crate::{Error, call::StoreHealth, telemetry};
+use crate::{
+    Error,
+    call::StoreHealth,
+    telemetry,
+    worker::{StuckHandler, Workers},
+};
 
 /// The health of an inbox, for a status page or an alarm.
 ///
@@ -14,12 +19,14 @@ use crate::{Error, call::StoreHealth, telemetry};
 /// async fn main() -> Result<(), article_inbox::Error> {
 ///     let inbox = Inbox::memory();
 ///     let health = inbox.health().await;
-///     assert!(health.writable.is_ok());
-///     assert_eq!((health.overdue, health.hints_held, health.hints_dropped), (None, 0, 0));
+///     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(None)));
+///     assert_eq!((health.workers.running, health.stuck.len()), (0, 0), "nothing is worked on");
+///     assert_eq!((health.hints_held, health.hints_dropped), (0, 0));
 ///
 ///     inbox.close().await?;
 ///     let health = inbox.health().await;
 ///     assert_eq!(health.writable.unwrap_err(), "the inbox is closed");
+///     assert!(health.overdue.is_err(), "unknown, which is not none");
 ///     Ok(())
 /// }
 /// ```
@@ -28,8 +35,14 @@ use crate::{Error, call::StoreHealth, telemetry};
 pub struct Health {
     /// Whether the store can commit, or why not. At most a second old.
     pub writable: Result<(), String>,
-    /// How long the oldest due entry has been due. It grows when no worker runs, or too few.
-    pub overdue: Option<Duration>,
+    /// How long the oldest due entry has been due; `None` if no entry is due. It grows when no worker runs, or too few.
+    /// The error says why it is unknown.
+    pub overdue: Result<Option<Duration>, String>,
+    /// The workers of this inbox in this process: whether one runs, and why one ended.
+    pub workers: Workers,
+    /// Handlers that go on although their attempts were given up, those that began first first. With
+    /// [too many](crate::Worker::stuck_handlers) of them, nothing is claimed.
+    pub stuck: Vec<StuckHandler>,
     /// Hints that the store has not accepted yet.
     pub hints_held: usize,
     /// Hints that were dropped, because too many were held.
@@ -45,15 +58,16 @@ impl Inbox {
         let due_since = self.patiently(self.0.store.due_since()).await;
         let now = self.0.store.now();
         let age = |since| now.duration_since(since).unwrap_or_default();
-        // If the store does not answer, its due entries are unknown.
-        let overdue = due_since.map(|since| since.map(age));
+        let overdue = due_since.map(|since| since.map(age)).map_err(|error| error.to_string());
         if let Ok(overdue) = overdue {
             telemetry::overdue(overdue.unwrap_or_default());
         }
-        let overdue = overdue.ok().flatten();
+        let (workers, stuck) = (self.0.workers.workers(), self.0.workers.stuck());
+        telemetry::stuck_handlers(stuck.len());
         let store = self.patiently(self.0.store.health()).await.unwrap_or_default();
         let hints = self.hint_queue();
-        Health { writable, overdue, hints_held: hints.len(), hints_dropped: hints.dropped, store }
+        let (hints_held, hints_dropped) = (hints.len(), hints.dropped);
+        Health { writable, overdue, workers, stuck, hints_held, hints_dropped, store }
     }
 
     /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.

@@ -1,24 +1,49 @@
 use std::time::SystemTime;
 
 use super::Row;
-use crate::{Entry, State, timestamp::rounded};
+use crate::{
+    Entry, State,
+    entry::{Failure, MAX_FAILURES},
+    timestamp::rounded,
+};
 
 impl Row {
+    /// When an entry entered its state, where an earlier version did not store it. A wait began at some time after the
+    /// first body was stored.
+    pub(crate) fn assumed_since(
+        state: State,
+        received_at: SystemTime,
+        at: SystemTime,
+    ) -> SystemTime {
+        match state {
+            State::Waiting | State::Leased => received_at.min(at),
+            State::Done | State::Dead | State::Unhandled | State::Corrupt => at,
+        }
+    }
+
     /// The row of an entry that another store exported. A lease of that store is not valid here, so a leased entry
     /// waits, due now.
     #[must_use]
     pub fn import(entry: &Entry, now: SystemTime) -> Self {
-        let (state, at) = match entry.state {
-            State::Leased => (State::Waiting, now),
-            state => (state, rounded(entry.at)),
+        let (state, at, since) = match entry.state {
+            State::Leased => (State::Waiting, now, now),
+            state => (state, rounded(entry.at), rounded(entry.since)),
         };
+        let forgotten = entry.failures.len().saturating_sub(MAX_FAILURES);
+        let failures = entry.failures[forgotten..].iter();
         Self {
             state,
             attempts: entry.attempts,
             fence: 0,
             at,
+            since,
+            interrupted: 0,
             conflicts: entry.conflicts,
             cause: entry.cause.clone(),
+            failures: failures
+                .cloned()
+                .map(|failure| Failure { at: rounded(failure.at), ..failure })
+                .collect(),
         }
     }
 }
@@ -36,10 +61,16 @@ mod tests {
             (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
         for state in State::ALL {
             let there = Row { state, attempts: 2, fence: 5, conflicts: 1, ..Row::new(start) };
-            let entry =
-                there.clone().into_entry(7, EntryKey::article("job_1".parse().unwrap()), start);
+            let entry = there.clone().into_entry(
+                7,
+                EntryKey::article("job_1".parse().unwrap()),
+                start,
+                "blog".into(),
+            );
             let expected = match state {
-                State::Leased => Row { state: State::Waiting, at: now, fence: 0, ..there },
+                State::Leased => {
+                    Row { state: State::Waiting, at: now, since: now, fence: 0, ..there }
+                }
                 _ => Row { fence: 0, ..there },
             };
             assert_eq!(Row::import(&entry, now), expected, "{state}");

@@ -29,15 +29,19 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{call::Claim, rules::ClaimDecision};
+    use crate::{
+        call::Claim,
+        rules::{ClaimDecision, Claiming},
+    };
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
-    const CLAIM: Claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2 };
+    const CLAIM: Claim =
+        Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2, running: 0 };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {
-        match row.claim(1, &CLAIM, now) {
-            ClaimDecision::Leased(lease) => lease,
-            ClaimDecision::Buried => panic!("buried"),
+        match Claiming::new(CLAIM, now).decide(1, row) {
+            Some(ClaimDecision::Leased { lease, .. }) => lease,
+            other => panic!("{other:?}"),
         }
     }
 

@@ -1,6 +1,6 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::Row;
+use super::{Row, row::Cause};
 use crate::{Digest, MAX_BODIES, State, call::Recorded};
 
 /// The decision about a new body of an existing entry.
@@ -69,14 +69,14 @@ impl Row {
             if self.state != State::Corrupt {
                 return recording(Recorded::Duplicate, BodyWrite::Nothing);
             }
-            self.wait_until(now, None);
+            self.wait(Duration::ZERO, Cause::None, now);
             return recording(Recorded::Stored, BodyWrite::Repair(index));
         }
 
         let is_full = stored.len() >= MAX_BODIES;
         if let State::Unhandled | State::Corrupt = self.state {
             self.conflicts = self.conflicts.saturating_add(1);
-            self.wait_until(now, None);
+            self.wait(Duration::ZERO, Cause::None, now);
             let write =
                 if is_full { BodyWrite::Replace(stored.len() - 1) } else { BodyWrite::Append };
             return recording(Recorded::Stored, write);

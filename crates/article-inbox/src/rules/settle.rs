@@ -1,10 +1,9 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::Row;
+use super::{Row, row::Cause};
 use crate::{
     State,
     call::{Lease, Outcome, Settled},
-    timestamp::later,
 };
 
 impl Row {
@@ -23,11 +22,14 @@ impl Row {
         if !self.is_held(lease, now) {
             return Settled::LostLease;
         }
+        if !matches!(outcome, Outcome::Released) {
+            self.interrupted = 0;
+        }
         match outcome {
-            Outcome::Done => self.enter(State::Done, now, None),
-            Outcome::Dead { cause } => self.enter(State::Dead, now, Some(cause.clone())),
+            Outcome::Done => self.end(State::Done, Cause::None, now),
+            Outcome::Dead { cause } => self.end(State::Dead, Cause::New(cause.clone()), now),
             Outcome::Retry { after, cause } => {
-                self.wait_until(later(now, *after), Some(cause.clone()));
+                self.wait(*after, Cause::New(cause.clone()), now);
             }
             Outcome::Unhandled { seen, cause } => {
                 self.reject(State::Unhandled, (*seen, bodies), cause, now);
@@ -37,8 +39,11 @@ impl Row {
             }
             Outcome::Released => {
                 self.uncount_attempt();
-                let cause = self.cause.take();
-                self.wait_until(now, cause);
+                self.wait(Duration::ZERO, Cause::Kept, now);
+            }
+            Outcome::Snoozed { after } => {
+                self.uncount_attempt();
+                self.wait(*after, Cause::Kept, now);
             }
         }
         Settled::Settled
@@ -54,10 +59,9 @@ impl Row {
         now: SystemTime,
     ) {
         self.uncount_attempt();
+        self.end(state, Cause::New(cause.to_owned()), now);
         if bodies > seen {
-            self.wait_until(now, None);
-        } else {
-            self.enter(state, now, Some(cause.to_owned()));
+            self.wait(Duration::ZERO, Cause::None, now);
         }
     }
 
@@ -68,18 +72,21 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::{Digest, call::Claim, rules::ClaimDecision};
+    use crate::{
+        Digest,
+        call::Claim,
+        rules::{ClaimDecision, Claiming},
+    };
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
-    const CLAIM: Claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2 };
+    const CLAIM: Claim =
+        Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2, running: 0 };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {
-        match row.claim(1, &CLAIM, now) {
-            ClaimDecision::Leased(lease) => lease,
-            ClaimDecision::Buried => panic!("buried"),
+        match Claiming::new(CLAIM, now).decide(1, row) {
+            Some(ClaimDecision::Leased { lease, .. }) => lease,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -101,7 +108,8 @@ mod tests {
         let retry = Outcome::Retry { after: Duration::ZERO, cause: "no network".into() };
         row.settle(lease, &retry, 1, START);
         leased(&mut row, START);
-        assert_eq!(row.claim(1, &CLAIM, START + CLAIM.lease), ClaimDecision::Buried);
+        let buried = Claiming::new(CLAIM, START + CLAIM.lease).decide(1, &mut row);
+        assert_eq!(buried, Some(ClaimDecision::Buried));
         assert_eq!(row.cause.as_deref(), Some("no network"));
     }
 

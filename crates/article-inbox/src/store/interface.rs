@@ -75,7 +75,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///     };
 ///     store.record(arrival).await?;
 ///
-///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8 };
+///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
 ///     let lease = store.claim(claim).await?.claimed[0].lease;
 ///     assert_eq!(store.settle(lease, Outcome::Done).await?, Settled::Settled);
 ///     assert_eq!(store.counts().await?.of(State::Done), 1);
@@ -108,7 +108,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// A due entry that has had all its attempts is buried instead: it is dead now, with its cause, or with
     /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from
-    /// now on. The rule is [`Row::claim`](crate::store::Row::claim).
+    /// now on, unless the claim ends before it, so that an entry that crashes the process takes no other along. The rule
+    /// is [`Claiming`](crate::store::Claiming).
     fn claim(&self, claim: Claim) -> Pending<'_, Claims>;
 
     /// Extends leases, which then last for `lease` from now on. Returns those that still held. A lease is lost when it
@@ -142,6 +143,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - The bytes of the bodies of entries that were done before `bodies_before`. A body that was stored after that
     ///   time keeps them. Digests stay.
     /// - Entries that were done or unhandled before `entries_before`, with their bodies.
+    /// - Entries that were dead before `dead_before`, if that is set, with their bodies.
     /// - Hints from before `entries_before`.
     ///
     /// The rules are [`Prune::removes_bytes`], [`Prune::removes_entry`] and [`Prune::removes_hint`].
@@ -150,8 +152,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// How many entries are in each state.
     fn counts(&self) -> Pending<'_, Counts>;
 
-    /// The smallest `at` of all waiting entries: since when the oldest due entry has been due. `None` if no waiting
-    /// entry is due. Fast for any number of entries.
+    /// The smallest `at` of all due entries, waiting ones and those whose lease has ended: since when the oldest has been
+    /// due. `None` if none is due. Fast for any number of entries.
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// A page of the entries that pass the filter, by ascending id. The rule is [`Filter::accepts`].
@@ -160,8 +162,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
-    /// Requeues a dead, unhandled or corrupt entry: it waits, due now, without attempts and without a cause. `false`
-    /// for any other. The rule is [`Row::requeue`](crate::store::Row::requeue).
+    /// Requeues an entry that is waiting, dead, unhandled or corrupt, or done while one of its bodies has bytes: it
+    /// waits, due now, without attempts and without a cause. `false` for any other. The rule is
+    /// [`Row::requeue`](crate::store::Row::requeue).
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool>;
 
     /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other. The rule is

@@ -17,7 +17,7 @@ use crate::{
         Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
         Prune, Pruned, Recorded, Settled,
     },
-    rules::{BodyWrite, ClaimDecision, Row},
+    rules::{BodyWrite, ClaimDecision, Claiming, Row},
     timestamp::rounded,
 };
 
@@ -111,22 +111,25 @@ impl Store for MemoryStore {
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let mut claims = Claims::default();
-            let due = tables.by_time(|row| row.is_due(now));
-            for id in due.into_iter().take(claim.limit as usize) {
+            let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
+            for id in tables.by_time(|row| row.is_due(now)) {
                 let entry = tables.entries.get_mut(&id).expect("an entry that is due is there");
-                claims.expired += u32::from(entry.row.has_expired_lease(now));
-                match entry.row.claim(id, &claim, now) {
+                let has_expired_lease = entry.row.has_expired_lease(now);
+                let Some(decision) = claiming.decide(id, &mut entry.row) else { break };
+                claims.expired += u32::from(has_expired_lease);
+                match decision {
                     ClaimDecision::Buried => claims.buried.push(entry.key.clone()),
-                    ClaimDecision::Leased(lease) => claims.claimed.push(Claimed {
+                    ClaimDecision::Leased { lease, runs_alone } => claims.claimed.push(Claimed {
                         lease,
                         key: entry.key.clone(),
                         attempt: entry.row.attempts,
                         received_at: entry.received_at,
+                        runs_alone,
                         bodies: entry.bodies.clone(),
                     }),
                 }
             }
+            claims.alone_waits = claiming.alone_waits();
             let is_claimed = |id| claims.claimed.iter().any(|claimed| claimed.lease.id == id);
             let live = tables.times(&[State::Waiting, State::Leased]);
             claims.next_due = live.filter(|(_, id)| !is_claimed(*id)).map(|(at, _)| at).min();
@@ -196,8 +199,8 @@ impl Store for MemoryStore {
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            let waiting = tables.times(&[State::Waiting]);
-            Ok(waiting.map(|(at, _)| at).min().filter(|at| *at <= now))
+            let live = tables.times(&[State::Waiting, State::Leased]);
+            Ok(live.map(|(at, _)| at).min().filter(|at| *at <= now))
         })
     }
 
@@ -221,7 +224,9 @@ impl Store for MemoryStore {
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.get_mut(&key).is_some_and(|entry| entry.row.requeue(now)))
+            let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
+            let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
+            Ok(entry.row.requeue(held, now))
         })
     }
 

@@ -74,7 +74,17 @@ mod enabled {
         counter!(metric::STORE_FAILURES, "call" => call).increment(1);
     }
 
-    pub(crate) fn given_up(handlers: usize) {
+    pub(crate) fn workers(running: u32) {
+        gauge!(metric::WORKERS).set(running);
+        // Registered with zero, as above.
+        counter!(metric::WORKER_FAILURES).increment(0);
+    }
+
+    pub(crate) fn worker_failed() {
+        counter!(metric::WORKER_FAILURES).increment(1);
+    }
+
+    pub(crate) fn stuck_handlers(handlers: usize) {
         let handlers = u32::try_from(handlers).unwrap_or(u32::MAX);
         gauge!(metric::STUCK_HANDLERS).set(handlers);
     }
@@ -110,7 +120,9 @@ mod disabled {
     pub(crate) fn pruned(_: &Pruned) {}
     pub(crate) fn overdue(_: Duration) {}
     pub(crate) fn store_failed(_: &'static str) {}
-    pub(crate) fn given_up(_: usize) {}
+    pub(crate) fn workers(_: u32) {}
+    pub(crate) fn worker_failed() {}
+    pub(crate) fn stuck_handlers(_: usize) {}
     pub(crate) fn no_thread() {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn log_bytes(_: u64) {}

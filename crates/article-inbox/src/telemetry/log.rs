@@ -22,14 +22,18 @@ mod enabled {
     /// The target of all events, so that one filter selects them.
     const TARGET: &str = "article_inbox";
 
+    /// How many of many jobs a line names.
+    const NAMED: usize = 5;
+
     /// Each of these logs one line per second.
-    static FAILURES: RateLimit = RateLimit::new();
-    static DAMAGE: RateLimit = RateLimit::new();
-    static STUCK: RateLimit = RateLimit::new();
-    static NO_THREAD: RateLimit = RateLimit::new();
-    /// One line per minute.
+    static FAILURES: RateLimit = RateLimit::per_second();
+    static DAMAGE: RateLimit = RateLimit::per_second();
+    static NO_THREAD: RateLimit = RateLimit::per_second();
+
+    /// One line per minute, for as long as it lasts.
+    static STUCK: RateLimit = RateLimit::per_minute();
     #[cfg(feature = "sqlite")]
-    static LOG_GROWS: RateLimit = RateLimit::seconds(60);
+    static LOG_GROWS: RateLimit = RateLimit::per_minute();
 
     pub(crate) fn recorded(delivery: &Delivery, recorded: Recorded) {
         let (job_id, event) = (escaped(delivery.job_id()), delivery.event().as_str());
@@ -52,6 +56,11 @@ mod enabled {
             let (job_id, event) = (escaped(job_id), event.as_str());
             warn!(target: TARGET, %job_id, event, "entry is dead: its last attempt did not end");
         }
+        for claimed in claims.claimed.iter().filter(|claimed| claimed.runs_alone) {
+            let (job_id, event) = (escaped(&claimed.key.job_id), claimed.key.event.as_str());
+            let why = "entry runs alone: its last attempts ended without a result, and may have crashed the process";
+            info!(target: TARGET, %job_id, event, attempt = claimed.attempt, "{why}");
+        }
         if claims.expired > 0 {
             warn!(target: TARGET, leases = claims.expired, "leases had ended: was a worker killed?");
         }
@@ -71,6 +80,9 @@ mod enabled {
             }
             Outcome::Released => {
                 info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
+            }
+            Outcome::Snoozed { after } => {
+                info!(target: TARGET, %job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
             }
             Outcome::Dead { .. } | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
                 let state = outcome_name(outcome);
@@ -104,12 +116,29 @@ mod enabled {
     }
 
     pub(crate) fn worker_failed(error: &Error) {
-        error!(target: TARGET, "the worker ends: {error}");
+        error!(target: TARGET, "the worker has ended, and articles wait until another runs: {error}");
     }
 
-    pub(crate) fn stuck(handlers: usize) {
-        let advice = "nothing is claimed while too many handlers that were given up go on: restart the program";
-        STUCK.log(|unlogged| warn!(target: TARGET, handlers, unlogged, "{advice}"));
+    pub(crate) fn worker_dropped() {
+        let advice =
+            "the worker was dropped before it was told to stop: articles wait until another runs";
+        warn!(target: TARGET, "{advice}");
+    }
+
+    pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
+        let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
+        warn!(target: TARGET, %job_id, event, attempt, "attempt given up, but its handler goes on in its thread");
+    }
+
+    pub(crate) fn stuck(jobs: &[&EntryKey]) {
+        STUCK.log(|unlogged| {
+            let handlers = jobs.len();
+            let named: Vec<_> =
+                jobs.iter().take(NAMED).map(|key| escaped(&key.job_id).to_string()).collect();
+            let jobs = named.join(" ");
+            let advice = "nothing is claimed while so many handlers go on that were given up: restart the program";
+            error!(target: TARGET, handlers, jobs, unlogged, "{advice}");
+        });
     }
 
     pub(crate) fn no_thread() {
@@ -151,7 +180,9 @@ mod disabled {
     pub(crate) fn pruned(_: &Pruned) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
     pub(crate) fn worker_failed(_: &Error) {}
-    pub(crate) fn stuck(_: usize) {}
+    pub(crate) fn worker_dropped() {}
+    pub(crate) fn given_up(_: &EntryKey, _: u32) {}
+    pub(crate) fn stuck(_: &[&EntryKey]) {}
     pub(crate) fn no_thread() {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn log_grows(_: u64) {}

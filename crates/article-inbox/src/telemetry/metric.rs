@@ -11,12 +11,14 @@
 //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
 //! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
 //! | `article_inbox_expired_leases_total` | counter | count | | a claim found leases that had ended: a worker was killed, or cut off from the store |
-//! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `gave_up`, `panicked` or `timed_out` |
-//! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt` or `released` |
+//! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `snoozed`, `gave_up`, `panicked` or `timed_out` |
+//! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt`, `snoozed` or `released` |
 //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
 //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
 //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
-//! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many of its handlers still run although they were abandoned |
+//! | `article_inbox_workers` | gauge | count | | a worker of the inbox began or ended: how many run now |
+//! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before it was told to stop |
+//! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many handlers of the inbox go on although their attempts were given up |
 //! | `article_inbox_thread_failures_total` | counter | count | | the system could not start a thread for an attempt |
 //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `hints` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
@@ -25,10 +27,10 @@
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `open`, `begin` or `commit`, once for all calls in it |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
-//! With several workers in one process, the gauge of stuck handlers shows the worker that claimed last.
+//! With several inboxes in one process, the gauges show the inbox that changed last.
 //!
-//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, lost leases, and entries that are overdue
-//! for longer than a handler takes.
+//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, lost leases, no running worker, failures of
+//! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
@@ -54,7 +56,11 @@ pub const DEAD: &str = "article_inbox_dead_total";
 pub const LOST_LEASES: &str = "article_inbox_lost_leases_total";
 /// How long the oldest due entry has been due.
 pub const OVERDUE: &str = "article_inbox_overdue_seconds";
-/// Handlers that still run although they were abandoned.
+/// Workers that run.
+pub const WORKERS: &str = "article_inbox_workers";
+/// Workers that ended with an error or were dropped.
+pub const WORKER_FAILURES: &str = "article_inbox_worker_failures_total";
+/// Handlers that go on although their attempts were given up.
 pub const STUCK_HANDLERS: &str = "article_inbox_stuck_handlers";
 /// Attempts for which there was no thread.
 pub const THREAD_FAILURES: &str = "article_inbox_thread_failures_total";
@@ -93,6 +99,8 @@ pub fn describe() {
     count(LOST_LEASES, "attempts whose result was dropped, because their lease was lost");
     let meaning = "how long the oldest due entry had been due when health was last asked";
     describe_gauge!(OVERDUE, Unit::Seconds, meaning);
+    describe_gauge!(WORKERS, Unit::Count, "workers that run");
+    count(WORKER_FAILURES, "workers that ended with an error or were dropped");
     describe_gauge!(STUCK_HANDLERS, Unit::Count, "handlers that go on although they were given up");
     count(THREAD_FAILURES, "attempts for which the system gave no thread");
     count(PRUNED, "what retention removed, by kind");

@@ -9,5 +9,6 @@ pub(super) fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Unhandled { .. } => "unhandled",
         Outcome::Corrupt { .. } => "corrupt",
         Outcome::Released => "released",
+        Outcome::Snoozed { .. } => "snoozed",
     }
 }

@@ -3,24 +3,24 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Lets one event per second through, or per a longer period, and counts the others.
+/// Lets one event per second or minute through, and counts the others.
 pub(super) struct RateLimit {
-    period: u64,
+    seconds: u64,
+    /// The second in which an event was logged last.
     last: AtomicU64,
     unlogged: AtomicU64,
 }
 
 impl RateLimit {
-    pub(super) const fn new() -> Self {
-        Self::seconds(1)
+    pub(super) const fn per_second() -> Self {
+        Self { seconds: 1, last: AtomicU64::new(0), unlogged: AtomicU64::new(0) }
     }
 
-    /// One event in this many seconds.
-    pub(super) const fn seconds(period: u64) -> Self {
-        Self { period, last: AtomicU64::new(0), unlogged: AtomicU64::new(0) }
+    pub(super) const fn per_minute() -> Self {
+        Self { seconds: 60, ..Self::per_second() }
     }
 
-    /// Logs now, unless an event was logged in this period. `log` is given how many events were not logged since the last.
+    /// Logs now, unless an event was logged in this second or minute. `log` is given how many events were not logged since the last.
     pub(super) fn log(&self, log: impl FnOnce(Option<u64>)) {
         let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
         self.log_at(second, log);
@@ -29,7 +29,7 @@ impl RateLimit {
     fn log_at(&self, second: u64, log: impl FnOnce(Option<u64>)) {
         let last = self.last.load(Ordering::Relaxed);
         // After a clock was set back, the last event lies in the future.
-        let is_early = (last..last.saturating_add(self.period)).contains(&second);
+        let is_early = (last..last.saturating_add(self.seconds)).contains(&second);
         let is_first = || {
             let swapped =
                 self.last.compare_exchange(last, second, Ordering::Relaxed, Ordering::Relaxed);
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn events_within_a_second_are_counted_and_not_logged() {
-        let (limit, mut logged) = (RateLimit::new(), Vec::new());
+        let (limit, mut logged) = (RateLimit::per_second(), Vec::new());
         for second in [1, 1, 1, 2, 3, 3, 1] {
             limit.log_at(second, |unlogged| logged.push((second, unlogged)));
         }
@@ -58,8 +58,17 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_period_lets_fewer_events_through() {
-        let (limit, mut logged) = (RateLimit::seconds(60), Vec::new());
+    fn events_that_last_are_logged_once_a_minute() {
+        let (limit, mut logged) = (RateLimit::per_minute(), Vec::new());
+        for second in 60..200 {
+            limit.log_at(second, |unlogged| logged.push((second, unlogged)));
+        }
+        assert_eq!(logged, [(60, None), (120, Some(59)), (180, Some(59))]);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_silences_nothing() {
+        let (limit, mut logged) = (RateLimit::per_minute(), Vec::new());
         for second in [100, 159, 160, 161, 30] {
             limit.log_at(second, |unlogged| logged.push((second, unlogged)));
         }

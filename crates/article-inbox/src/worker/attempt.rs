@@ -1,21 +1,32 @@
+//! One attempt, from the claim of its entry to its stored outcome.
+
+mod attempt_result;
+mod signal;
+
+mod decode;
+mod handler_thread;
+mod leased_entry;
+
+mod unbegun;
+
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
     select,
     sync::watch,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
-use super::{
-    Job,
-    attempt_result::AttemptResult,
-    decode::decode,
-    handler_thread::{Handler, HandlerThread},
-    settings::Settings,
+pub(super) use self::{handler_thread::Handler, signal::Signal, unbegun::Unbegun};
+
+use self::{
+    attempt_result::AttemptResult, decode::decode, handler_thread::HandlerThread,
+    leased_entry::LeasedEntry, signal::changed,
 };
+use super::{Job, registry::Registry, settings::Settings};
 use crate::{
-    EntryKey, Error,
-    call::{Claimed, Lease, Outcome, Settled},
+    Error,
+    call::{Claimed, Lease, Outcome},
     store::Store,
     telemetry,
 };
@@ -23,37 +34,19 @@ use crate::{
 /// How long a cancelled handler may take to end, before it is abandoned.
 const TO_END: Duration = Duration::from_secs(1);
 
-/// The pause before an outcome is stored again when the store failed.
-const BETWEEN_TRIES: Duration = Duration::from_millis(200);
-
-/// The maximum number of tries while the worker stops.
-const TRIES: u32 = 5;
-
-/// The signal of the worker to an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    /// It may continue.
-    Go,
-    /// The worker stops.
-    Stop,
-    /// Another worker may have the entry.
-    LostLease,
-}
-
 /// What every attempt needs.
 pub(super) struct Attempt {
     pub(super) handler: Handler,
     pub(super) store: Arc<dyn Store>,
     pub(super) settings: Settings,
-    /// Counts the threads in which handlers run: one reference here, and one in each thread.
-    pub(super) threads: Arc<()>,
+    pub(super) registry: Registry,
 }
 
 /// An attempt whose handler has ended or was never started. Its outcome is not stored yet.
 pub(super) struct FinishedAttempt {
-    lease: Lease,
-    key: EntryKey,
-    attempt: u32,
+    entry: LeasedEntry,
+    /// The handler was never started: until the outcome is stored, whoever drops this gives the entry back.
+    unbegun: Option<Unbegun>,
     /// `None` if the lease was lost.
     result: Option<AttemptResult>,
     signal: watch::Receiver<Signal>,
@@ -74,56 +67,68 @@ impl Attempt {
     /// Runs the handler, from the claim to its end.
     pub(super) async fn run(
         self: Arc<Self>,
+        unbegun: Unbegun,
         claimed: Claimed,
         mut signal: watch::Receiver<Signal>,
     ) -> FinishedAttempt {
-        let (lease, key, attempt) = (claimed.lease, claimed.key.clone(), claimed.attempt);
+        let entry = LeasedEntry::of(&claimed);
+        let started = Instant::now();
         let mut had_thread = true;
-        let started = tokio::time::Instant::now();
-        let result = match decode(&claimed) {
-            Err(result) => Some(result),
+        let (result, unbegun) = match decode(&claimed) {
+            Err(result) => (Some(result), Some(unbegun)),
             // The worker stopped before the attempt began.
-            Ok(_) if *signal.borrow() == Signal::Stop => Some(AttemptResult::Stopped),
+            Ok(_) if *signal.borrow() == Signal::Stop => {
+                (Some(AttemptResult::Stopped), Some(unbegun))
+            }
             Ok((body, article)) => {
                 let job = Job::new(claimed, body, article, Arc::clone(&self.store));
-                let (handler, threads) = (Arc::clone(&self.handler), Arc::clone(&self.threads));
-                match HandlerThread::start(handler, job, threads) {
-                    Ok(thread) => self.wait(thread, &mut signal).await,
+                let (key, handler) = (entry.key.clone(), Arc::clone(&self.handler));
+                let slot = self.registry.start_thread(key, entry.attempt, self.store.now());
+                match HandlerThread::start(handler, job, slot) {
+                    Ok(thread) => {
+                        // Nothing is awaited before this: an attempt counts exactly if its handler has a thread.
+                        unbegun.keep();
+                        (self.wait(thread, &entry, &mut signal).await, None)
+                    }
                     Err(_no_thread) => {
                         had_thread = false;
-                        Some(AttemptResult::Stopped)
+                        (Some(AttemptResult::Stopped), Some(unbegun))
                     }
                 }
             }
         };
         match &result {
-            None => telemetry::lost_lease(&key, attempt),
+            None => telemetry::lost_lease(&entry.key, entry.attempt),
             Some(result) => {
                 if let Some(label) = result.label() {
-                    telemetry::attempted(&key, attempt, label, started.elapsed());
+                    telemetry::attempted(&entry.key, entry.attempt, label, started.elapsed());
                 }
             }
         }
-        FinishedAttempt { lease, key, attempt, result, signal, had_thread }
+        FinishedAttempt { entry, unbegun, result, signal, had_thread }
     }
 
     /// Stores the outcome.
     pub(super) async fn settle(self: Arc<Self>, finished: FinishedAttempt) -> SettledAttempt {
-        let FinishedAttempt { lease, key, attempt, result, mut signal, .. } = finished;
+        let FinishedAttempt { entry, unbegun, result, signal, .. } = finished;
+        let lease = entry.lease;
         let Some(result) = result else {
             return SettledAttempt { lease, again: None, failed: None };
         };
         let Settings { attempts, backoff, .. } = &self.settings;
-        let outcome = result.outcome(attempt, *attempts, backoff, fastrand::f64());
+        let outcome = result.outcome(entry.attempt, *attempts, backoff, fastrand::f64());
         let again = match outcome {
-            Outcome::Retry { after, .. } => Some(after),
+            Outcome::Retry { after, .. } | Outcome::Snoozed { after } => Some(after),
             // If a body came since the claim, the entry waits instead.
             Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
                 Some(Duration::ZERO)
             }
             Outcome::Done | Outcome::Dead { .. } => None,
         };
-        let failed = self.store_outcome(lease, &key, attempt, outcome, &mut signal).await.err();
+        let failed = entry.settle(&self.store, outcome, signal).await.err();
+        if let Some(unbegun) = unbegun {
+            unbegun.keep();
+        }
         SettledAttempt { lease, again, failed }
     }
 
@@ -131,6 +136,7 @@ impl Attempt {
     async fn wait(
         &self,
         mut thread: HandlerThread,
+        entry: &LeasedEntry,
         signal: &mut watch::Receiver<Signal>,
     ) -> Option<AttemptResult> {
         let limit = self.settings.handler_timeout;
@@ -143,49 +149,12 @@ impl Attempt {
         // It must not run while another worker begins. A result that it returns now still counts.
         thread.cancel();
         match timeout(TO_END, thread.ended()).await {
-            Ok(AttemptResult::Stopped) | Err(_) => given_up,
+            Ok(AttemptResult::Stopped) => given_up,
             Ok(ended) => given_up.map(|_| ended),
-        }
-    }
-
-    /// Stores the outcome, and tries again while the store fails.
-    async fn store_outcome(
-        &self,
-        lease: Lease,
-        key: &EntryKey,
-        attempt: u32,
-        outcome: Outcome,
-        signal: &mut watch::Receiver<Signal>,
-    ) -> Result<(), Error> {
-        let mut tries = 0;
-        loop {
-            match self.store.settle(lease, outcome.clone()).await {
-                Ok(Settled::LostLease) => telemetry::lost_lease(key, attempt),
-                Ok(Settled::Settled) => telemetry::settled(key, attempt, &outcome),
-                Ok(Settled::AlreadyDone) => telemetry::settled(key, attempt, &Outcome::Done),
-                Err(error) if error.is_transient() => {
-                    telemetry::store_failed("settle", &error);
-                    let now = *signal.borrow_and_update();
-                    tries += u32::from(now == Signal::Stop);
-                    if now == Signal::LostLease || tries >= TRIES {
-                        telemetry::lost_lease(key, attempt);
-                        return Ok(());
-                    }
-                    let _ = timeout(BETWEEN_TRIES, signal.changed()).await;
-                    continue;
-                }
-                Err(error) => return Err(error),
+            Err(_) => {
+                telemetry::given_up(&entry.key, entry.attempt);
+                given_up
             }
-            return Ok(());
         }
     }
-}
-
-/// The signal, once it is not `Go` any more.
-async fn changed(signal: &mut watch::Receiver<Signal>) -> Signal {
-    // Without a worker, nothing extends the lease.
-    signal
-        .wait_for(|signal| *signal != Signal::Go)
-        .await
-        .map_or(Signal::LostLease, |signal| *signal)
 }

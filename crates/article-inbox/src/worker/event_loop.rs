@@ -2,17 +2,19 @@ use std::{
     collections::HashMap,
     pin::pin,
     sync::Arc,
+    thread,
     time::{Instant, SystemTime},
 };
 
 use tokio::{
+    runtime::Handle,
     select,
     sync::watch,
     task::{JoinError, JoinSet, yield_now},
 };
 
 use super::{
-    attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal},
+    attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun},
     retention::Retention,
     schedule::{Heartbeat, PruneTimer, Scheduler, Step},
     settings::Settings,
@@ -29,11 +31,11 @@ use crate::{
 /// How many bodies, entries and hints retention removes in one batch, each.
 const BATCH: u32 = 500;
 
-/// How many threads handlers may hold after their attempts were given up. With more of them, nothing is claimed.
-const STUCK: usize = 64;
-
 /// The event loop of a worker. It passes events to the state machines of the schedule, and carries out their
 /// decisions.
+///
+/// Dropped, it leaves no entry leased whose handler has not begun, and it loses no outcome that is known. Handlers that
+/// run are cancelled; their attempts count, and their leases end by themselves.
 pub(super) struct EventLoop {
     store: Arc<dyn Store>,
     wake: WakeSignal,
@@ -45,7 +47,13 @@ pub(super) struct EventLoop {
     running: JoinSet<FinishedAttempt>,
     settling: JoinSet<SettledAttempt>,
     signals: HashMap<Lease, watch::Sender<Signal>>,
+    /// The claim that has begun. It goes on when this is dropped, so that what it leases is given back.
+    claiming: Option<StoreCall<NewLeases>>,
+    runtime: Handle,
 }
+
+/// What a claim returned, and for each claimed entry the duty to give it back if its handler does not begin.
+type NewLeases = (Claims, Vec<Unbegun>);
 
 /// The leases of a call to extend, and those among them that still held.
 type Extended = (Vec<Lease>, Vec<Lease>);
@@ -64,13 +72,14 @@ impl EventLoop {
             running: JoinSet::new(),
             settling: JoinSet::new(),
             signals: HashMap::new(),
+            claiming: None,
+            runtime: Handle::current(),
         }
     }
 
     /// Works until `shutdown`, and then until the attempts that run have ended.
     pub(super) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let mut shutdown = pin!(shutdown);
-        let mut claiming: Option<StoreCall<Claims>> = None;
         let mut extending: Option<StoreCall<Extended>> = None;
         let mut pruning: Option<StoreCall<Pruned>> = None;
         let mut listener = self.wake.listener();
@@ -80,8 +89,8 @@ impl EventLoop {
                 self.scheduler.stop(now());
             }
             let until = match self.scheduler.next(now()) {
-                Step::Claim(limit) => {
-                    claiming = Some(self.claim(limit));
+                Step::Claim { limit, running } => {
+                    self.claiming = Some(self.claim(limit, running));
                     None
                 }
                 Step::Wait(until) => until,
@@ -110,7 +119,11 @@ impl EventLoop {
             select! {
                 biased;
                 _ = &mut shutdown, if !self.scheduler.is_stopping() => self.scheduler.stop(now()),
-                claims = store_call::result(&mut claiming) => self.claimed(claims)?,
+                claims = store_call::result(&mut self.claiming) => {
+                    self.claimed(claims)?;
+                    // Handlers begin before more is claimed.
+                    yield_now().await;
+                }
                 extended = store_call::result(&mut extending) => self.extended(extended)?,
                 Some(settled) = self.settling.join_next() => self.settled(settled)?,
                 Some(finished) = self.running.join_next() => self.finished(finished).await,
@@ -121,26 +134,32 @@ impl EventLoop {
         }
     }
 
-    fn claim(&self, limit: u32) -> StoreCall<Claims> {
-        let Settings { lease, attempts, .. } = self.settings;
+    fn claim(&self, limit: u32, running: u32) -> StoreCall<NewLeases> {
+        let Settings { lease, attempts, stuck_handlers, .. } = self.settings;
         // Handlers that never end keep their threads. A few of them do not stop all other work.
-        let stuck = Arc::strong_count(&self.attempt.threads).saturating_sub(1 + self.running.len());
-        telemetry::given_up(stuck);
-        let limit = if stuck >= STUCK { 0 } else { limit };
+        let stuck = self.attempt.registry.stuck();
+        telemetry::stuck_handlers(stuck.len());
         store_call::begin(&self.store, move |store| async move {
-            if limit == 0 {
-                telemetry::stuck(stuck);
+            if stuck.len() >= stuck_handlers {
+                let jobs: Vec<_> = stuck.iter().map(|handler| &handler.key).collect();
+                telemetry::stuck(&jobs);
                 return Err(Error::unavailable("too many handlers never end"));
             }
-            let claims = store.claim(Claim { limit, lease, attempts }).await;
-            claims.inspect_err(|error| telemetry::store_failed("claim", error))
+            let claims = store.claim(Claim { limit, lease, attempts, running }).await;
+            let claims = claims.inspect_err(|error| telemetry::store_failed("claim", error))?;
+            let unbegun =
+                claims.claimed.iter().map(|claimed| Unbegun::new(claimed, &store)).collect();
+            Ok((claims, unbegun))
         })
     }
 
-    fn claimed(&mut self, (asked, claims): (Instant, Result<Claims, Error>)) -> Result<(), Error> {
-        let claims = match claims {
+    fn claimed(
+        &mut self,
+        (asked, claims): (Instant, Result<NewLeases, Error>),
+    ) -> Result<(), Error> {
+        let (claims, unbegun) = match claims {
             Ok(claims) => claims,
-            Err(error) if error.is_transient() => {
+            Err(error) if may_pass(&error) => {
                 self.scheduler.failed(now());
                 return Ok(());
             }
@@ -152,13 +171,16 @@ impl EventLoop {
         let brought =
             u32::try_from(claims.claimed.len()).expect("a claim brings no more than its limit");
         self.scheduler.claimed(now(), brought, next_due);
+        if claims.alone_waits || claims.claimed.iter().any(|claimed| claimed.runs_alone) {
+            self.scheduler.run_alone();
+        }
         // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
-        for claimed in claims.claimed {
+        for (claimed, unbegun) in claims.claimed.into_iter().zip(unbegun) {
             let (sender, signal) = watch::channel(first);
             self.heartbeat.held(claimed.lease, asked);
             self.signals.insert(claimed.lease, sender);
-            self.running.spawn(Arc::clone(&self.attempt).run(claimed, signal));
+            self.running.spawn(Arc::clone(&self.attempt).run(unbegun, claimed, signal));
         }
         Ok(())
     }
@@ -211,7 +233,7 @@ impl EventLoop {
                 }
                 Ok(())
             }
-            Err(error) if error.is_transient() => {
+            Err(error) if may_pass(&error) => {
                 telemetry::store_failed("extend", &error);
                 self.heartbeat.failed(now());
                 Ok(())
@@ -234,13 +256,15 @@ impl EventLoop {
     }
 
     fn prune(&self) -> StoreCall<Pruned> {
-        let Retention { bodies, entries } = self.settings.retention;
+        let Retention { bodies, entries, dead } = self.settings.retention;
         store_call::begin(&self.store, move |store| async move {
             let now = store.now();
             // If the clock shows less than this age, nothing is old.
             let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
             let (bodies_before, entries_before) = (before(bodies), before(entries));
-            store.prune(Prune { bodies_before, entries_before, limit: BATCH }).await
+            let dead_before = dead.map(before);
+            let prune = Prune { bodies_before, entries_before, dead_before, limit: BATCH };
+            store.prune(prune).await
         })
     }
 
@@ -251,12 +275,33 @@ impl EventLoop {
                 self.prune_timer.pruned(now(), &pruned);
                 Ok(())
             }
-            Err(error) if error.is_transient() => {
+            Err(error) if may_pass(&error) => {
                 telemetry::store_failed("prune", &error);
                 self.prune_timer.failed(now());
                 Ok(())
             }
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Whether the worker continues after this error. Damage is repaired while the store is open, or concerns one entry.
+fn may_pass(error: &Error) -> bool {
+    error.is_transient() || error.is_damage()
+}
+
+impl Drop for EventLoop {
+    fn drop(&mut self) {
+        if let Some(claiming) = self.claiming.take()
+            && !thread::panicking()
+        {
+            drop(self.runtime.spawn(claiming));
+        }
+        while let Some(finished) = self.running.try_join_next() {
+            if let Ok(finished) = finished {
+                drop(self.runtime.spawn(Arc::clone(&self.attempt).settle(finished)));
+            }
+        }
+        self.settling.detach_all();
     }
 }

@@ -1,6 +1,6 @@
 use std::{error::Error, fmt, time::Duration};
 
-/// What a handler returns when it did not succeed: try again, try again after a pause, or give up.
+/// What a handler returns when it did not succeed: try again, try again after a pause, not yet, or give up.
 ///
 /// `?` converts any error, and any text, into a `Failed` that requests another attempt after the
 /// worker's own pause. For that reason it does not implement [`Error`].
@@ -21,6 +21,10 @@ use std::{error::Error, fmt, time::Duration};
 ///
 /// assert_eq!(Failed::retry_after("the site is closed", Duration::from_secs(600)).after(), Some(Duration::from_secs(600)));
 /// assert!(Failed::dead("no such blog").is_dead());
+///
+/// // Not yet: this costs no attempt.
+/// let monday = Failed::snooze(Duration::from_secs(8 * 3600));
+/// assert!(monday.is_snooze() && !monday.is_dead());
 /// ```
 pub struct Failed {
     cause: Box<dyn Error + Send + Sync>,
@@ -31,6 +35,7 @@ pub struct Failed {
 enum Wish {
     Retry,
     RetryAfter(Duration),
+    Snooze(Duration),
     Dead,
 }
 
@@ -40,6 +45,27 @@ impl Failed {
     #[must_use]
     pub fn retry_after(cause: impl Into<Box<dyn Error + Send + Sync>>, pause: Duration) -> Self {
         Self { cause: cause.into(), wish: Wish::RetryAfter(pause) }
+    }
+
+    /// Not yet: the handler runs again after this pause, or after a day if the pause is longer. This costs nothing: the
+    /// attempt does not count, and the cause of an earlier failure stays. So it also works on the last attempt, and a
+    /// handler may ask for it as often as it likes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use article_inbox::{Failed, Job};
+    ///
+    /// # fn minutes_until_monday() -> u64 { 3 }
+    /// async fn publish(job: Job) -> Result<(), Failed> {
+    ///     match minutes_until_monday() {
+    ///         0 => Ok(println!("publishing {}", job.job_id())),
+    ///         minutes => Err(Failed::snooze(Duration::from_secs(60 * minutes))),
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn snooze(pause: Duration) -> Self {
+        Self { cause: "not yet".into(), wish: Wish::Snooze(pause) }
     }
 
     /// No further attempt: the entry is dead until an operator requeues it.
@@ -52,9 +78,15 @@ impl Failed {
     #[must_use]
     pub fn after(&self) -> Option<Duration> {
         match self.wish {
-            Wish::RetryAfter(pause) => Some(pause),
+            Wish::RetryAfter(pause) | Wish::Snooze(pause) => Some(pause),
             Wish::Retry | Wish::Dead => None,
         }
+    }
+
+    /// Whether it puts the entry off without a failure.
+    #[must_use]
+    pub fn is_snooze(&self) -> bool {
+        matches!(self.wish, Wish::Snooze(_))
     }
 
     /// Whether it requests no further attempt.

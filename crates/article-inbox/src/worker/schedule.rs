@@ -2,6 +2,7 @@
 //! and an event, their output the next action.
 
 mod backoff;
+mod capacity;
 mod heartbeat;
 mod prune_timer;
 mod shutdown;
@@ -9,7 +10,7 @@ mod shutdown;
 mod scheduler;
 
 pub(super) use self::{
-    backoff::Backoff,
+    backoff::{Backoff, LONGEST_PAUSE},
     heartbeat::Heartbeat,
     prune_timer::PruneTimer,
     scheduler::{Scheduler, Step},

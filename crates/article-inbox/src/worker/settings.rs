@@ -1,6 +1,9 @@
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
-use super::{attempt_result::LONGEST_PAUSE, retention::Retention, schedule::Backoff};
+use super::{
+    retention::Retention,
+    schedule::{Backoff, LONGEST_PAUSE},
+};
 use crate::Error;
 
 /// The longest time that a setting can name. It can be added to any time without an overflow.
@@ -17,6 +20,7 @@ pub(super) struct Settings {
     pub(super) grace: Duration,
     pub(super) poll: Duration,
     pub(super) retention: Retention,
+    pub(super) stuck_handlers: usize,
 }
 
 impl Default for Settings {
@@ -30,6 +34,7 @@ impl Default for Settings {
             grace: Duration::from_secs(25),
             poll: Duration::from_secs(5),
             retention: Retention::default(),
+            stuck_handlers: 64,
         }
     }
 }
@@ -45,7 +50,8 @@ impl Settings {
         in_range("lease", self.lease, Duration::from_millis(100)..=LONGEST)?;
         in_range("handler_timeout", self.handler_timeout, Duration::ZERO..=LONGEST)?;
         in_range("grace", self.grace, Duration::ZERO..=LONGEST)?;
-        in_range("poll", self.poll, Duration::from_millis(10)..=LONGEST)
+        in_range("poll", self.poll, Duration::from_millis(10)..=LONGEST)?;
+        in_range("stuck_handlers", self.stuck_handlers, 1..=usize::MAX)
     }
 }
 
@@ -83,6 +89,7 @@ mod tests {
             grace: Duration::ZERO,
             poll: Duration::from_millis(10),
             retention: Retention::default(),
+            stuck_handlers: 1,
         };
         assert!(least.check().is_ok());
         let most = Settings {
@@ -136,6 +143,10 @@ mod tests {
             (
                 Settings { poll: Duration::ZERO, ..Settings::default() },
                 "poll: expected at least 10ms, found 0ns",
+            ),
+            (
+                Settings { stuck_handlers: 0, ..Settings::default() },
+                "stuck_handlers: expected at least 1, found 0",
             ),
         ];
         for (settings, message) in wrong {

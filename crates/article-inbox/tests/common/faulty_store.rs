@@ -26,6 +26,8 @@ pub(crate) enum Fault {
     Down,
     /// It fails with an error that is not transient.
     Unusable,
+    /// It finds damage that many times, and then works.
+    Damaged(u32),
     /// It never returns.
     Hangs,
     /// It begins only after a notification.
@@ -79,7 +81,13 @@ impl Faulty {
         let wait = {
             let mut faults = self.faults.lock().unwrap();
             match faults.get_mut(call) {
-                None | Some(Fault::Fails(0) | Fault::AnswerLost(0)) => return Ok(false),
+                None | Some(Fault::Fails(0) | Fault::AnswerLost(0) | Fault::Damaged(0)) => {
+                    return Ok(false);
+                }
+                Some(Fault::Damaged(times)) => {
+                    *times -= 1;
+                    return Err(Error::damaged("a page of the store is damaged"));
+                }
                 Some(Fault::Fails(times)) => {
                     *times -= 1;
                     return down();

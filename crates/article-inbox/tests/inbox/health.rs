@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
 use tokio::time::{Instant, advance};
 
@@ -80,8 +80,77 @@ async fn a_store_that_fails_is_not_ready_and_says_why() {
 #[tokio::test]
 async fn health_reports_how_long_the_oldest_entry_has_been_due() {
     let scene = Scene::new();
-    assert_eq!(scene.inbox.health().await.overdue, None);
+    assert_eq!(scene.inbox.health().await.overdue, Ok(None));
     scene.deliver("job_1").await;
     scene.clock.advance(HOUR);
-    assert_eq!(scene.inbox.health().await.overdue, Some(HOUR));
+    assert_eq!(scene.inbox.health().await.overdue, Ok(Some(HOUR)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_store_does_not_tell_is_unknown_and_not_none() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    scene.store.fault("due_since", Fault::Down);
+    assert_eq!(scene.inbox.health().await.overdue, Err("the store is down".to_owned()));
+    scene.store.fault("due_since", Fault::Hangs);
+    let late = "the store took longer than two seconds".to_owned();
+    assert_eq!(scene.inbox.health().await.overdue, Err(late));
+}
+
+async fn workers(scene: &Scene) -> (u64, u32, Option<String>) {
+    let workers = scene.inbox.health().await.workers;
+    let failure = workers.failure.map(|failure| {
+        assert_eq!(failure.at, scene.clock.now());
+        failure.error
+    });
+    (workers.started, workers.running, failure)
+}
+
+#[tokio::test]
+async fn health_shows_whether_a_worker_runs_and_why_one_ended() {
+    let scene = Scene::new();
+    assert_eq!(workers(&scene).await, (0, 0, None), "none was ever started");
+
+    let worker = || scene.inbox.worker(|_| async { Ok(()) });
+    let watched = async { assert_eq!(workers(&scene).await, (1, 1, None)) };
+    worker().run(watched).await.unwrap();
+    assert_eq!(workers(&scene).await, (1, 0, None), "it was told to stop");
+
+    worker().poll(Duration::ZERO).run(pending::<()>()).await.unwrap_err();
+    let wrong = "worker: poll: expected at least 10ms, found 0ns".to_owned();
+    assert_eq!(workers(&scene).await, (2, 0, Some(wrong)));
+
+    scene.store.fault("claim", Fault::Unusable);
+    worker().run(pending::<()>()).await.unwrap_err();
+    let unusable = "an operator must repair the store".to_owned();
+    assert_eq!(workers(&scene).await, (3, 0, Some(unusable)));
+}
+
+#[tokio::test]
+async fn health_shows_that_a_worker_was_dropped() {
+    let scene = Scene::new();
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    let dropped = tokio::spawn(worker.run(pending::<()>()));
+    while workers(&scene).await.1 == 0 {
+        tokio::task::yield_now().await;
+    }
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    let why = "the worker was dropped before it was told to stop".to_owned();
+    assert_eq!(workers(&scene).await, (1, 0, Some(why)));
+}
+
+/// Receiver independence: the server runs on, as in the README, where the worker has a task of its own.
+#[tokio::test]
+async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
+    let scene = Scene::new();
+    scene.store.fault("claim", Fault::Unusable);
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    let ended = tokio::spawn(worker.run(pending::<()>())).await.unwrap();
+    assert_eq!(ended.unwrap_err().to_string(), "an operator must repair the store");
+    scene.deliver("job_1").await;
+    scene.clock.advance(HOUR);
+    let health = scene.inbox.health().await;
+    assert_eq!((health.writable, health.overdue), (Ok(()), Ok(Some(HOUR))));
+    assert_eq!((health.workers.running, health.workers.failure.is_some()), (0, true));
 }

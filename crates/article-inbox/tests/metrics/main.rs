@@ -54,7 +54,7 @@ fn deliveries_count_by_what_became_of_them() {
 #[test]
 fn attempts_count_by_their_outcome() {
     let recorder = counted(script::attempts);
-    assert_eq!(recorder.count(metric::CLAIMED, ""), 10.0);
+    assert_eq!(recorder.count(metric::CLAIMED, ""), 11.0);
     assert_counts(
         &recorder,
         metric::ATTEMPTS,
@@ -64,6 +64,7 @@ fn attempts_count_by_their_outcome() {
             ("dead", 2.0),
             ("unhandled", 1.0),
             ("corrupt", 1.0),
+            ("snoozed", 1.0),
             ("released", 1.0),
         ],
     );
@@ -72,10 +73,17 @@ fn attempts_count_by_their_outcome() {
     assert_eq!(recorder.count(metric::EXPIRED_LEASES, ""), 1.0);
     assert_eq!(recorder.count(metric::DEAD, ""), 3.0, "two by an attempt, one at a claim");
     let ended = |ending| recorder.values(metric::HANDLER_DURATION, ending).len();
-    let endings = ["succeeded", "failed", "gave_up", "panicked", "timed_out"];
-    assert_eq!(endings.map(ended), [3, 1, 1, 2, 0]);
+    let endings = ["succeeded", "failed", "snoozed", "gave_up", "panicked", "timed_out"];
+    assert_eq!(endings.map(ended), [3, 1, 1, 1, 2, 0]);
     assert_eq!(recorder.values(metric::STUCK_HANDLERS, "").last(), Some(&0.0));
     assert_eq!(recorder.count(metric::THREAD_FAILURES, ""), 0.0);
+}
+
+#[test]
+fn workers_count_while_they_run_and_those_that_fail() {
+    let recorder = counted(async |_| script::deliveries().await);
+    assert_eq!(recorder.values(metric::WORKERS, ""), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(recorder.count(metric::WORKER_FAILURES, ""), 1.0, "the inbox was closed");
 }
 
 #[test]
@@ -129,7 +137,7 @@ fn the_table_lists_what_is_emitted() {
     let (table, series) = (table(), recorder.series());
     let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
     assert_eq!(names, table.keys().collect(), "emitted, and in the table");
-    assert_eq!(table.len(), 18);
+    assert_eq!(table.len(), 19);
     for Series { name, kind, labels } in &series {
         let row = &table[name];
         assert_eq!(*kind, row.kind, "{name}");

@@ -92,14 +92,17 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     // The process was killed in both attempts.
     store.record(arrival("killed", Digest::of(article.body()))).await.unwrap();
     for _ in 0..2 {
-        let claims = store.claim(Claim { limit: 1, lease: SECOND, attempts: 2 }).await.unwrap();
+        let claims =
+            store.claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0 }).await.unwrap();
         assert_eq!(claims.claimed.len(), 1);
         clock.advance(SECOND);
     }
     store.record(arrival("damaged", Digest::of(b"another"))).await.unwrap();
 
     let inbox = Inbox::new(store);
-    for job in ["succeeds", "fails_once", "gives_up", "panics", "is_forgotten", "never_ends"] {
+    for job in
+        ["succeeds", "fails_once", "is_put_off", "gives_up", "panics", "is_forgotten", "never_ends"]
+    {
         deliver(&inbox, job).await;
     }
     let undecodable = DeliveryRequest::complete().with_defect(Defect::NoArticle);
@@ -111,6 +114,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
         async move {
             match (job.job_id().as_str(), job.attempt()) {
                 ("fails_once", 1) => Err(Failed::from("no")),
+                ("is_put_off", _) => Err(Failed::snooze(SECOND)),
                 ("gives_up", _) => Err(Failed::dead("never")),
                 ("panics", _) => resume_unwind(Box::new("oh")),
                 ("is_forgotten", _) => {
@@ -127,6 +131,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
             (State::Dead, 3),
             (State::Unhandled, 1),
             (State::Corrupt, 1),
+            (State::Waiting, 1),
             (State::Leased, 1),
         ];
         until(&inbox, &ends).await;
@@ -175,9 +180,9 @@ pub(crate) async fn health() {
     inbox.health().await;
     deliver(&inbox, "job_1").await;
     clock.advance(90 * SECOND);
-    assert_eq!(inbox.health().await.overdue, Some(90 * SECOND));
+    assert_eq!(inbox.health().await.overdue, Ok(Some(90 * SECOND)));
     inbox.close().await.unwrap();
-    assert_eq!(inbox.health().await.overdue, None);
+    assert!(inbox.health().await.overdue.is_err());
 }
 
 /// Three concurrent deliveries into a file.

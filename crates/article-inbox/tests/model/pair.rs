@@ -5,8 +5,8 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Filter, Hint, MemoryStore, Prune, Source, SqliteSettings,
-    SqliteStore,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, Hint, MemoryStore, Prune, Source,
+    SqliteSettings, SqliteStore,
     store::{Arrival, Claim, Lease, Outcome, Store},
 };
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     answer::{Answer, Everything},
-    step::{self, BODIES, CODES, EVENTS, Ending, Step, jobs, keys},
+    step::{self, BODIES, CODES, EVENTS, Ending, Step, TARGETS, jobs, keys},
 };
 
 /// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
@@ -101,15 +101,15 @@ impl Pair {
                 let arrival = Arrival {
                     key,
                     source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
-                    target: "default".into(),
+                    target: TARGETS[body / 2 % TARGETS.len()].into(),
                     intent: (body % 3 == 0).then(|| "draft".into()),
                     digest: Digest::of(sent),
                     bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
                 };
                 Answer::Recorded(store.record(arrival).await?)
             }
-            Step::Claim { limit, lease, attempts } => {
-                Answer::Claims(store.claim(Claim { limit, lease, attempts }).await?)
+            Step::Claim { limit, lease, attempts, running } => {
+                Answer::Claims(store.claim(Claim { limit, lease, attempts, running }).await?)
             }
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
@@ -124,16 +124,21 @@ impl Pair {
                 store.hint(hint).await.map(|()| Answer::Nothing)?
             }
             Step::Hints { limit } => Answer::Hints(store.hints(limit).await?),
-            Step::Prune { bodies_ago, entries_ago, limit } => {
+            Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
                 let now = self.clock.now();
                 let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
-                Answer::Pruned(store.prune(Prune { bodies_before, entries_before, limit }).await?)
+                let dead_before = dead_ago.map(|ago| now - ago);
+                let prune = Prune { bodies_before, entries_before, dead_before, limit };
+                Answer::Pruned(store.prune(prune).await?)
             }
             Step::Counts => Answer::Counts(store.counts().await?),
             Step::DueSince => Answer::Since(store.due_since().await?),
-            Step::List { state, event, job, after, limit } => {
+            Step::List { state, event, job: job_id, target, received_ago, after, limit } => {
                 let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
-                Answer::Page(store.list(Filter { state, event, job_id: job, after, limit }).await?)
+                let target = target.map(|target| TARGETS[target].into());
+                let received_before = received_ago.map(|ago| self.clock.now() - ago);
+                let filter = Filter { state, event, job_id, target, received_before, after, limit };
+                Answer::Page(store.list(filter).await?)
             }
             Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
             Step::Requeue(key) => Answer::Changed(store.requeue(key).await?),
@@ -147,9 +152,12 @@ impl Pair {
                     state,
                     attempts,
                     received_at: then,
+                    target: "default".into(),
                     at: then + Duration::from_micros(1_500),
+                    since: then + Duration::from_micros(1_500),
                     conflicts: attempts,
                     cause: has_cause.then(|| "no network".into()),
+                    failures: if has_cause { failures(then, attempts) } else { Vec::new() },
                 };
                 let bodies =
                     bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
@@ -178,7 +186,18 @@ fn said(ending: &Ending) -> Outcome {
         Ending::Unhandled(seen) => Outcome::Unhandled { seen, cause },
         Ending::Corrupt(seen) => Outcome::Corrupt { seen, cause },
         Ending::Released => Outcome::Released,
+        Ending::Snoozed(after) => Outcome::Snoozed { after },
     }
+}
+
+/// Some failures, in some cases more than are kept.
+fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {
+    let failure = |attempt| Failure {
+        at: then + Duration::from_micros(700) * attempt,
+        attempt,
+        cause: format!("no network {attempt}"),
+    };
+    (0..attempts * 4).map(failure).collect()
 }
 
 fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {

@@ -18,6 +18,7 @@ pub(crate) enum Step {
         limit: u32,
         lease: Duration,
         attempts: u32,
+        running: u32,
     },
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
@@ -39,6 +40,7 @@ pub(crate) enum Step {
     Prune {
         bodies_ago: Duration,
         entries_ago: Duration,
+        dead_ago: Option<Duration>,
         limit: u32,
     },
     Counts,
@@ -47,6 +49,8 @@ pub(crate) enum Step {
         state: Option<State>,
         event: Option<usize>,
         job: Option<JobId>,
+        target: Option<usize>,
+        received_ago: Option<Duration>,
         after: i64,
         limit: u32,
     },
@@ -75,6 +79,7 @@ pub(crate) enum Ending {
     Unhandled(usize),
     Corrupt(usize),
     Released,
+    Snoozed(Duration),
 }
 
 /// The bytes of an imported body.
@@ -87,6 +92,7 @@ pub(crate) enum Bytes {
 
 pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
 pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
+pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 
 /// The steps of a seed.
@@ -119,7 +125,12 @@ fn step(rng: &mut Rng) -> Step {
         },
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
-            Step::Claim { limit, lease: pause(rng).min(DAY), attempts: rng.u32(1..5) }
+            Step::Claim {
+                limit,
+                lease: pause(rng).min(DAY),
+                attempts: rng.u32(1..7),
+                running: rng.u32(..3) / 2,
+            }
         }
         52..55 => Step::Extend {
             leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
@@ -132,7 +143,8 @@ fn step(rng: &mut Rng) -> Step {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             // Entries must outlive their bodies, or the removal of bodies has no visible effect.
             let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
-            Step::Prune { bodies_ago: pause(rng), entries_ago, limit }
+            let dead_ago = rng.bool().then(|| pause(rng));
+            Step::Prune { bodies_ago: pause(rng), entries_ago, dead_ago, limit }
         }
         82 => Step::Counts,
         83 => Step::DueSince,
@@ -140,6 +152,8 @@ fn step(rng: &mut Rng) -> Step {
             state: rng.bool().then(|| state(rng)),
             event: rng.bool().then(|| rng.usize(..EVENTS.len())),
             job: (rng.u32(..4) == 0).then(|| job(rng)),
+            target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
+            received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
             after: rng.i64(..12),
             limit: rng.u32(1..6),
         },
@@ -176,7 +190,7 @@ fn pause(rng: &mut Rng) -> Duration {
 }
 
 fn ending(rng: &mut Rng) -> Ending {
-    match rng.u32(..12) {
+    match rng.u32(..13) {
         0..3 => Ending::Done,
         3..6 => Ending::Retry(pause(rng)),
         6 => Ending::Dead,
@@ -184,6 +198,7 @@ fn ending(rng: &mut Rng) -> Ending {
         8 => Ending::Corrupt(rng.usize(..=4)),
         9 => Ending::Unhandled(4),
         10 => Ending::Corrupt(4),
+        11 => Ending::Snoozed(pause(rng)),
         _ => Ending::Released,
     }
 }

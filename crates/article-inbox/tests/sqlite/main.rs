@@ -8,6 +8,7 @@ mod attacks;
 mod files;
 mod harmless;
 mod log;
+mod migration;
 mod readers;
 mod refusals;
 mod retention;
@@ -35,7 +36,7 @@ struct Place {
 }
 
 const START: Duration = Duration::from_secs(1_800_000_000);
-const CLAIM: Claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3 };
+const CLAIM: Claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0 };
 
 impl Place {
     fn new() -> Self {

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod attempts;
+mod blocking;
+mod dropped;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
+mod gate;
 mod leases;
 mod panics_and_loops;
 mod retention;
@@ -11,6 +14,7 @@ mod scene;
 mod settings;
 mod shutdown;
 mod stores;
+mod stuck;
 mod threads;
 mod unhandled;
 mod waking;

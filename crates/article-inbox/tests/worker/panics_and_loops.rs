@@ -1,12 +1,11 @@
-use std::{
-    fmt,
-    sync::{Arc, Condvar, Mutex},
-    time::Duration,
-};
+use std::{fmt, time::Duration};
 
 use article_inbox::{Failed, Job, State, Worker};
 
-use super::scene::{Count, Dropped, HOUR, Scene, bounded};
+use super::{
+    gate::Gate,
+    scene::{Count, Dropped, HOUR, Scene, bounded},
+};
 
 /// Runs the handler for one entry with one attempt, and checks the cause of its death.
 async fn dies_of(scene: &Scene, worker: Worker, cause: &str) {
@@ -85,22 +84,6 @@ async fn a_handler_that_waits_for_ever_is_ended_at_its_limit() {
     let worker = worker.handler_timeout(Duration::from_millis(50));
     dies_of(&scene, worker, "the handler did not end within 50ms").await;
     assert_eq!(ended.now(), 1);
-}
-
-/// Blocks its thread until it is opened.
-#[derive(Clone, Default)]
-struct Gate(Arc<(Mutex<bool>, Condvar)>);
-
-impl Gate {
-    fn block(&self) {
-        let (is_open, opened) = &*self.0;
-        drop(opened.wait_while(is_open.lock().unwrap(), |is_open| !*is_open).unwrap());
-    }
-
-    fn open(&self) {
-        *self.0.0.lock().unwrap() = true;
-        self.0.1.notify_all();
-    }
 }
 
 /// Bounded attempts, on a runtime of one thread, which the handler does not block.

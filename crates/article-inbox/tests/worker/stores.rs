@@ -68,3 +68,26 @@ async fn a_store_that_is_down_is_asked_nothing_for_a_second_however_often_the_wo
     ran.unwrap();
     assert!(scene.store.calls("claim") <= 2, "{}", scene.store.calls("claim"));
 }
+
+/// Damage stays where it is: the worker goes on with everything else.
+#[tokio::test]
+async fn a_worker_outlives_a_store_that_finds_damage() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    for call in ["claim", "settle", "prune"] {
+        scene.store.fault(call, Fault::Damaged(1));
+    }
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
+    let lease = Duration::from_secs(60);
+    let story = async {
+        // Its outcome could not be stored: the lease ends, and the entry is claimed again.
+        until_true(|| scene.store.calls("settle") == 1).await;
+        scene.deliver("job_2").await;
+        scene.until(State::Done, 1).await;
+        scene.clock.advance(lease);
+        scene.until(State::Done, 2).await;
+    };
+    bounded(worker.lease(lease).run(story)).await.unwrap();
+    assert_eq!(scene.show("job_1").await.0.attempts, 2);
+    assert!(scene.store.calls("claim") >= 2 && scene.store.calls("prune") >= 1);
+}

@@ -43,7 +43,8 @@ pub(super) fn stored_body(arrival: Arrival, now: SystemTime) -> Body {
 
 impl StoredEntry {
     pub(super) fn entry(&self, id: i64) -> Entry {
-        self.row.clone().into_entry(id, self.key.clone(), self.received_at)
+        let target = self.bodies.first().map(|body| body.target.clone()).unwrap_or_default();
+        self.row.clone().into_entry(id, self.key.clone(), self.received_at, target)
     }
 }
 

@@ -53,6 +53,13 @@ const STEPS: &[&str] = &["
         code TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX article_inbox_hints_by_time ON article_inbox_hints (at, job_id);
+", "
+    ALTER TABLE article_inbox_entries ADD COLUMN since INTEGER;
+    ALTER TABLE article_inbox_entries ADD COLUMN interrupted INTEGER;
+    ALTER TABLE article_inbox_entries ADD COLUMN failures TEXT;
+    ALTER TABLE article_inbox_entries ADD COLUMN checksum INTEGER;
+    ALTER TABLE article_inbox_bodies ADD COLUMN checksum INTEGER;
+    INSERT INTO article_inbox_meta (name, value) VALUES ('clock', 0);
 "];
 
 /// Refuses a schema that this version does not know, or that was changed. An earlier version is accepted.
@@ -187,10 +194,10 @@ mod tests {
     #[test]
     fn an_older_schema_is_brought_up_to_date() {
         let mut connection = database();
-        let steps = [STEPS[0], "ALTER TABLE article_inbox_hints ADD COLUMN note TEXT"];
-        assert_eq!(version(&connection).unwrap(), 1);
+        let steps = [STEPS, &["ALTER TABLE article_inbox_hints ADD COLUMN note TEXT"]].concat();
+        assert_eq!(version(&connection).unwrap(), STEPS.len());
         migrate_by(&mut connection, Path::new(FILE), &steps).unwrap();
-        assert_eq!(version(&connection).unwrap(), 2);
+        assert_eq!(version(&connection).unwrap(), STEPS.len() + 1);
         migrate_by(&mut connection, Path::new(FILE), &steps).unwrap();
         assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_ok());
     }
@@ -198,12 +205,10 @@ mod tests {
     #[test]
     fn a_step_that_fails_changes_nothing() {
         let mut connection = database();
-        let steps = [
-            STEPS[0],
-            "ALTER TABLE article_inbox_hints ADD COLUMN note TEXT; CREATE TABLE nonsense",
-        ];
+        let broken = "ALTER TABLE article_inbox_hints ADD COLUMN note TEXT; CREATE TABLE nonsense";
+        let steps = [STEPS, &[broken]].concat();
         migrate_by(&mut connection, Path::new(FILE), &steps).unwrap_err();
-        assert_eq!(version(&connection).unwrap(), 1);
+        assert_eq!(version(&connection).unwrap(), STEPS.len());
         assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_err());
     }
 

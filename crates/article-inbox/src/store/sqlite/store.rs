@@ -79,9 +79,9 @@ const CALL_BYTES: usize = 512;
 impl SqliteStore {
     /// Opens the file, or creates it in an existing folder. It blocks while it does so.
     ///
-    /// No other process may have the file open as a store. Leases in it are freed, because their owner has ended. Freed
-    /// entries with more than one attempt become due some seconds apart, so that an entry that crashes the process does
-    /// not use up the attempts of the others.
+    /// No other process may have the file open as a store. Leases in it are freed, because their owner has ended. An entry
+    /// whose lease was freed twice in a row runs [alone](crate::store::Claiming) from then on, so that an entry that
+    /// crashes the process does not use up the attempts of the others.
     ///
     /// # Errors
     ///

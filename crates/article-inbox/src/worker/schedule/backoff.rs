@@ -1,5 +1,8 @@
 use std::time::Duration;
 
+/// The longest pause between two attempts, so that no entry is delayed indefinitely.
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
+
 /// How long an entry waits between two attempts. Each pause is three times the last one, up to a limit. A
 /// random part is subtracted, so that entries that failed together are not retried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

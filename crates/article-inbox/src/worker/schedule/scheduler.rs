@@ -1,22 +1,21 @@
 use std::time::{Duration, Instant};
 
-use super::shutdown::{Request, Shutdown};
+use super::{
+    capacity::Capacity,
+    shutdown::{Request, Shutdown},
+};
 
 /// How long a worker claims nothing after the store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// When a worker claims, how much, and when it ends.
 ///
-/// It runs up to `concurrency` handlers at once. While the outcomes of the last attempts are stored, it claims the
-/// next, so that both can share a commit. It looks for work when it is woken, when an entry becomes due, and at each
-/// poll. It claims nothing once it is stopping.
+/// It looks for work when it is woken, when an entry becomes due, and at each poll, if there is
+/// [capacity](Capacity). It claims nothing once it is stopping.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
-    concurrency: u32,
     poll: Duration,
-    running: u32,
-    /// Attempts whose handlers have ended, and whose outcomes are not stored yet.
-    settling: u32,
+    capacity: Capacity,
     claiming: bool,
     /// Woken during a claim, which may not have seen the new entry.
     woken: bool,
@@ -31,8 +30,8 @@ pub(crate) struct Scheduler {
 /// What the worker does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Claim at most this many entries, and report the result.
-    Claim(u32),
+    /// Claim at most `limit` entries while `running` attempts are not over, and report the result.
+    Claim { limit: u32, running: u32 },
     /// Wait for an event, or until this time.
     Wait(Option<Instant>),
     /// The grace is over: end the attempts that still run.
@@ -46,10 +45,8 @@ pub(crate) enum Step {
 impl Scheduler {
     pub(crate) fn new(concurrency: u32, poll: Duration, grace: Duration, now: Instant) -> Self {
         Self {
-            concurrency,
             poll,
-            running: 0,
-            settling: 0,
+            capacity: Capacity::new(concurrency),
             claiming: false,
             woken: false,
             look_at: now,
@@ -61,7 +58,7 @@ impl Scheduler {
 
     pub(crate) fn next(&mut self, now: Instant) -> Step {
         // A claim in progress returns leases, which must be released.
-        let is_idle = !self.claiming && self.running + self.settling == 0;
+        let is_idle = !self.claiming && self.capacity.unsettled() == 0;
         if self.shutdown.has_begun() && is_idle && !self.shutdown.is_over(now) {
             return Step::Stop;
         }
@@ -72,20 +69,15 @@ impl Scheduler {
             None => {}
         }
         let look_at = self.look_at.max(self.rest_until);
-        if self.claiming || self.room() == 0 {
+        let limit = self.capacity.room();
+        if self.claiming || limit == 0 {
             return Step::Wait(None);
         }
         if now < look_at {
             return Step::Wait(Some(look_at));
         }
         (self.claiming, self.woken) = (true, false);
-        Step::Claim(self.room())
-    }
-
-    /// How many more handlers may run. None while a slow store has as many outcomes left to store.
-    fn room(&self) -> u32 {
-        let all = self.concurrency.saturating_mul(2).saturating_sub(self.running + self.settling);
-        self.concurrency.saturating_sub(self.running).min(all)
+        Step::Claim { limit, running: self.capacity.unsettled() }
     }
 
     /// An entry may have become due.
@@ -99,10 +91,15 @@ impl Scheduler {
     /// A claim returned this many entries. `next_due` is the time until another is due.
     pub(crate) fn claimed(&mut self, now: Instant, brought: u32, next_due: Option<Duration>) {
         self.claiming = false;
-        self.running += brought;
+        self.capacity.claimed(brought);
         let pause = if self.woken { Duration::ZERO } else { next_due.unwrap_or(self.poll) };
         let look_at = now + pause.min(self.poll);
         self.look_at = self.again_at.take().map_or(look_at, |again_at| look_at.min(again_at));
+    }
+
+    /// The claim returned an entry that runs alone, or left one that must wait for the others.
+    pub(crate) fn run_alone(&mut self) {
+        self.capacity.run_alone();
     }
 
     /// A claim failed.
@@ -118,13 +115,12 @@ impl Scheduler {
 
     /// A handler has ended, or was never started, and its outcome is stored next.
     pub(crate) fn handled(&mut self) {
-        self.running -= 1;
-        self.settling += 1;
+        self.capacity.handled();
     }
 
     /// The outcome of an attempt is stored or lost. `again` is the time until its entry is due again.
     pub(crate) fn settled(&mut self, now: Instant, again: Option<Duration>) {
-        self.settling -= 1;
+        self.capacity.settled();
         let Some(again_at) = again.map(|again| now + again) else { return };
         self.look_at = self.look_at.min(again_at);
         if self.claiming {
@@ -155,6 +151,10 @@ mod tests {
     const GRACE: Duration = Duration::from_secs(25);
     const AFTER_GRACE: Duration = Duration::from_secs(4);
 
+    fn claim(limit: u32) -> Step {
+        Step::Claim { limit, running: 4 - limit }
+    }
+
     fn scheduler() -> (Scheduler, Instant) {
         let now = Instant::now();
         (Scheduler::new(4, POLL, GRACE, now), now)
@@ -163,38 +163,34 @@ mod tests {
     #[test]
     fn it_claims_as_much_as_it_may_run() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 3, Some(Duration::ZERO));
-        assert_eq!(scheduler.next(now), Step::Claim(1));
+        assert_eq!(scheduler.next(now), claim(1));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(scheduler.next(now), Step::Wait(None));
         scheduler.handled();
         scheduler.settled(now, None);
-        assert_eq!(scheduler.next(now), Step::Claim(1));
+        assert_eq!(scheduler.next(now), claim(1));
     }
 
     #[test]
-    fn the_next_is_claimed_while_outcomes_are_stored_but_not_more_than_as_many_again() {
+    fn while_an_entry_runs_alone_or_waits_to_nothing_is_claimed_until_all_attempts_are_over() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
-        scheduler.claimed(now, 4, Some(Duration::ZERO));
-        for handled in 1..=4 {
-            scheduler.handled();
-            assert_eq!(scheduler.next(now), Step::Claim(handled));
-            scheduler.claimed(now, 0, Some(Duration::ZERO));
-        }
-        assert_eq!(scheduler.next(now), Step::Claim(4));
-        scheduler.claimed(now, 4, Some(Duration::ZERO));
+        assert_eq!(scheduler.next(now), claim(4));
+        scheduler.claimed(now, 1, Some(Duration::ZERO));
+        scheduler.run_alone();
+        scheduler.woken(now);
+        assert_eq!(scheduler.next(now), Step::Wait(None));
         scheduler.handled();
         assert_eq!(scheduler.next(now), Step::Wait(None));
         scheduler.settled(now, None);
-        assert_eq!(scheduler.next(now), Step::Claim(1));
+        assert_eq!(scheduler.next(now), claim(4));
     }
 
     #[test]
     fn one_claim_is_under_way_at_a_time() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         assert_eq!(scheduler.next(now), Step::Wait(None));
     }
 
@@ -207,17 +203,17 @@ mod tests {
             (Some(Duration::from_secs(3600)), POLL),
         ] {
             scheduler.woken(now);
-            assert_eq!(scheduler.next(now), Step::Claim(4));
+            assert_eq!(scheduler.next(now), claim(4));
             scheduler.claimed(now, 0, next_due);
             assert_eq!(scheduler.next(now), Step::Wait(Some(now + wait)));
         }
-        assert_eq!(scheduler.next(now + POLL), Step::Claim(4));
+        assert_eq!(scheduler.next(now + POLL), claim(4));
     }
 
     #[test]
     fn an_entry_that_is_due_again_is_looked_for_then() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 2, None);
         scheduler.handled();
         scheduler.settled(now, Some(Duration::from_secs(2)));
@@ -230,10 +226,10 @@ mod tests {
     #[test]
     fn what_arrives_during_a_claim_is_looked_for_after_it() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.woken(now);
         scheduler.claimed(now, 0, None);
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 0, None);
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + POLL)));
     }
@@ -241,16 +237,16 @@ mod tests {
     #[test]
     fn a_store_that_failed_is_asked_nothing_for_a_second() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.failed(now);
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + AFTER_FAILURE)));
-        assert_eq!(scheduler.next(now + AFTER_FAILURE), Step::Claim(4));
+        assert_eq!(scheduler.next(now + AFTER_FAILURE), claim(4));
     }
 
     #[test]
     fn while_stopping_it_claims_nothing_and_it_stops_when_the_last_attempt_has_ended() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
         scheduler.stop(now);
         assert!(scheduler.is_stopping());
@@ -263,7 +259,7 @@ mod tests {
     #[test]
     fn attempts_that_do_not_end_in_the_grace_are_cancelled_once_and_waited_for() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 2, None);
         scheduler.stop(now);
         scheduler.stop(now + GRACE); // the first call counts
@@ -279,7 +275,7 @@ mod tests {
     #[test]
     fn a_claim_under_way_is_waited_for_before_it_stops() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.stop(now);
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + GRACE)));
         scheduler.claimed(now, 1, None);
@@ -289,7 +285,7 @@ mod tests {
     #[test]
     fn a_call_that_hangs_is_abandoned_four_seconds_after_the_grace() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.stop(now);
         assert_eq!(scheduler.next(now + GRACE), Step::Cancel);
         assert_eq!(scheduler.next(now + GRACE), Step::Wait(Some(now + GRACE + AFTER_GRACE)));
@@ -309,9 +305,9 @@ mod tests {
     #[test]
     fn an_entry_that_ends_during_a_claim_is_looked_for_when_it_is_due_again() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
-        assert_eq!(scheduler.next(now), Step::Claim(3));
+        assert_eq!(scheduler.next(now), claim(3));
         let soon = Duration::from_secs(1);
         scheduler.handled();
         scheduler.settled(now, Some(soon));
@@ -322,9 +318,9 @@ mod tests {
     #[test]
     fn a_missing_thread_does_not_end_a_claim_that_has_begun() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
-        assert_eq!(scheduler.next(now), Step::Claim(3));
+        assert_eq!(scheduler.next(now), claim(3));
         scheduler.handled();
         scheduler.settled(now, Some(Duration::ZERO));
         scheduler.rest(now);
@@ -336,7 +332,7 @@ mod tests {
     #[test]
     fn a_wake_up_does_not_shorten_the_rest_of_a_store_that_failed() {
         let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), Step::Claim(4));
+        assert_eq!(scheduler.next(now), claim(4));
         scheduler.failed(now);
         scheduler.woken(now);
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + AFTER_FAILURE)));

@@ -2,54 +2,58 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, params};
 
-use super::{rows, sql};
+use super::{
+    rows::{self, StoredRow},
+    sql,
+};
 use crate::{
-    EntryKey, State,
+    State,
     call::{Claim, Claimed, Claims, Lease},
-    rules::{ClaimDecision, Row},
+    rules::{ClaimDecision, Claiming},
     store::sqlite::fault::Fault,
     timestamp::{from_millis, to_millis},
 };
-
-/// An entry that is due.
-struct Due {
-    id: i64,
-    key: EntryKey,
-    received_at: SystemTime,
-    row: Row,
-}
 
 /// Leases entries that are due, as [`Store::claim`](crate::store::Store::claim) says.
 pub(crate) fn claim(tx: &Connection, now: SystemTime, claim: &Claim) -> Result<Claims, Fault> {
     let mut due = due(tx, State::Waiting, now, claim.limit)?;
     due.extend(self::due(tx, State::Leased, now, claim.limit)?);
     due.sort_unstable_by_key(|due| (due.row.at, due.id));
-    due.truncate(claim.limit as usize);
 
-    let mut claims = Claims::default();
-    for Due { id, key, received_at, row: mut before } in due {
-        claims.expired += u32::from(before.has_expired_lease(now));
-        let mut row = before.clone();
-        let lease = match row.claim(id, claim, now) {
-            ClaimDecision::Leased(lease) => lease,
+    let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*claim, now));
+    for mut before in due {
+        let mut stored = before.clone();
+        let Some(decision) = claiming.decide(stored.id, &mut stored.row) else { break };
+        claims.expired += u32::from(before.row.has_expired_lease(now));
+        let (lease, runs_alone) = match decision {
+            ClaimDecision::Leased { lease, runs_alone } => (lease, runs_alone),
             ClaimDecision::Buried => {
-                rows::save(tx, id, &row)?;
-                claims.buried.push(key);
+                rows::save(tx, &stored)?;
+                claims.buried.push(stored.key);
                 continue;
             }
         };
-        let bodies = match rows::bodies(tx, id) {
+        let bodies = match rows::bodies(tx, stored.id) {
             // An entry that cannot be read must not block the others.
             Err(Fault::Ours(error)) if error.is_damage() => {
-                before.find_damaged(error.to_string(), now);
-                rows::save(tx, id, &before)?;
+                before.row.find_damaged(error.to_string(), now);
+                rows::save(tx, &before)?;
                 continue;
             }
             bodies => bodies?,
         };
-        rows::save(tx, id, &row)?;
-        claims.claimed.push(Claimed { lease, key, attempt: row.attempts, received_at, bodies });
+        rows::save(tx, &stored)?;
+        let StoredRow { key, received_at, row, .. } = stored;
+        claims.claimed.push(Claimed {
+            lease,
+            key,
+            attempt: row.attempts,
+            received_at,
+            runs_alone,
+            bodies,
+        });
     }
+    claims.alone_waits = claiming.alone_waits();
     claims.next_due = next_due(tx, &claims.claimed)?.map(from_millis);
     Ok(claims)
 }
@@ -63,28 +67,24 @@ pub(crate) fn extend(
 ) -> Result<Vec<Lease>, Fault> {
     let mut held = Vec::with_capacity(leases.len());
     for lease in leases {
-        let Some((id, mut row)) = rows::load(tx, sql::LOAD, [lease.id])? else { continue };
-        if row.extend(*lease, by, now) {
-            rows::save(tx, id, &row)?;
+        let Some(mut stored) = rows::load(tx, sql::LOAD, [lease.id])? else { continue };
+        if stored.row.extend(*lease, by, now) {
+            rows::save(tx, &stored)?;
             held.push(*lease);
         }
     }
     Ok(held)
 }
 
-fn due(tx: &Connection, state: State, now: SystemTime, limit: u32) -> Result<Vec<Due>, Fault> {
+fn due(
+    tx: &Connection,
+    state: State,
+    now: SystemTime,
+    limit: u32,
+) -> Result<Vec<StoredRow>, Fault> {
     let mut statement = tx.prepare_cached(sql::DUE)?;
     let parameters = params![state.as_str(), to_millis(now), limit];
-    let due = statement.query_and_then(parameters, |found| {
-        let id = found.get(0)?;
-        Ok(Due {
-            id,
-            key: rows::key(id, rows::text(found, 1)?, rows::text(found, 2)?)?,
-            received_at: from_millis(found.get(3)?),
-            row: rows::row(found, id, 4)?,
-        })
-    })?;
-    due.collect()
+    statement.query_and_then(parameters, rows::stored)?.collect()
 }
 
 /// The smallest time of all waiting and leased entries that this claim did not return.

@@ -24,7 +24,7 @@ pub(crate) fn import(
         return Ok(false);
     }
     let held = bodies.iter().filter(|body| body.bytes.is_some()).count();
-    let id = rows::add(tx, &entry.key, entry.received_at, held, &Row::import(entry, now))?;
+    let id = rows::add(tx, &entry.key, entry.received_at, held, Row::import(entry, now))?;
     for (slot, body) in (id * SLOTS..).zip(bodies) {
         rows::put_body(tx, slot, body)?;
     }

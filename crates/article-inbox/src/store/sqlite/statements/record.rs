@@ -19,13 +19,14 @@ pub(crate) fn record(
     now: SystemTime,
     arrival: &Arrival,
 ) -> Result<Recorded, Fault> {
-    let Some((id, mut row)) = rows::find(tx, &arrival.key)? else {
-        let id = rows::add(tx, &arrival.key, now, 1, &Row::new(now))?;
+    let Some(mut stored) = rows::find(tx, &arrival.key)? else {
+        let id = rows::add(tx, &arrival.key, now, 1, Row::new(now))?;
         rows::put_body(tx, id * SLOTS, &body(arrival, now))?;
         return Ok(Recorded::Stored);
     };
+    let id = stored.id;
     let (slots, digests) = digests(tx, id)?;
-    let recording = row.record(arrival.digest, &digests, now);
+    let recording = stored.row.record(arrival.digest, &digests, now);
     match recording.write {
         BodyWrite::Nothing => {}
         BodyWrite::Append => {
@@ -39,7 +40,7 @@ pub(crate) fn record(
         }
     }
     if recording.changes_row() {
-        rows::save(tx, id, &row)?;
+        rows::save(tx, &stored)?;
     }
     if recording.write != BodyWrite::Nothing {
         rows::count_held(tx, id)?;

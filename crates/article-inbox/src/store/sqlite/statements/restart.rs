@@ -2,7 +2,10 @@ use std::{path::Path, time::SystemTime};
 
 use rusqlite::{Connection, Params};
 
-use super::{rows, sql};
+use super::{
+    rows::{self, StoredRow},
+    sql,
+};
 use crate::{
     Error,
     rules::Row,
@@ -21,9 +24,9 @@ pub(crate) fn free_leases(
         let tx = connection.unchecked_transaction()?;
         let mut entries = select(&tx, sql::LEASED, [])?;
         entries.extend(select(&tx, sql::FAR_AWAY, [to_millis(Row::longest_wait(now))])?);
-        for (id, mut row) in entries {
-            if row.restart(id, now) {
-                rows::save(&tx, id, &row)?;
+        for mut stored in entries {
+            if stored.row.restart(now) {
+                rows::save(&tx, &stored)?;
             }
         }
         Ok(tx.commit()?)
@@ -38,16 +41,13 @@ fn select(
     tx: &Connection,
     statement: &str,
     parameters: impl Params,
-) -> Result<Vec<(i64, Row)>, Fault> {
+) -> Result<Vec<StoredRow>, Fault> {
     let mut statement = tx.prepare(statement)?;
     let mut found = statement.query(parameters)?;
     let mut entries = Vec::new();
     while let Some(found) = found.next()? {
-        let id = found.get(0)?;
         // A damaged row does not prevent the start. It is left as it is.
-        if let Ok(row) = rows::row(found, id, 1) {
-            entries.push((id, row));
-        }
+        entries.extend(rows::stored(found).ok());
     }
     Ok(entries)
 }

@@ -16,17 +16,21 @@ pub(crate) fn settle(
     lease: Lease,
     outcome: &Outcome,
 ) -> Result<Settled, Fault> {
-    let Some((id, mut row)) = rows::load(tx, sql::LOAD, [lease.id])? else {
+    let Some(mut stored) = rows::load(tx, sql::LOAD, [lease.id])? else {
         return Ok(Settled::LostLease);
     };
     let bodies = match outcome {
-        Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => count_bodies(tx, id)?,
+        Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => count_bodies(tx, lease.id)?,
         // The rule does not use the number of bodies for these.
-        Outcome::Done | Outcome::Retry { .. } | Outcome::Dead { .. } | Outcome::Released => 0,
+        Outcome::Done
+        | Outcome::Retry { .. }
+        | Outcome::Dead { .. }
+        | Outcome::Released
+        | Outcome::Snoozed { .. } => 0,
     };
-    let settled = row.settle(lease, outcome, bodies, now);
+    let settled = stored.row.settle(lease, outcome, bodies, now);
     if settled == Settled::Settled {
-        rows::save(tx, id, &row)?;
+        rows::save(tx, &stored)?;
     }
     Ok(settled)
 }

@@ -1,22 +1,34 @@
 //! Every statement. They are in one file so that one test sees the plan of each.
 
-/// The columns of a [`Row`](crate::rules::Row), in the order in which [`rows::row`](super::rows::row) reads them.
-macro_rules! row {
+/// The columns of a stored entry, in the order in which [`rows::stored`](super::rows::stored) reads them. The last is the
+/// checksum of the others.
+macro_rules! entry {
     () => {
-        "state, attempts, fence, at, conflicts, cause"
+        "id, job_id, event, received_at, state, attempts, fence, at, since, interrupted, conflicts, cause, failures, \
+         checksum"
+    };
+}
+
+/// The columns of [`entry!`], and the target of the first body.
+macro_rules! shown {
+    () => {
+        concat!(entry!(), ", (SELECT target FROM article_inbox_bodies WHERE slot = id * 16)")
     };
 }
 
 // Entries. What a transition changes is decided by the rules: a row is loaded, changed and saved.
 pub(super) const FIND: &str =
-    concat!("SELECT id, ", row!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
+    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
 pub(super) const LOAD: &str =
-    concat!("SELECT id, ", row!(), " FROM article_inbox_entries WHERE id = ?1");
-pub(super) const SAVE: &str = "UPDATE article_inbox_entries SET state = ?2, attempts = ?3, fence = ?4, at = ?5, \
-    conflicts = ?6, cause = ?7 WHERE id = ?1";
+    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE id = ?1");
+/// The parameters are the columns of [`entry!`].
+pub(super) const SAVE: &str = "UPDATE article_inbox_entries SET state = ?5, attempts = ?6, fence = ?7, at = ?8, \
+    since = ?9, interrupted = ?10, conflicts = ?11, cause = ?12, failures = ?13, checksum = ?14 WHERE id = ?1";
 pub(super) const ADD: &str = "INSERT INTO article_inbox_entries \
-    (job_id, event, received_at, held, state, attempts, fence, at, conflicts, cause) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    (job_id, event, received_at, state, attempts, fence, at, since, interrupted, conflicts, cause, failures, held) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+pub(super) const ADD_CHECKSUM: &str =
+    "UPDATE article_inbox_entries SET checksum = ?2 WHERE id = ?1";
 /// Counts the bodies that have bytes. Retention finds entries by this number.
 pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SELECT count(*) \
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
@@ -24,13 +36,15 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SE
 // Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
 pub(super) const DIGESTS: &str = "SELECT slot, digest FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
-pub(super) const BODIES: &str = "SELECT received_at, source, target, intent, digest, body FROM article_inbox_bodies \
-    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
+pub(super) const BODIES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum, body \
+    FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
-    (slot, received_at, source, target, intent, digest, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    (slot, received_at, source, target, intent, digest, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 pub(super) const REPAIR_BODY: &str = "UPDATE article_inbox_bodies SET body = ?2 WHERE slot = ?1";
 pub(super) const COUNT_BODIES: &str =
     "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
+pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
+    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL";
 pub(super) const BODIES_AFTER: &str =
     "SELECT slot, digest, body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2";
 
@@ -38,16 +52,16 @@ pub(super) const BODIES_AFTER: &str =
 /// Selects entries that [`Row::is_due`](crate::rules::Row::is_due) accepts: it must agree with it for the states `waiting`
 /// and `leased`. Each state is a range of one index, in the order of `at` and then of `id`.
 pub(super) const DUE: &str = concat!(
-    "SELECT id, job_id, event, received_at, ",
-    row!(),
+    "SELECT ",
+    entry!(),
     " FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at, id LIMIT ?3"
 );
 pub(super) const NEXT: &str =
     "SELECT id, at FROM article_inbox_entries WHERE state = ?1 ORDER BY at, id LIMIT ?2";
 /// Runs in a transaction of the application, and therefore decides by itself. It must agree with
-/// [`Row::settle`](crate::rules::Row::settle) for `Outcome::Done`; the contract's cases of `completion` hold it to that.
-pub(super) const COMPLETE: &str = "UPDATE article_inbox_entries SET state='done', at=?3, cause=NULL \
-    WHERE id=?1 AND fence=?2 AND state='leased' AND at>?3";
+/// [`Row::settle`](crate::rules::Row::settle) for `Outcome::Done`, but cannot compute a checksum; the contract's cases of `completion` hold it to that.
+pub(super) const COMPLETE: &str = "UPDATE article_inbox_entries SET state='done', at=?3, since=?3, \
+    interrupted=0, cause=NULL, checksum=NULL WHERE id=?1 AND fence=?2 AND state='leased' AND at>?3";
 
 // Retention. These statements select batches, and must agree with the rules on what is old: OLD_BODIES with
 // `Prune::removes_bytes`, OLD_ENTRIES with `Prune::removes_entry`, and OLD_HINTS with `Prune::removes_hint`. The
@@ -76,25 +90,24 @@ pub(super) const HINTS: &str =
 // Reading.
 pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
 pub(super) const DUE_SINCE: &str =
-    "SELECT at FROM article_inbox_entries WHERE state = 'waiting' AND at <= ?1 ORDER BY at LIMIT 1";
+    "SELECT at FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at LIMIT 1";
 pub(super) const KEY: &str = "SELECT job_id, event FROM article_inbox_entries WHERE id = ?1";
-pub(super) const SHOW: &str = concat!(
-    "SELECT id, job_id, event, received_at, ",
-    row!(),
-    " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2"
-);
+pub(super) const SHOW: &str =
+    concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
 
-/// The lists differ only in their index. All have the parameters after, limit, state, event and job, and must agree with
-/// [`Filter::accepts`](crate::Filter::accepts).
+/// The lists differ only in their index. All have the parameters after, limit, state, event, job, target and time, and
+/// must agree with [`Filter::accepts`](crate::Filter::accepts).
 macro_rules! list {
     ($by:literal) => {
         concat!(
-            "SELECT id, job_id, event, received_at, ",
-            row!(),
+            "SELECT ",
+            shown!(),
             " FROM article_inbox_entries ",
             $by,
             " AND id > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
-             AND (?5 IS NULL OR job_id = ?5) ORDER BY id LIMIT ?2"
+             AND (?5 IS NULL OR job_id = ?5) AND (?7 IS NULL OR received_at < ?7) \
+             AND (?6 IS NULL OR (SELECT target FROM article_inbox_bodies WHERE slot = id * 16) = ?6) \
+             ORDER BY id LIMIT ?2"
         )
     };
 }
@@ -110,13 +123,10 @@ pub(super) const LIST_LIVE: &str =
 // Start and health.
 /// Selects entries that [`Row::restart`](crate::rules::Row::restart) may change: all that are leased …
 pub(super) const LEASED: &str =
-    concat!("SELECT id, ", row!(), " FROM article_inbox_entries WHERE state = 'leased'");
+    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'leased'");
 /// … and those that wait for a time after the one given.
-pub(super) const FAR_AWAY: &str = concat!(
-    "SELECT id, ",
-    row!(),
-    " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1"
-);
+pub(super) const FAR_AWAY: &str =
+    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1");
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
 
@@ -156,12 +166,14 @@ mod tests {
             LOAD,
             SAVE,
             ADD,
+            ADD_CHECKSUM,
             COUNT_HELD,
             DIGESTS,
             BODIES,
             PUT_BODY,
             REPAIR_BODY,
             COUNT_BODIES,
+            HELD,
             BODIES_AFTER,
             DUE,
             NEXT,
@@ -187,7 +199,9 @@ mod tests {
         ];
         for statement in all {
             for line in plan(&connection, statement) {
-                let is_search = line.starts_with("SEARCH ") || line.starts_with("SCALAR SUBQUERY");
+                let is_search = line.starts_with("SEARCH ")
+                    || line.starts_with("SCALAR SUBQUERY")
+                    || line.starts_with("CORRELATED SCALAR SUBQUERY");
                 assert!(is_search, "{line}: {statement}");
             }
         }
@@ -201,15 +215,21 @@ mod tests {
         assert_eq!(plan(&connection, COUNTS), [by_time]);
         let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
         assert_eq!(plan(&connection, HINTS), [hints]);
+        // Besides the targets of first bodies.
+        let entries = |statement| {
+            let mut plan = plan(&connection, statement);
+            plan.retain(|line| !line.contains("SUBQUERY") && !line.contains("_bodies"));
+            plan
+        };
         assert_eq!(
-            plan(&connection, LIST_LIVE),
+            entries(LIST_LIVE),
             [
                 "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
         assert_eq!(
-            plan(&connection, LIST_JOB),
+            entries(LIST_JOB),
             [
                 "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
                 "USE TEMP B-TREE FOR ORDER BY"

@@ -1,10 +1,9 @@
 use std::time::Duration;
 
-use super::schedule::Backoff;
-use crate::call::Outcome;
-
-/// The longest pause that a handler can request, so that no entry is delayed indefinitely.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
+use crate::{
+    call::Outcome,
+    worker::schedule::{Backoff, LONGEST_PAUSE},
+};
 
 /// How many bytes of a cause are kept.
 const LONGEST_CAUSE: usize = 1000;
@@ -16,6 +15,8 @@ pub(super) enum AttemptResult {
     Succeeded,
     /// The handler requests another attempt, after its own pause if it sets one.
     Failed { cause: String, after: Option<Duration> },
+    /// The handler puts the entry off.
+    Snoozed { after: Duration },
     /// The handler returned that no further attempt will help.
     GaveUp { cause: String },
     /// The handler panicked.
@@ -43,6 +44,7 @@ impl AttemptResult {
         let (cause, after) = match self {
             Self::Succeeded => return Outcome::Done,
             Self::Stopped => return Outcome::Released,
+            Self::Snoozed { after } => return Outcome::Snoozed { after: after.min(LONGEST_PAUSE) },
             Self::GaveUp { cause } => return Outcome::Dead { cause: shortened(cause) },
             Self::Undecodable { seen, cause } => return Outcome::Unhandled { seen, cause },
             Self::Damaged { seen } => {
@@ -66,6 +68,7 @@ impl AttemptResult {
         match self {
             Self::Succeeded => Some("succeeded"),
             Self::Failed { .. } => Some("failed"),
+            Self::Snoozed { .. } => Some("snoozed"),
             Self::GaveUp { .. } => Some("gave_up"),
             Self::Panicked { .. } => Some("panicked"),
             Self::TimedOut { .. } => Some("timed_out"),
@@ -114,6 +117,8 @@ mod tests {
             panic!("a first failure is retried");
         };
         assert_eq!(after, LONGEST_PAUSE);
+        let endless = AttemptResult::Snoozed { after: Duration::MAX };
+        assert_eq!(outcome(endless, 1), Outcome::Snoozed { after: LONGEST_PAUSE });
     }
 
     #[test]
@@ -130,6 +135,8 @@ mod tests {
     #[test]
     fn a_result_that_costs_no_attempt_is_never_dead() {
         assert_eq!(outcome(AttemptResult::Stopped, 3), Outcome::Released);
+        let after = Duration::from_secs(7);
+        assert_eq!(outcome(AttemptResult::Snoozed { after }, 3), Outcome::Snoozed { after });
         assert_eq!(outcome(AttemptResult::Succeeded, 3), Outcome::Done);
         let cause = || "status: expected a string, found nothing".to_owned();
         let undecodable = AttemptResult::Undecodable { seen: 2, cause: cause() };

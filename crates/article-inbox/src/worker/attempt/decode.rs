@@ -63,6 +63,7 @@ mod tests {
             key: EntryKey::article("job_1".parse().unwrap()),
             attempt: 1,
             received_at: SystemTime::UNIX_EPOCH,
+            runs_alone: false,
             bodies,
         }
     }

@@ -9,33 +9,40 @@ use std::{
 
 use tokio::{runtime::Handle, select, sync::oneshot};
 
-use super::{Failed, Job, attempt_result::AttemptResult};
+use super::attempt_result::AttemptResult;
+use crate::worker::{
+    Failed, Job,
+    registry::{ThreadSlot, ThreadWatch},
+};
 
 /// The application's handler.
-pub(super) type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
+pub(crate) type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
 
 /// A running handler.
-pub(super) type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
+pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
 /// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread
-/// does not belong to the runtime, so it cannot keep the program from ending. Dropping this value cancels the
-/// handler.
+/// does not belong to the runtime, so it cannot keep the program from ending. It has the runtime's context, for timers,
+/// sockets and tasks, but is not inside its `block_on`: that would forbid the handler to block on anything. Dropping
+/// this value cancels the handler.
 #[derive(Debug)]
 pub(super) struct HandlerThread {
     ended: oneshot::Receiver<AttemptResult>,
     cancel: Option<oneshot::Sender<()>>,
+    watch: ThreadWatch,
 }
 
 impl HandlerThread {
-    /// Starts the thread. It holds `threads` until it ends.
-    pub(super) fn start(handler: Handler, job: Job, threads: Arc<()>) -> io::Result<Self> {
+    /// Starts the thread. It holds the slot until it ends.
+    pub(super) fn start(handler: Handler, job: Job, slot: ThreadSlot) -> io::Result<Self> {
         let (end, ended) = oneshot::channel();
         let (cancel, cancelled) = oneshot::channel::<()>();
-        let runtime = Handle::current();
+        let (runtime, watch) = (Handle::current(), slot.watch());
         thread::Builder::new().name("article-handler".to_owned()).spawn(move || {
+            let _context = runtime.enter();
             // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
             let result = catch_unwind(AssertUnwindSafe(|| {
-                runtime.block_on(async {
+                pollster::block_on(async {
                     let work = pin!(async { handler(job).await });
                     select! {
                         biased;
@@ -46,11 +53,11 @@ impl HandlerThread {
             }));
             let result = result
                 .unwrap_or_else(|panic| AttemptResult::Panicked { message: message(&*panic) });
-            // Dropped before the result is sent, so that a thread with a known result is no longer counted.
-            drop(threads);
+            // Dropped before the result is sent, so that a handler with a known result is not stuck.
+            drop(slot);
             let _ = end.send(result);
         })?;
-        Ok(Self { ended, cancel: Some(cancel) })
+        Ok(Self { ended, cancel: Some(cancel), watch })
     }
 
     /// How the handler ended; `Stopped` if it was cancelled. The future may be dropped and awaited again.
@@ -65,9 +72,19 @@ impl HandlerThread {
     }
 }
 
+impl Drop for HandlerThread {
+    /// A handler that goes on, although nobody waits for it, is stuck until it ends.
+    fn drop(&mut self) {
+        self.watch.give_up();
+    }
+}
+
 fn result_of(returned: Result<(), Failed>) -> AttemptResult {
     match returned {
         Ok(()) => AttemptResult::Succeeded,
+        Err(failed) if failed.is_snooze() => {
+            AttemptResult::Snoozed { after: failed.after().unwrap_or_default() }
+        }
         Err(failed) if failed.is_dead() => AttemptResult::GaveUp { cause: failed.to_string() },
         Err(failed) => AttemptResult::Failed { cause: failed.to_string(), after: failed.after() },
     }

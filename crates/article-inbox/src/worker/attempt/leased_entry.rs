@@ -1,0 +1,79 @@
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
+
+use super::signal::Signal;
+use crate::{
+    EntryKey, Error,
+    call::{Claimed, Lease, Outcome, Settled},
+    store::Store,
+    telemetry,
+};
+
+/// The pause before an outcome is stored again when the store failed.
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
+
+/// The maximum number of tries while the worker stops, or after it was dropped.
+const TRIES: u32 = 5;
+
+/// An entry under a lease of this worker.
+#[derive(Debug, Clone)]
+pub(crate) struct LeasedEntry {
+    pub(crate) lease: Lease,
+    pub(crate) key: EntryKey,
+    pub(crate) attempt: u32,
+}
+
+impl LeasedEntry {
+    pub(super) fn of(claimed: &Claimed) -> Self {
+        Self { lease: claimed.lease, key: claimed.key.clone(), attempt: claimed.attempt }
+    }
+
+    /// Stores the outcome of the attempt, and tries again while the store fails temporarily.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be used any more.
+    pub(super) async fn settle(
+        &self,
+        store: &Arc<dyn Store>,
+        outcome: Outcome,
+        mut signal: watch::Receiver<Signal>,
+    ) -> Result<(), Error> {
+        let Self { lease, key, attempt } = self;
+        let mut tries = 0;
+        loop {
+            match store.settle(*lease, outcome.clone()).await {
+                Ok(Settled::LostLease) => telemetry::lost_lease(key, *attempt),
+                Ok(Settled::Settled) => telemetry::settled(key, *attempt, &outcome),
+                Ok(Settled::AlreadyDone) => telemetry::settled(key, *attempt, &Outcome::Done),
+                Err(error) if error.is_transient() => {
+                    telemetry::store_failed("settle", &error);
+                    let is_dropped = signal.has_changed().is_err();
+                    let now = *signal.borrow_and_update();
+                    tries += u32::from(is_dropped || now == Signal::Stop);
+                    if now == Signal::LostLease || tries >= TRIES {
+                        telemetry::lost_lease(key, *attempt);
+                        return Ok(());
+                    }
+                    if is_dropped {
+                        sleep(BETWEEN_TRIES).await;
+                    } else {
+                        let _ = timeout(BETWEEN_TRIES, signal.changed()).await;
+                    }
+                    continue;
+                }
+                // What is damaged does not get better by trying. The lease ends, and the next claim judges the entry.
+                Err(error) if error.is_damage() => {
+                    telemetry::store_failed("settle", &error);
+                    telemetry::lost_lease(key, *attempt);
+                }
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use std::sync::Arc;
+
+use tokio::{runtime::Handle, sync::watch};
+
+use super::{leased_entry::LeasedEntry, signal::Signal};
+use crate::{
+    call::{Claimed, Outcome},
+    store::Store,
+    telemetry,
+};
+
+/// A claimed entry whose handler has not begun. If it is dropped, a task gives the entry back, and the attempt does not
+/// count. So whoever drops the future of a worker, at whatever point, costs no entry an attempt that never was.
+pub(crate) struct Unbegun {
+    /// `None` once nothing is to be given back.
+    entry: Option<LeasedEntry>,
+    store: Arc<dyn Store>,
+    runtime: Handle,
+}
+
+impl Unbegun {
+    /// Must be called in a runtime.
+    pub(crate) fn new(claimed: &Claimed, store: &Arc<dyn Store>) -> Self {
+        let (store, runtime) = (Arc::clone(store), Handle::current());
+        Self { entry: Some(LeasedEntry::of(claimed)), store, runtime }
+    }
+
+    /// The handler begins, or the store knows another outcome. Nothing is given back any more.
+    pub(crate) fn keep(mut self) {
+        self.entry = None;
+    }
+}
+
+impl Drop for Unbegun {
+    fn drop(&mut self) {
+        let Some(entry) = self.entry.take() else { return };
+        let store = Arc::clone(&self.store);
+        // Nobody is left to signal anything.
+        let (_, signal) = watch::channel(Signal::Stop);
+        drop(self.runtime.spawn(async move {
+            if let Err(error) = entry.settle(&store, Outcome::Released, signal).await {
+                telemetry::store_failed("settle", &error);
+            }
+        }));
+    }
+}

@@ -1,0 +1,145 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use super::status::{StuckHandler, WorkerFailure, Workers};
+use crate::{EntryKey, Error, store::Store, telemetry};
+
+/// The workers of an inbox, and the threads of their handlers. It outlives them, so that the health of the inbox shows
+/// what became of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Registry(Arc<Mutex<Registered>>);
+
+#[derive(Debug, Default)]
+struct Registered {
+    workers: Workers,
+    last_thread: u64,
+    threads: BTreeMap<u64, Thread>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    handler: StuckHandler,
+    /// Its attempt was given up, and it goes on.
+    is_stuck: bool,
+}
+
+impl Registry {
+    /// A worker begins.
+    pub(super) fn start_worker(&self, store: Arc<dyn Store>) -> RunningWorker {
+        let mut registered = self.lock();
+        registered.workers.started += 1;
+        registered.workers.running += 1;
+        telemetry::workers(registered.workers.running);
+        drop(registered);
+        RunningWorker { registry: self.clone(), store, has_ended: false }
+    }
+
+    /// A handler begins in a thread of its own.
+    pub(super) fn start_thread(
+        &self,
+        key: EntryKey,
+        attempt: u32,
+        since: SystemTime,
+    ) -> ThreadSlot {
+        let mut registered = self.lock();
+        registered.last_thread += 1;
+        let id = registered.last_thread;
+        let handler = StuckHandler { key, attempt, since };
+        registered.threads.insert(id, Thread { handler, is_stuck: false });
+        drop(registered);
+        ThreadSlot { registry: self.clone(), id }
+    }
+
+    pub(crate) fn workers(&self) -> Workers {
+        self.lock().workers.clone()
+    }
+
+    /// The handlers that go on although their attempts were given up, those that began first first.
+    pub(crate) fn stuck(&self) -> Vec<StuckHandler> {
+        let registered = self.lock();
+        let stuck = registered.threads.values().filter(|thread| thread.is_stuck);
+        stuck.map(|thread| thread.handler.clone()).collect()
+    }
+
+    fn end_worker(&self, failure: Option<WorkerFailure>) {
+        let mut registered = self.lock();
+        registered.workers.running -= 1;
+        if failure.is_some() {
+            registered.workers.failure = failure;
+        }
+        telemetry::workers(registered.workers.running);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A worker that runs. If it is dropped, so was the worker.
+#[derive(Debug)]
+pub(super) struct RunningWorker {
+    registry: Registry,
+    store: Arc<dyn Store>,
+    has_ended: bool,
+}
+
+impl RunningWorker {
+    /// The worker has ended.
+    pub(super) fn end(mut self, result: &Result<(), Error>) {
+        self.has_ended = true;
+        let failure = result.as_ref().err().map(|error| {
+            telemetry::worker_failed(error);
+            WorkerFailure { at: self.store.now(), error: error.to_string() }
+        });
+        self.registry.end_worker(failure);
+    }
+}
+
+impl Drop for RunningWorker {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        telemetry::worker_dropped();
+        let error = "the worker was dropped before it was told to stop".to_owned();
+        self.registry.end_worker(Some(WorkerFailure { at: self.store.now(), error }));
+    }
+}
+
+/// The thread of a handler. It belongs to the thread, and is dropped at its end.
+#[derive(Debug)]
+pub(super) struct ThreadSlot {
+    registry: Registry,
+    id: u64,
+}
+
+/// The right to say that the attempt of a thread was given up.
+#[derive(Debug)]
+pub(super) struct ThreadWatch {
+    registry: Registry,
+    id: u64,
+}
+
+impl ThreadSlot {
+    pub(super) fn watch(&self) -> ThreadWatch {
+        ThreadWatch { registry: self.registry.clone(), id: self.id }
+    }
+}
+
+impl ThreadWatch {
+    /// Nobody waits for the handler any more. If it has not ended, it is stuck.
+    pub(super) fn give_up(&self) {
+        if let Some(thread) = self.registry.lock().threads.get_mut(&self.id) {
+            thread.is_stuck = true;
+        }
+    }
+}
+
+impl Drop for ThreadSlot {
+    fn drop(&mut self) {
+        self.registry.lock().threads.remove(&self.id);
+    }
+}

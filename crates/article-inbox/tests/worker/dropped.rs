@@ -1,0 +1,162 @@
+//! What becomes of the entries of a worker whose future is dropped.
+
+use std::{
+    future::{Future, pending},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
+
+use article_inbox::{Inbox, Job, State, Worker};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use super::{
+    faulty::Fault,
+    scene::{Count, Scene, bounded, key, until, until_true},
+};
+
+const JOBS: [&str; 3] = ["job_1", "job_2", "job_3"];
+
+async fn deliver_all(inbox: &Inbox) {
+    for job in JOBS {
+        let post = DeliveryRequest::complete().job_id(job);
+        let envelope = fixture::receiver().open(post.headers()).unwrap();
+        let delivery = envelope.read(post.body().clone()).unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    }
+}
+
+async fn in_sqlite() -> (TempDir, Inbox) {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
+    (folder, inbox)
+}
+
+/// Runs the worker for that many polls, and drops it.
+async fn polled_and_dropped(worker: Worker, polls: u32) {
+    let mut run = pin!(worker.run(pending::<()>()));
+    let mut left = polls;
+    std::future::poll_fn(|context| {
+        assert!(run.as_mut().poll(context).is_pending());
+        left -= 1;
+        if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// All entries wait, and the attempts that they have had.
+async fn attempts_once_all_wait(inbox: &Inbox) -> Vec<u32> {
+    bounded(until(inbox, State::Waiting, JOBS.len() as u64)).await;
+    let mut attempts = Vec::new();
+    for job in JOBS {
+        attempts.push(inbox.show(key(job)).await.unwrap().unwrap().0.attempts);
+    }
+    attempts
+}
+
+/// Drops a worker before it can have started a handler. The lease is long: only giving back makes its entries due.
+async fn gives_back_what_it_claims(inbox: &Inbox, most_polls: u32) {
+    deliver_all(inbox).await;
+    let runs = Count::default();
+    for polls in 1..=most_polls {
+        let counted = runs.clone();
+        let worker = inbox.worker(move |_| {
+            counted.add();
+            pending()
+        });
+        polled_and_dropped(worker, polls).await;
+        // A claim that goes on leases first, and then gives back.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let begun = runs.now();
+        let attempts = attempts_once_all_wait(inbox).await;
+        assert_eq!((attempts, begun), (vec![0; JOBS.len()], 0), "after {polls} polls");
+    }
+}
+
+#[tokio::test]
+async fn in_memory_a_dropped_worker_gives_back_what_has_not_begun() {
+    // The claim returns within the first poll, and the attempts are tasks that have not begun.
+    gives_back_what_it_claims(&Inbox::memory(), 1).await;
+}
+
+#[tokio::test]
+async fn in_sqlite_a_dropped_worker_gives_back_what_has_not_begun() {
+    let (_folder, inbox) = in_sqlite().await;
+    // In the first poll the claim is under way, in the second it may have returned.
+    gives_back_what_it_claims(&inbox, 2).await;
+    inbox.close().await.unwrap();
+}
+
+/// The claim was under way, and its result comes when the worker is gone.
+#[tokio::test]
+async fn a_claim_that_ends_after_its_worker_was_dropped_is_given_back() {
+    let scene = Scene::new();
+    deliver_all(&scene.inbox).await;
+    let go_on = Arc::new(Notify::new());
+    scene.store.fault("claim", Fault::Waits(Arc::clone(&go_on)));
+    // The first try to give back fails.
+    scene.store.fault("settle", Fault::Fails(1));
+    let worker = scene.inbox.worker(|_: Job| pending());
+    let dropped = tokio::spawn(worker.run(pending::<()>()));
+    bounded(until_true(|| scene.store.calls("claim") == 1)).await;
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    go_on.notify_one();
+    bounded(until_true(|| scene.store.calls("settle") == 4)).await;
+    assert_eq!(attempts_once_all_wait(&scene.inbox).await, [0, 0, 0]);
+}
+
+/// Bounded attempts: the process that dropped the worker may end, and the handler had begun.
+#[tokio::test]
+async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
+    for (folder, inbox) in [(None, Inbox::memory()), {
+        let (folder, inbox) = in_sqlite().await;
+        (Some(folder), inbox)
+    }] {
+        deliver_all(&inbox).await;
+        let starts = Count::default();
+        let counted = starts.clone();
+        let worker = inbox.worker(move |_| {
+            counted.add();
+            pending()
+        });
+        let dropped = tokio::spawn(worker.run(pending::<()>()));
+        bounded(until_true(|| starts.now() == 3)).await;
+        dropped.abort();
+        assert!(dropped.await.unwrap_err().is_cancelled());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for job in JOBS {
+            let (entry, _) = inbox.show(key(job)).await.unwrap().unwrap();
+            assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
+        }
+        inbox.close().await.unwrap();
+        drop(folder);
+    }
+}
+
+/// At least once, and not more often than needed.
+#[tokio::test]
+async fn an_outcome_that_is_known_is_stored_although_the_worker_is_dropped() {
+    let (scene, ended) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let go_on = Arc::new(Notify::new());
+    scene.store.fault("settle", Fault::Waits(Arc::clone(&go_on)));
+    let counted = ended.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    let dropped = tokio::spawn(worker.run(pending::<()>()));
+    bounded(until_true(|| scene.store.calls("settle") == 1)).await;
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    go_on.notify_one();
+    bounded(scene.until(State::Done, 1)).await;
+    assert_eq!(ended.now(), 1);
+}
