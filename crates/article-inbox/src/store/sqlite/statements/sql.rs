@@ -137,9 +137,6 @@ pub(super) const STORE_CLOCK: &str =
     "UPDATE article_inbox_meta SET value = ?1 WHERE name = 'clock'";
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
-pub(super) const META: &str = "SELECT value FROM article_inbox_meta WHERE name = ?1";
-pub(super) const SET_META: &str =
-    "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
 
 #[cfg(test)]
 mod tests {
@@ -211,8 +208,6 @@ mod tests {
             CLOCK,
             STORE_CLOCK,
             PROBE,
-            META,
-            SET_META,
         ];
         for statement in all {
             for line in plan(&connection, statement) {

@@ -13,6 +13,7 @@ use crate::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
+        log_number,
         reader::Reader,
         schema, statements,
     },
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
-const RENEW: Duration = Duration::from_millis(250);
+const RENEW: Duration = Duration::from_millis(100);
 
 /// The connection that writes. It is handed out only while its files are still at their paths, and while everything in
 /// its log is on disk.
@@ -115,7 +116,7 @@ impl WriteConnection {
 
     /// Gives the log a number, if the next commit may be its first.
     pub(super) fn number_log(&self, tx: &Connection) -> Result<(), Fault> {
-        if self.todo.number_log { statements::number_log(tx) } else { Ok(()) }
+        if self.todo.number_log { log_number::number_log(tx) } else { Ok(()) }
     }
 
     /// A commit has returned. Refuses if its files are no longer at their paths.
@@ -193,12 +194,20 @@ impl WriteConnection {
             return Err(moved());
         }
         files::judge(&self.path)?;
-        if self.todo.be_alone && !connection::is_alone(&self.path)? {
-            return Err(others_have_it_open(&self.path));
+        if self.todo.be_alone {
+            // A call that reads may have opened it again.
+            self.reader.reset();
+            if !connection::is_alone(&self.path)? {
+                return Err(others_have_it_open(&self.path));
+            }
         }
         let connection = connection::open(&self.path, self.access)?;
         connection::make_durable(&connection, &self.path, self.access)?;
-        self.files = FilesInUse::at(&self.path);
+        let files = FilesInUse::at(&self.path);
+        if !self.files.has_database_of(&self.path) {
+            return Err(moved());
+        }
+        self.files = files;
         self.connection = Some(connection);
         self.todo.be_alone = false;
         self.todo.prepare = self.access == Access::Exclusive;
@@ -245,7 +254,7 @@ impl WriteConnection {
             let frames = connection::frames(connection)?;
             let is_trusted = match frames {
                 Some(frames) if frames > 0 && self.todo.start && is_ours => {
-                    statements::is_trusted(connection, frames)?
+                    log_number::is_trusted(connection, frames)?
                 }
                 _ => false,
             };
@@ -255,9 +264,9 @@ impl WriteConnection {
             }
             if is_ours {
                 let tx = begin(connection)?;
-                statements::unmark_stop(&tx)?;
+                log_number::unmark_stop(&tx)?;
                 if !is_trusted {
-                    statements::number_log(&tx)?;
+                    log_number::number_log(&tx)?;
                 }
                 tx.commit()?;
             } else if is_renewed {
@@ -281,6 +290,8 @@ impl WriteConnection {
 
     /// Closes the connection. With exclusive access it leaves no log, or one that the next start can trust.
     pub(super) fn close(&mut self) {
+        // A log that was removed is saved.
+        let _ = self.check_files();
         let is_intact = self.files.change(&self.path) == Change::Nothing
             && self.lock.as_ref().is_none_or(|lock| lock.check().is_ok());
         let Some(connection) = self.connection.take() else { return };
@@ -307,7 +318,7 @@ fn mark_stop(connection: &Connection) -> Result<(), Fault> {
     if let Some(frames) = connection::frames(connection)? {
         let tx = begin(connection)?;
         // It changes one page.
-        statements::mark_stop(&tx, frames + 1)?;
+        log_number::mark_stop(&tx, frames + 1)?;
         tx.commit()?;
     }
     Ok(())
