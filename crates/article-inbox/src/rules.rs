@@ -5,6 +5,7 @@
 //! suite tests that.
 
 mod claim;
+mod follow;
 mod import;
 mod lease;
 mod operator;

@@ -8,6 +8,7 @@ mod files;
 
 mod connection;
 
+mod log_number;
 mod schema;
 
 mod statements;

@@ -5,9 +5,9 @@ use rusqlite::Connection;
 use super::{
     connection::{self, Access},
     files::{self, Lock},
+    log_number::LogNumber,
     reader::Reader,
     schema,
-    statements::LogNumber,
     writer::{Handle, WriteConnection},
 };
 use crate::{Clock, Error};

@@ -5,7 +5,6 @@ mod check;
 mod claim;
 mod hint;
 mod import;
-mod log_number;
 mod operator;
 mod prune;
 mod read;
@@ -20,11 +19,10 @@ pub(super) use self::{
     claim::{claim, extend},
     hint::{hint, hints},
     import::import,
-    log_number::{LogNumber, is_trusted, mark_stop, number_log, unmark_stop},
     operator::{bury, forget, probe, requeue},
     prune::{PRUNE_BYTES, prune},
     read::{counts, due_since, list, show},
     record::record,
-    restart::free_leases,
+    restart::{follow, free_leases, store_clock, stored_clock},
     settle::{completion, settle},
 };

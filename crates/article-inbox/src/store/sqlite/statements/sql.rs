@@ -127,14 +127,16 @@ pub(super) const LIST_LIVE: &str =
 /// Selects entries that [`Row::restart`](crate::rules::Row::restart) may change: all that are leased …
 pub(super) const LEASED: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'leased'");
-/// … and those that wait for a time after the one given.
-pub(super) const FAR_AWAY: &str =
+/// … and those that are due after the time given.
+pub(super) const DUE_LATER: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1");
+/// Selects entries that [`Row::follow`](crate::rules::Row::follow) moves, of one state, after a time.
+pub(super) const TIMED: &str = "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at > ?2";
+pub(super) const CLOCK: &str = "SELECT value FROM article_inbox_meta WHERE name = 'clock'";
+pub(super) const STORE_CLOCK: &str =
+    "UPDATE article_inbox_meta SET value = ?1 WHERE name = 'clock'";
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
-pub(super) const META: &str = "SELECT value FROM article_inbox_meta WHERE name = ?1";
-pub(super) const SET_META: &str =
-    "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
 
 #[cfg(test)]
 mod tests {
@@ -201,10 +203,11 @@ mod tests {
             LIST_OTHER,
             LIST_STUCK,
             LEASED,
-            FAR_AWAY,
+            DUE_LATER,
+            TIMED,
+            CLOCK,
+            STORE_CLOCK,
             PROBE,
-            META,
-            SET_META,
         ];
         for statement in all {
             for line in plan(&connection, statement) {

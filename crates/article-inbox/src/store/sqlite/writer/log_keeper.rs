@@ -15,17 +15,17 @@ const CHECKPOINT_BYTES: u64 = 4 << 20;
 /// … or once no call has come for this long.
 const IDLE: Duration = Duration::from_millis(250);
 
+/// The pause between two attempts to recover without a call.
+const RECOVER: Duration = Duration::from_millis(500);
+
 /// The pause between two looks at a log in which nothing waits to be copied. Other programs write to it as well.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A log above this size is emptied, for which other programs must stop for a moment.
 const LIMIT: u64 = LOG_BYTES.unsigned_abs();
 
-/// The longest wait for that. All calls wait meanwhile.
+/// The longest wait for that. All calls wait meanwhile. After a wait in vain, none follows for ten times as long.
 const EMPTY: Duration = Duration::from_millis(400);
-
-/// The pause after a wait in vain.
-const REST: Duration = Duration::from_secs(4);
 
 /// Decides when the log is copied into the database, and keeps it small.
 pub(super) struct LogKeeper {
@@ -49,13 +49,17 @@ impl LogKeeper {
             size: 0,
             next_look: now,
             next_wait: now,
-            is_ready: false,
+            is_ready: true,
         }
     }
 
     /// How long the writer waits for calls before it looks after the log.
     pub(super) fn pause(&self, connection: &WriteConnection) -> Option<Duration> {
-        let pause = if self.grown > 0 || !self.is_ready { IDLE } else { LOOK };
+        let pause = match self.is_ready {
+            false => RECOVER,
+            true if self.grown > 0 => IDLE,
+            true => LOOK,
+        };
         (connection.access() == Access::Exclusive).then_some(pause)
     }
 
@@ -65,29 +69,35 @@ impl LogKeeper {
             return;
         }
         self.grown += bytes;
-        if self.grown >= self.limit || Instant::now() >= self.next_look {
+        let is_much = self.grown >= self.limit;
+        if is_much || Instant::now() >= self.next_look {
             self.look(connection);
+        }
+        if is_much && self.grown > 0 {
+            self.checkpoint(connection);
         }
     }
 
     /// No call came. The store recovers without one.
     pub(super) fn idle(&mut self, connection: &mut WriteConnection) {
         self.is_ready = connection.make_ready().is_ok();
-        if self.is_ready {
-            self.look(connection);
+        if !self.is_ready {
+            return;
+        }
+        let before = self.size;
+        self.look(connection);
+        if self.grown > 0 || self.size > before {
+            self.checkpoint(connection);
         }
     }
 
+    /// Looks at the size of the log, and empties it if it is too large.
     fn look(&mut self, connection: &mut WriteConnection) {
         self.next_look = Instant::now() + LOOK;
-        let size = connection.log_bytes();
-        let is_grown = size > self.size;
-        self.size = size;
-        telemetry::log_bytes(size);
-        if size > LIMIT {
+        self.size = connection.log_bytes();
+        telemetry::log_bytes(self.size);
+        if self.size > LIMIT {
             self.empty(connection);
-        } else if self.grown > 0 || is_grown {
-            self.checkpoint(connection);
         }
     }
 
@@ -101,16 +111,15 @@ impl LogKeeper {
 
     /// Empties a log that is too large. An application that writes without pause leaves only moments for it.
     fn empty(&mut self, connection: &mut WriteConnection) {
-        let start = Instant::now();
-        if start < self.next_wait {
-            return self.checkpoint(connection);
-        }
         connection.wait_for_locks(Duration::ZERO);
+        let start = Instant::now();
+        // Soon after a wait in vain, one attempt is enough to see that a reader has ended.
+        let wait = if start < self.next_wait { Duration::ZERO } else { EMPTY };
         while connection.checkpoint(Checkpoint::Truncate) != Some(0) {
-            if start.elapsed() >= EMPTY {
+            if start.elapsed() >= wait {
                 telemetry::log_grows(self.size);
-                self.next_wait = Instant::now() + REST;
-                break;
+                self.next_wait = self.next_wait.max(start + wait * 10);
+                return;
             }
             thread::sleep(Duration::from_millis(1));
         }

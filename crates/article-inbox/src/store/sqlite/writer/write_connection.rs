@@ -3,6 +3,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{
+    clock_watch::ClockWatch,
     failure::{log_in_use, log_removed, log_replaced, moved, others_have_it_open},
     status::Status,
 };
@@ -12,6 +13,7 @@ use crate::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
+        log_number,
         reader::Reader,
         schema, statements,
     },
@@ -19,13 +21,14 @@ use crate::{
 };
 
 /// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
-const RENEW: Duration = Duration::from_millis(250);
+const RENEW: Duration = Duration::from_millis(100);
 
 /// The connection that writes. It is handed out only while its files are still at their paths, and while everything in
 /// its log is on disk.
 pub(in crate::store::sqlite) struct WriteConnection {
     path: PathBuf,
     clock: Clock,
+    watch: Arc<ClockWatch>,
     access: Access,
     lock: Option<Lock>,
     reader: Arc<Reader>,
@@ -69,7 +72,8 @@ impl WriteConnection {
             ..Todo::default()
         };
         let (status, connection) = (Arc::default(), Some(connection));
-        Self { path, clock, access, lock, reader, status, connection, files, todo }
+        let watch = Arc::new(ClockWatch::new(clock.clone()));
+        Self { path, clock, watch, access, lock, reader, status, connection, files, todo }
     }
 
     pub(super) fn access(&self) -> Access {
@@ -80,9 +84,14 @@ impl WriteConnection {
         self.status.clone()
     }
 
+    pub(super) fn clock_watch(&self) -> Arc<ClockWatch> {
+        self.watch.clone()
+    }
+
     /// Makes the connection ready for a commit, as far as that is possible.
     pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
-        let outcome = self.check_files().and_then(|()| self.prepare());
+        let outcome =
+            self.check_files().and_then(|()| self.prepare()).and_then(|()| self.follow_clock());
         self.status.note(outcome.as_ref().map(drop));
         outcome
     }
@@ -107,7 +116,7 @@ impl WriteConnection {
 
     /// Gives the log a number, if the next commit may be its first.
     pub(super) fn number_log(&self, tx: &Connection) -> Result<(), Fault> {
-        if self.todo.number_log { statements::number_log(tx) } else { Ok(()) }
+        if self.todo.number_log { log_number::number_log(tx) } else { Ok(()) }
     }
 
     /// A commit has returned. Refuses if its files are no longer at their paths.
@@ -185,16 +194,33 @@ impl WriteConnection {
             return Err(moved());
         }
         files::judge(&self.path)?;
-        if self.todo.be_alone && !connection::is_alone(&self.path)? {
-            return Err(others_have_it_open(&self.path));
+        if self.todo.be_alone {
+            // A call that reads may have opened it again.
+            self.reader.reset();
+            if !connection::is_alone(&self.path)? {
+                return Err(others_have_it_open(&self.path));
+            }
         }
         let connection = connection::open(&self.path, self.access)?;
         connection::make_durable(&connection, &self.path, self.access)?;
-        self.files = FilesInUse::at(&self.path);
+        let files = FilesInUse::at(&self.path);
+        if !self.files.has_database_of(&self.path) {
+            return Err(moved());
+        }
+        self.files = files;
         self.connection = Some(connection);
         self.todo.be_alone = false;
         self.todo.prepare = self.access == Access::Exclusive;
         Ok(())
+    }
+
+    fn follow_clock(&self) -> Result<(), Error> {
+        match &self.connection {
+            Some(connection) if self.access == Access::Exclusive => {
+                Ok(self.watch.follow(connection)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Does what must be done before the next commit.
@@ -228,7 +254,7 @@ impl WriteConnection {
             let frames = connection::frames(connection)?;
             let is_trusted = match frames {
                 Some(frames) if frames > 0 && self.todo.start && is_ours => {
-                    statements::is_trusted(connection, frames)?
+                    log_number::is_trusted(connection, frames)?
                 }
                 _ => false,
             };
@@ -238,9 +264,9 @@ impl WriteConnection {
             }
             if is_ours {
                 let tx = begin(connection)?;
-                statements::unmark_stop(&tx)?;
+                log_number::unmark_stop(&tx)?;
                 if !is_trusted {
-                    statements::number_log(&tx)?;
+                    log_number::number_log(&tx)?;
                 }
                 tx.commit()?;
             } else if is_renewed {
@@ -251,6 +277,9 @@ impl WriteConnection {
         }
         if self.todo.start {
             schema::migrate(connection, &self.path)?;
+            let tx = begin(connection)?;
+            self.watch.begin(&tx)?;
+            tx.commit()?;
             statements::free_leases(connection, &self.path, rounded(self.clock.now()))?;
             self.todo.start = false;
         }
@@ -261,6 +290,8 @@ impl WriteConnection {
 
     /// Closes the connection. With exclusive access it leaves no log, or one that the next start can trust.
     pub(super) fn close(&mut self) {
+        // A log that was removed is saved.
+        let _ = self.check_files();
         let is_intact = self.files.change(&self.path) == Change::Nothing
             && self.lock.as_ref().is_none_or(|lock| lock.check().is_ok());
         let Some(connection) = self.connection.take() else { return };
@@ -287,7 +318,7 @@ fn mark_stop(connection: &Connection) -> Result<(), Fault> {
     if let Some(frames) = connection::frames(connection)? {
         let tx = begin(connection)?;
         // It changes one page.
-        statements::mark_stop(&tx, frames + 1)?;
+        log_number::mark_stop(&tx, frames + 1)?;
         tx.commit()?;
     }
     Ok(())

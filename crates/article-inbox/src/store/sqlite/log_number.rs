@@ -2,8 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::sql;
-use crate::store::sqlite::fault::Fault;
+use super::fault::Fault;
 
 /// The number of the log. The first commit of each log writes it …
 const NUMBER: &str = "log";
@@ -11,6 +10,9 @@ const NUMBER: &str = "log";
 const EARLIER: &str = "earlier_log";
 /// How many frames the log had after the last commit of an orderly stop, or 0.
 const FRAMES_AT_STOP: &str = "frames_at_stop";
+
+const READ: &str = "SELECT value FROM article_inbox_meta WHERE name = ?1";
+const WRITE: &str = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
 
 /// Which log was written last, as a database says.
 ///
@@ -20,7 +22,7 @@ const FRAMES_AT_STOP: &str = "frames_at_stop";
 /// A copy made by `VACUUM INTO` while this log was written has the right number. But its schema counts as one change
 /// newer, and that of the file under a log is never newer than the log's.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LogNumber {
+pub(super) struct LogNumber {
     number: Option<i64>,
     earlier: Option<i64>,
     schema_changes: i64,
@@ -28,14 +30,14 @@ pub(crate) struct LogNumber {
 
 impl LogNumber {
     /// The numbers in this view of a database, which has tables of the inbox.
-    pub(crate) fn of(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
         let (number, earlier) = (value(connection, NUMBER)?, value(connection, EARLIER)?);
         let schema_changes = connection.query_row("PRAGMA schema_version", [], |row| row.get(0))?;
         Ok(Self { number, earlier, schema_changes })
     }
 
     /// Whether a database with its log can have this file. `file` are the numbers in the file alone.
-    pub(crate) fn can_rest_on(&self, file: &Self) -> bool {
+    pub(super) fn can_rest_on(&self, file: &Self) -> bool {
         // Earlier versions wrote no numbers.
         let is_of_its_time =
             file.number.is_none() || file.number == self.number || file.number == self.earlier;
@@ -44,7 +46,7 @@ impl LogNumber {
 }
 
 /// Gives the log a number. It must be in the first commit to a log, or in one to a log of which all is in the database.
-pub(crate) fn number_log(tx: &Connection) -> Result<(), Fault> {
+pub(super) fn number_log(tx: &Connection) -> Result<(), Fault> {
     if let Some(earlier) = value(tx, NUMBER)? {
         set(tx, EARLIER, earlier)?;
     }
@@ -52,26 +54,26 @@ pub(crate) fn number_log(tx: &Connection) -> Result<(), Fault> {
 }
 
 /// Takes the mark of an orderly stop away.
-pub(crate) fn unmark_stop(tx: &Connection) -> Result<(), Fault> {
+pub(super) fn unmark_stop(tx: &Connection) -> Result<(), Fault> {
     set(tx, FRAMES_AT_STOP, 0)
 }
 
 /// Marks that all commits in the log are on disk. `frames` is how many frames the log has with this change.
-pub(crate) fn mark_stop(tx: &Connection, frames: i64) -> Result<(), Fault> {
+pub(super) fn mark_stop(tx: &Connection, frames: i64) -> Result<(), Fault> {
     set(tx, FRAMES_AT_STOP, frames)
 }
 
 /// Whether a log of so many frames holds nothing that was committed after an orderly stop.
-pub(crate) fn is_trusted(connection: &Connection, frames: i64) -> Result<bool, Fault> {
+pub(super) fn is_trusted(connection: &Connection, frames: i64) -> Result<bool, Fault> {
     Ok(value(connection, FRAMES_AT_STOP)? == Some(frames))
 }
 
 fn value(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
-    connection.prepare_cached(sql::META)?.query_row([name], |row| row.get(0)).optional()
+    connection.prepare_cached(READ)?.query_row([name], |row| row.get(0)).optional()
 }
 
 fn set(tx: &Connection, name: &str, value: i64) -> Result<(), Fault> {
-    tx.prepare_cached(sql::SET_META)?.execute(params![name, value])?;
+    tx.prepare_cached(WRITE)?.execute(params![name, value])?;
     Ok(())
 }
 
