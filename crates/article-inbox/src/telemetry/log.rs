@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use article_webhook::Delivery;
 
+#[cfg(feature = "sqlite")]
+use crate::ClockStep;
 use crate::{
     EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
@@ -159,6 +161,18 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_was_set(step: ClockStep) {
+        let advice = "if the inbox was not closed for that long, compare the system's clock with the right time";
+        warn!(target: TARGET, "since the inbox was last open, the clock went {step}: {advice}");
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_followed(step: ClockStep, entries: u64) {
+        let kept = "pauses and leases keep what is left of them";
+        warn!(target: TARGET, entries, "the system's clock was set {step}, or the machine was suspended: {kept}");
+    }
+
+    #[cfg(feature = "sqlite")]
     pub(crate) fn committed(calls: usize, took: Duration) {
         tracing::trace!(target: TARGET, calls, ?took, "committed");
     }
@@ -188,6 +202,10 @@ mod disabled {
     pub(crate) fn log_grows(_: u64) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn unblocked() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_was_set(_: ClockStep) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_followed(_: ClockStep, _: u64) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

@@ -5,6 +5,7 @@
 
 mod accidents;
 mod attacks;
+mod clock;
 mod files;
 mod harmless;
 mod log;

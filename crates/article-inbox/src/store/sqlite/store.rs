@@ -199,7 +199,10 @@ impl Store for SqliteStore {
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.write(statements::PRUNE_BYTES, move |tx, _| statements::prune(tx, &prune))
+        self.write(statements::PRUNE_BYTES, move |tx, now| {
+            statements::store_clock(tx, now)?;
+            statements::prune(tx, &prune)
+        })
     }
 
     fn counts(&self) -> Pending<'_, Counts> {
@@ -257,10 +260,10 @@ impl Store for SqliteStore {
         Box::pin(async move {
             self.handle.check_open()?;
             let (path, status) = (self.handle.path.clone(), self.handle.status.clone());
-            let look = move || {
-                Ok(StoreHealth { log_bytes: files::log_bytes(&path), blocked: status.blocked() })
-            };
-            blocking(look).await
+            let log_bytes = blocking(move || Ok(files::log_bytes(&path))).await?;
+            let (steady_since, clock_step) = self.handle.clock_watch.steady_since();
+            let steady_since = Some(steady_since);
+            Ok(StoreHealth { log_bytes, blocked: status.blocked(), steady_since, clock_step })
         })
     }
 

@@ -1,5 +1,6 @@
 //! The thread that owns the writing connection, and the queue of its calls.
 
+mod clock_watch;
 mod command;
 mod command_queue;
 mod committer;

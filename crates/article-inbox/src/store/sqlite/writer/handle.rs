@@ -5,8 +5,8 @@ use std::{
 };
 
 use super::{
-    command_queue::CommandQueue, committer::Committer, status::Status, thread::WriterThread,
-    write_connection::WriteConnection,
+    clock_watch::ClockWatch, command_queue::CommandQueue, committer::Committer, status::Status,
+    thread::WriterThread, write_connection::WriteConnection,
 };
 use crate::{
     Clock, Error,
@@ -21,6 +21,7 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) queue: Arc<CommandQueue>,
     pub(in crate::store::sqlite) reader: Arc<Reader>,
     pub(in crate::store::sqlite) status: Arc<Status>,
+    pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -34,10 +35,11 @@ impl Handle {
     ) -> Result<Self, Error> {
         let queue = Arc::new(CommandQueue::new());
         let (access, status) = (connection.access(), connection.status());
+        let clock_watch = connection.clock_watch();
         let committer = Committer::new(queue.clone(), clock.clone(), connection);
         let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));
-        Ok(Self { path, clock, access, queue, reader, status, thread })
+        Ok(Self { path, clock, access, queue, reader, status, clock_watch, thread })
     }
 
     /// Refuses a call after `close`.

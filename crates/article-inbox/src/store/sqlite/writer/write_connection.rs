@@ -3,6 +3,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{
+    clock_watch::ClockWatch,
     failure::{log_in_use, log_removed, log_replaced, moved, others_have_it_open},
     status::Status,
 };
@@ -27,6 +28,7 @@ const RENEW: Duration = Duration::from_millis(100);
 pub(in crate::store::sqlite) struct WriteConnection {
     path: PathBuf,
     clock: Clock,
+    watch: Arc<ClockWatch>,
     access: Access,
     lock: Option<Lock>,
     reader: Arc<Reader>,
@@ -70,7 +72,8 @@ impl WriteConnection {
             ..Todo::default()
         };
         let (status, connection) = (Arc::default(), Some(connection));
-        Self { path, clock, access, lock, reader, status, connection, files, todo }
+        let watch = Arc::new(ClockWatch::new(clock.clone()));
+        Self { path, clock, watch, access, lock, reader, status, connection, files, todo }
     }
 
     pub(super) fn access(&self) -> Access {
@@ -81,9 +84,14 @@ impl WriteConnection {
         self.status.clone()
     }
 
+    pub(super) fn clock_watch(&self) -> Arc<ClockWatch> {
+        self.watch.clone()
+    }
+
     /// Makes the connection ready for a commit, as far as that is possible.
     pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
-        let outcome = self.check_files().and_then(|()| self.prepare());
+        let outcome =
+            self.check_files().and_then(|()| self.prepare()).and_then(|()| self.follow_clock());
         self.status.note(outcome.as_ref().map(drop));
         outcome
     }
@@ -207,6 +215,15 @@ impl WriteConnection {
         Ok(())
     }
 
+    fn follow_clock(&self) -> Result<(), Error> {
+        match &self.connection {
+            Some(connection) if self.access == Access::Exclusive => {
+                Ok(self.watch.follow(connection)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Does what must be done before the next commit.
     fn prepare(&mut self) -> Result<(), Error> {
         if !self.todo.prepare {
@@ -261,6 +278,9 @@ impl WriteConnection {
         }
         if self.todo.start {
             schema::migrate(connection, &self.path)?;
+            let tx = begin(connection)?;
+            self.watch.begin(&tx)?;
+            tx.commit()?;
             statements::free_leases(connection, &self.path, rounded(self.clock.now()))?;
             self.todo.start = false;
         }
