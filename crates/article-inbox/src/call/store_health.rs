@@ -11,4 +11,8 @@
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive] // more may be known
-pub struct StoreHealth {}
+pub struct StoreHealth {
+    /// Damage that was found since the store was opened, and what was done about it. Each finding is a sentence. The
+    /// first 32 are kept; the log has all.
+    pub findings: Vec<String>,
+}

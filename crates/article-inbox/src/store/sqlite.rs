@@ -14,6 +14,7 @@ mod connection;
 
 mod schema;
 
+mod damage;
 mod statements;
 
 mod reader;

@@ -24,11 +24,12 @@
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `open`, `begin` or `commit`, once for all calls in it |
+//! | `article_inbox_damage_total` | counter | count | `part` | a SQLite store found damage, in a `log`, an `index`, a `page`, an `entry`, a `body` or the hints (`hint`) |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
 //! With several inboxes in one process, the gauges show the inbox that changed last.
 //!
-//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, lost leases, no running worker, failures of
+//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
 //! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
@@ -71,6 +72,8 @@ pub const COMMIT_GROUP_SIZE: &str = "article_inbox_commit_group_size";
 pub const COMMIT_DURATION: &str = "article_inbox_commit_duration_seconds";
 /// Failures of the store, by the call.
 pub const STORE_FAILURES: &str = "article_inbox_store_failures_total";
+/// Damage that a store found in its files, by the part that is damaged.
+pub const DAMAGE: &str = "article_inbox_damage_total";
 
 /// Gives the recorder the unit and the meaning of each metric. Call it once the recorder is installed, if the recorder
 /// shows them.
@@ -104,4 +107,5 @@ pub fn describe() {
     describe_histogram!(COMMIT_GROUP_SIZE, Unit::Count, "how many calls shared a sync of the disk");
     time(COMMIT_DURATION, "how long the disk took to commit");
     count(STORE_FAILURES, "failures of the store, by the call");
+    count(DAMAGE, "damage that a store found in its files, by the part that is damaged");
 }

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
 mod attacks;
+mod damage;
+mod damaged_pages;
 mod files;
 mod migration;
 mod refusals;

@@ -1,26 +1,28 @@
+mod calls;
+
 use std::{
     fmt,
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
 use article_webhook::JobId;
 use rusqlite::Connection;
 
+use self::calls::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
     connection::{self, Access},
-    database_file,
-    fault::Fault,
-    file_system, lock_file, schema, statements,
-    writer::{Handle, store_has_stopped},
+    damage::{self, Findings, Inspector, Part, Tx},
+    database_file, file_system, lock_file, schema, statements,
+    writer::Handle,
 };
 use crate::{
     Body, Clock, Entry, EntryKey, Error,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled,
+        Pruned, Recorded, Settled, StoreHealth,
     },
     store::interface::{Pending, Store},
     timestamp::rounded,
@@ -71,11 +73,11 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
+    /// Ends before the writer does.
+    inspector: Arc<Mutex<Option<Inspector>>>,
     handle: Arc<Handle>,
+    findings: Arc<Findings>,
 }
-
-/// The memory that a call without a body takes while it waits.
-const CALL_BYTES: usize = 512;
 
 impl SqliteStore {
     /// Opens the file, or creates it in an existing folder. It blocks while it does so.
@@ -102,9 +104,13 @@ impl SqliteStore {
         let path = database_file::resolve(path.as_ref())?;
         file_system::check_local(&path)?;
         let lock = lock_file::lock(&path)?;
+        let findings = Arc::new(Findings::default());
+        if let Some(unreadable) = damage::unreadable(&path) {
+            findings.add(Part::Log, unreadable);
+        }
         database_file::create_private(&path)?;
         let mut connection = connection::open_writer(&path, Access::Exclusive)?;
-        connection::quick_check(&connection, &path)?;
+        let found = damage::judge(&connection, &path)?;
         schema::migrate(&mut connection, &path)?;
         if let Some(difference) = schema::differences(&connection)?.first() {
             return Err(Error::damaged(format!(
@@ -112,10 +118,22 @@ impl SqliteStore {
                 path.display()
             )));
         }
-        statements::free_leases(&connection, &path, rounded(settings.clock.now()))?;
-        let handle =
-            Handle::start(path, settings.clock, connection, Access::Exclusive, Some(lock))?;
-        Ok(Self { handle: Arc::new(handle) })
+        let start = (&*findings, rounded(settings.clock.now()));
+        if let Some(found) = &found {
+            damage::mend(&connection, &path, found, start)?;
+        }
+        statements::free_leases(&connection, &path, start)?;
+        let clock = settings.clock;
+        let handle = Handle::start(path, clock.clone(), connection, Access::Exclusive, Some(lock))?;
+        let inspector = match found {
+            Some(_) => None,
+            None => {
+                let (queue, findings) = (Arc::clone(&handle.queue), Arc::clone(&findings));
+                Some(Inspector::start(&handle.path, clock, queue, findings)?)
+            }
+        };
+        let inspector = Arc::new(Mutex::new(inspector));
+        Ok(Self { inspector, handle: Arc::new(handle), findings })
     }
 
     /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
@@ -140,35 +158,8 @@ impl SqliteStore {
         let connection = connection::open_writer(&path, Access::Shared)?;
         schema::check_current(&connection, &path)?;
         let handle = Handle::start(path, Clock::system(), connection, Access::Shared, None)?;
-        Ok(Self { handle: Arc::new(handle) })
+        Ok(Self { inspector: Arc::default(), handle: Arc::new(handle), findings: Arc::default() })
     }
-
-    /// Runs in the next transaction of the writer.
-    fn write<'a, T: Send + 'static>(
-        &'a self,
-        bytes: usize,
-        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
-    ) -> Pending<'a, T> {
-        Box::pin(async move { self.handle.queue.push(bytes, run)?.wait().await })
-    }
-
-    /// Runs on the connection that reads, in a thread that may block.
-    fn read<'a, T: Send + 'static>(
-        &'a self,
-        run: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Pending<'a, T> {
-        Box::pin(async move {
-            self.handle.check_open()?;
-            let reader = self.handle.reader.clone();
-            blocking(move || reader.read(run)).await
-        })
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    run: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::task::spawn_blocking(run).await.map_err(|_| store_has_stopped())?
 }
 
 /// The memory that a call with these bodies takes while it waits.
@@ -230,7 +221,7 @@ impl Store for SqliteStore {
     }
 
     fn counts(&self) -> Pending<'_, Counts> {
-        self.read(statements::counts)
+        self.read(|tx| statements::counts(tx))
     }
 
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
@@ -268,10 +259,15 @@ impl Store for SqliteStore {
 
     fn check(&self) -> Pending<'_, Vec<String>> {
         Box::pin(async move {
-            let settings = |tx: &Connection, _| Ok(connection::wrong_settings(tx)?);
+            let settings = |tx: &Tx<'_>, _| Ok(connection::wrong_settings(tx)?);
             let settings = self.write(CALL_BYTES, settings).await?;
-            let path = self.handle.path.clone();
-            let damage = blocking(move || statements::check(&path)).await?;
+            let (path, findings, now) =
+                (self.handle.path.clone(), self.findings.clone(), self.now());
+            let check = move || {
+                let connection = connection::open_reader(&path)?;
+                statements::check(&Tx::new(&connection, &findings, now))
+            };
+            let damage = blocking(check).await?;
             Ok(settings.into_iter().chain(damage).collect())
         })
     }
@@ -280,13 +276,19 @@ impl Store for SqliteStore {
         self.write(CALL_BYTES, |tx, _| statements::probe(tx))
     }
 
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        let findings = self.findings.all();
+        Box::pin(async move { Ok(StoreHealth { findings }) })
+    }
+
     fn close(&self) -> Pending<'_, ()> {
         Box::pin(async move {
             if !self.handle.queue.close() {
                 return Err(Error::closed());
             }
-            let handle = self.handle.clone();
+            let (inspector, handle) = (Arc::clone(&self.inspector), Arc::clone(&self.handle));
             blocking(move || {
+                drop(inspector.lock().unwrap_or_else(PoisonError::into_inner).take());
                 handle.join();
                 Ok(())
             })

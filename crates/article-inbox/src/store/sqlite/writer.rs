@@ -8,4 +8,6 @@ mod group_commit;
 mod handle;
 mod thread;
 
-pub(super) use self::{failure::store_has_stopped, handle::Handle};
+pub(super) use self::{
+    command::Answer, command_queue::CommandQueue, failure::store_has_stopped, handle::Handle,
+};

@@ -31,7 +31,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     }
 }
 
-pub(super) fn damaged(path: &Path) -> Error {
+/// The error for a database with damage that cannot be mended.
+pub(crate) fn damaged(path: &Path) -> Error {
     Error::damaged(format!(
         "{} is damaged: restore a backup, or move it away with the files -wal and -shm beside it to begin anew",
         path.display()

@@ -10,15 +10,11 @@ use crate::{
     Body, Digest,
     call::{Arrival, Recorded},
     rules::{BodyWrite, Row},
-    store::sqlite::fault::Fault,
+    store::sqlite::{damage::Tx, fault::Fault},
 };
 
 /// Stores a body under its key, as [`Store::record`](crate::store::Store::record) says.
-pub(crate) fn record(
-    tx: &Connection,
-    now: SystemTime,
-    arrival: &Arrival,
-) -> Result<Recorded, Fault> {
+pub(crate) fn record(tx: &Tx<'_>, now: SystemTime, arrival: &Arrival) -> Result<Recorded, Fault> {
     let Some(mut stored) = rows::find(tx, &arrival.key)? else {
         let id = rows::add(tx, &arrival.key, now, 1, Row::new(now))?;
         rows::put_body(tx, id * SLOTS, &body(arrival, now))?;
@@ -52,8 +48,9 @@ pub(crate) fn record(
 fn digests(tx: &Connection, id: i64) -> Result<(Vec<i64>, Vec<Digest>), Fault> {
     let mut statement = tx.prepare_cached(sql::DIGESTS)?;
     let found = statement.query_map([id], |row| {
-        let digest: [u8; 32] = row.get(1)?;
-        Ok((row.get::<_, i64>(0)?, Digest::from(digest)))
+        // A damaged digest is that of no body.
+        let digest = rows::digest(row.get_ref(1)?).unwrap_or(Digest::from([0; 32]));
+        Ok((row.get::<_, i64>(0)?, digest))
     })?;
     Ok(found.collect::<Result<_, _>>()?)
 }

@@ -9,7 +9,11 @@ use super::{
 use crate::{
     Error,
     rules::Row,
-    store::sqlite::{connection::refused, fault::Fault},
+    store::sqlite::{
+        connection::refused,
+        damage::{Findings, Tx},
+        fault::Fault,
+    },
     timestamp::to_millis,
 };
 
@@ -18,10 +22,11 @@ use crate::{
 pub(crate) fn free_leases(
     connection: &Connection,
     path: &Path,
-    now: SystemTime,
+    (findings, now): (&Findings, SystemTime),
 ) -> Result<(), Error> {
     let free = || -> Result<(), Fault> {
-        let tx = connection.unchecked_transaction()?;
+        let transaction = connection.unchecked_transaction()?;
+        let tx = Tx::new(&transaction, findings, now);
         let mut entries = select(&tx, sql::LEASED, [])?;
         entries.extend(select(&tx, sql::FAR_AWAY, [to_millis(Row::longest_wait(now))])?);
         for mut stored in entries {
@@ -29,7 +34,7 @@ pub(crate) fn free_leases(
                 rows::save(&tx, &stored)?;
             }
         }
-        Ok(tx.commit()?)
+        Ok(transaction.commit()?)
     };
     free().map_err(|fault| match fault {
         Fault::Sql(error) => refused(path, &error),
@@ -37,17 +42,17 @@ pub(crate) fn free_leases(
     })
 }
 
-fn select(
-    tx: &Connection,
-    statement: &str,
-    parameters: impl Params,
-) -> Result<Vec<StoredRow>, Fault> {
+fn select(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<StoredRow>, Fault> {
     let mut statement = tx.prepare(statement)?;
-    let mut found = statement.query(parameters)?;
+    let found = statement.query_and_then(parameters, rows::stored)?;
+    let found = found.collect::<Result<Vec<_>, _>>()?;
     let mut entries = Vec::new();
-    while let Some(found) = found.next()? {
-        // A damaged row does not prevent the start. It is left as it is.
-        entries.extend(rows::stored(found).ok());
+    for found in found {
+        match found {
+            Ok(stored) => entries.push(stored),
+            // A damaged row does not prevent the start.
+            Err(damaged) => drop(damaged.isolate(tx)?),
+        }
     }
     Ok(entries)
 }
