@@ -28,6 +28,12 @@ macro_rules! store_contract {
                 different_bodies_at_once_share_one_entry,
                 a_dropped_call_leaves_nothing_half_done,
                 an_id_is_never_given_to_another_entry,
+                an_intent_of_a_duplicate_is_kept,
+                the_first_intent_stays,
+                a_kept_body_has_its_own_intent,
+                a_body_that_is_not_kept_leaves_its_intent,
+                a_mended_body_is_a_new_one_and_keeps_its_intent,
+                a_replaced_body_leaves_its_intent,
                 times_are_rounded_down_to_milliseconds,
             }
             claim {
@@ -236,6 +242,7 @@ mod tests {
             include_str!("cases/prune.rs"),
             include_str!("cases/read.rs"),
             include_str!("cases/record.rs"),
+            include_str!("cases/record/intent.rs"),
             include_str!("cases/settle.rs"),
         ];
         let names = parts.iter().flat_map(|part| part.lines()).filter_map(|line| {

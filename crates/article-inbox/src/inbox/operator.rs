@@ -82,6 +82,7 @@ impl Inbox {
     /// # Errors
     ///
     /// The filter names no state. The store failed: some of the entries are requeued, and the call can be repeated.
+    #[allow(clippy::missing_panics_doc, reason = "a call of a store does not panic")]
     pub async fn requeue_all(&self, filter: Filter) -> Result<u64, Error> {
         if filter.state.is_none() {
             return Err(Error::invalid("requeue_all: expected a state in the filter"));

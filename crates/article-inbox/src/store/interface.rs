@@ -92,13 +92,17 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - No entry has the key: a new entry is made, waiting, due now, without attempts.
     ///   [`Stored`](Recorded::Stored).
     /// - The entry has a body of this digest: nothing changes. [`Duplicate`](Recorded::Duplicate). If the entry is
-    ///   corrupt, the bytes replace the stored ones, and the entry waits, due now, without a cause. `Stored`.
+    ///   corrupt, the body replaces the stored one, and the entry waits, due now, without a cause. `Stored`.
     /// - The body is new, and the entry is unhandled or corrupt: the body is added, or replaces the last one if there
     ///   are [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`.
     /// - The body is new, and there is room: it is added, and nothing else changes. `Conflict { kept: true }`.
     /// - There is no room, and a body is known to decode, because the entry is done or dead or waits after a failed
     ///   attempt: `Conflict { kept: false }`. If none is known to decode, nothing changes:
     ///   [`Crowded`](Recorded::Crowded).
+    ///
+    /// An intent is kept, whichever of a job's copies brings it: if the body is not kept and no stored body has an intent,
+    /// the one of the same digest gets it, or else the first. A body that replaces another and has no intent gets that
+    /// one's. After `Crowded` the service delivers again, so nothing is kept.
     ///
     /// Every new body counts in [`Entry::conflicts`], except a crowded one. The rule is
     /// [`Row::record`](crate::store::Row::record).
@@ -187,7 +191,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
 
-    /// What the store knows about its own health without reading much. The default knows nothing.
+    /// What the store reports about itself. By default it has nothing to report.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async { Ok(StoreHealth::default()) })
     }

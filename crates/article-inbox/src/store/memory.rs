@@ -12,12 +12,12 @@ use article_webhook::JobId;
 use self::tables::{StoredEntry, Tables, stored_body};
 use super::interface::{Pending, Store};
 use crate::{
-    Body, Clock, Digest, Entry, EntryKey, Error, State,
+    Body, Clock, Entry, EntryKey, Error, State,
     call::{
         Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
         Prune, Pruned, Recorded, Settled,
     },
-    rules::{BodyWrite, ClaimDecision, Claiming, Row},
+    rules::{BodyWrite, ClaimDecision, Claiming, KnownBody, Row},
     timestamp::rounded,
 };
 
@@ -96,13 +96,17 @@ impl Store for MemoryStore {
                 tables.insert(StoredEntry { key, received_at: now, row, bodies });
                 return Ok(Recorded::Stored);
             };
-            let digests: Vec<Digest> = entry.bodies.iter().map(|body| body.digest).collect();
-            let recording = entry.row.record(arrival.digest, &digests, now);
+            let known: Vec<_> = entry.bodies.iter().map(KnownBody::from).collect();
+            let recording = entry.row.record(KnownBody::from(&arrival), &known, now);
             match recording.write {
                 BodyWrite::Nothing => {}
                 BodyWrite::Append => entry.bodies.push(stored_body(arrival, now)),
-                BodyWrite::Replace(index) => entry.bodies[index] = stored_body(arrival, now),
-                BodyWrite::Repair(index) => entry.bodies[index].bytes = Some(arrival.bytes),
+                BodyWrite::Replace(index) => {
+                    let intent = entry.bodies[index].intent.take();
+                    let intent = arrival.intent.clone().or(intent);
+                    entry.bodies[index] = stored_body(Arrival { intent, ..arrival }, now);
+                }
+                BodyWrite::Intent(index) => entry.bodies[index].intent = arrival.intent,
             }
             Ok(recording.recorded)
         })

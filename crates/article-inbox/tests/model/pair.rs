@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     answer::{Answer, Everything},
-    step::{self, BODIES, CODES, EVENTS, Ending, Step, TARGETS, jobs, keys},
+    step::{self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
 };
 
 /// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
@@ -96,13 +96,13 @@ impl Pair {
     async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
         Ok(match step.clone() {
             Step::Advance(_) => Answer::Nothing,
-            Step::Record { key, body, is_damaged } => {
+            Step::Record { key, body, is_damaged, target, intent } => {
                 let sent = BODIES[body].as_bytes();
                 let arrival = Arrival {
                     key,
                     source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
-                    target: TARGETS[body / 2 % TARGETS.len()].into(),
-                    intent: (body % 3 == 0).then(|| "draft".into()),
+                    target: TARGETS[target].into(),
+                    intent: intent.map(|intent| INTENTS[intent].into()),
                     digest: Digest::of(sent),
                     bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
                 };

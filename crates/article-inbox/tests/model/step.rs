@@ -13,6 +13,8 @@ pub(crate) enum Step {
         key: EntryKey,
         body: usize,
         is_damaged: bool,
+        target: usize,
+        intent: Option<usize>,
     },
     Claim {
         limit: u32,
@@ -93,6 +95,7 @@ pub(crate) enum Bytes {
 pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
 pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
 pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
+pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 
 /// The steps of a seed.
@@ -122,6 +125,8 @@ fn step(rng: &mut Rng) -> Step {
             key: key(rng),
             body: rng.usize(..BODIES.len()),
             is_damaged: rng.u32(..8) == 0,
+            target: rng.usize(..TARGETS.len()),
+            intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
         },
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };

@@ -8,11 +8,8 @@ mod transaction;
 
 mod mend;
 
-mod inspector;
-
 pub(super) use self::{
     findings::{Findings, Part},
-    inspector::Inspector,
     integrity::{Integrity, integrity},
     log_file::unreadable,
     mend::{build_again, judge, mend},

@@ -3,23 +3,22 @@ mod calls;
 use std::{
     fmt,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use article_webhook::JobId;
-use rusqlite::Connection;
 
 use self::calls::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
     connection::{self, Access},
-    damage::{self, Findings, Inspector, Part, Tx},
-    database_file, file_system, lock_file, schema, statements,
+    damage::Tx,
+    files, opening, statements,
     writer::Handle,
 };
 use crate::{
-    Body, Clock, Entry, EntryKey, Error,
+    Body, Entry, EntryKey, Error,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
         Pruned, Recorded, Settled, StoreHealth,
@@ -73,10 +72,7 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
-    /// Ends before the writer does.
-    inspector: Arc<Mutex<Option<Inspector>>>,
     handle: Arc<Handle>,
-    findings: Arc<Findings>,
 }
 
 impl SqliteStore {
@@ -101,39 +97,8 @@ impl SqliteStore {
     ///
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, Error> {
-        let path = database_file::resolve(path.as_ref())?;
-        file_system::check_local(&path)?;
-        let lock = lock_file::lock(&path)?;
-        let findings = Arc::new(Findings::default());
-        if let Some(unreadable) = damage::unreadable(&path) {
-            findings.add(Part::Log, unreadable);
-        }
-        database_file::create_private(&path)?;
-        let mut connection = connection::open_writer(&path, Access::Exclusive)?;
-        let found = damage::judge(&connection, &path)?;
-        schema::migrate(&mut connection, &path)?;
-        if let Some(difference) = schema::differences(&connection)?.first() {
-            return Err(Error::damaged(format!(
-                "{}: {difference}: restore a backup, or undo the change",
-                path.display()
-            )));
-        }
-        let start = (&*findings, rounded(settings.clock.now()));
-        if let Some(found) = &found {
-            damage::mend(&connection, &path, found, start)?;
-        }
-        statements::free_leases(&connection, &path, start)?;
-        let clock = settings.clock;
-        let handle = Handle::start(path, clock.clone(), connection, Access::Exclusive, Some(lock))?;
-        let inspector = match found {
-            Some(_) => None,
-            None => {
-                let (queue, findings) = (Arc::clone(&handle.queue), Arc::clone(&findings));
-                Some(Inspector::start(&handle.path, clock, queue, findings)?)
-            }
-        };
-        let inspector = Arc::new(Mutex::new(inspector));
-        Ok(Self { inspector, handle: Arc::new(handle), findings })
+        let handle = opening::exclusive(path.as_ref(), settings.clock)?;
+        Ok(Self { handle: Arc::new(handle) })
     }
 
     /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
@@ -146,19 +111,8 @@ impl SqliteStore {
     /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3,
     /// in which two connections that write are not safe.
     pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
-        connection::check_two_writers("a tool beside the receiver")?;
-        let path = database_file::resolve(path.as_ref())?;
-        if !path.exists() {
-            return Err(Error::unusable(format!(
-                "{} does not exist: name the receiver's database, and start the receiver first",
-                path.display()
-            )));
-        }
-        file_system::check_local(&path)?;
-        let connection = connection::open_writer(&path, Access::Shared)?;
-        schema::check_current(&connection, &path)?;
-        let handle = Handle::start(path, Clock::system(), connection, Access::Shared, None)?;
-        Ok(Self { inspector: Arc::default(), handle: Arc::new(handle), findings: Arc::default() })
+        let handle = opening::shared(path.as_ref())?;
+        Ok(Self { handle: Arc::new(handle) })
     }
 }
 
@@ -217,7 +171,10 @@ impl Store for SqliteStore {
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.write(statements::PRUNE_BYTES, move |tx, _| statements::prune(tx, &prune))
+        self.write(statements::PRUNE_BYTES, move |tx, now| {
+            statements::store_clock(tx, now)?;
+            statements::prune(tx, &prune)
+        })
     }
 
     fn counts(&self) -> Pending<'_, Counts> {
@@ -247,7 +204,7 @@ impl Store for SqliteStore {
 
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         Box::pin(async move {
-            let forget = move |tx: &Connection, _| statements::forget(tx, &job_id);
+            let forget = move |tx: &rusqlite::Connection, _| statements::forget(tx, &job_id);
             self.handle.queue.push_erasing(CALL_BYTES, forget)?.wait().await
         })
     }
@@ -262,7 +219,7 @@ impl Store for SqliteStore {
             let settings = |tx: &Tx<'_>, _| Ok(connection::wrong_settings(tx)?);
             let settings = self.write(CALL_BYTES, settings).await?;
             let (path, findings, now) =
-                (self.handle.path.clone(), self.findings.clone(), self.now());
+                (self.handle.path.clone(), self.handle.findings.clone(), self.now());
             let check = move || {
                 let connection = connection::open_reader(&path)?;
                 statements::check(&Tx::new(&connection, &findings, now))
@@ -277,8 +234,15 @@ impl Store for SqliteStore {
     }
 
     fn health(&self) -> Pending<'_, StoreHealth> {
-        let findings = self.findings.all();
-        Box::pin(async move { Ok(StoreHealth { findings }) })
+        Box::pin(async move {
+            self.handle.check_open()?;
+            let (path, status) = (self.handle.path.clone(), self.handle.status.clone());
+            let log_bytes = blocking(move || Ok(files::log_bytes(&path))).await?;
+            let (steady_since, clock_step) = self.handle.clock_watch.steady_since();
+            let steady_since = Some(steady_since);
+            let (blocked, findings) = (status.blocked(), self.handle.findings.all());
+            Ok(StoreHealth { log_bytes, blocked, findings, steady_since, clock_step })
+        })
     }
 
     fn close(&self) -> Pending<'_, ()> {
@@ -286,9 +250,8 @@ impl Store for SqliteStore {
             if !self.handle.queue.close() {
                 return Err(Error::closed());
             }
-            let (inspector, handle) = (Arc::clone(&self.inspector), Arc::clone(&self.handle));
+            let handle = Arc::clone(&self.handle);
             blocking(move || {
-                drop(inspector.lock().unwrap_or_else(PoisonError::into_inner).take());
                 handle.join();
                 Ok(())
             })

@@ -4,7 +4,7 @@ use std::{
     path::Path,
 };
 
-use crate::store::sqlite::database_file::with_suffix;
+use crate::store::sqlite::files::with_suffix;
 
 /// Bytes of the log's header, and of the header of each frame.
 const HEADER: usize = 32;

@@ -32,7 +32,8 @@ pub(in crate::store::sqlite) fn judge(
         if found.indexes.is_empty() || !found.pages.is_empty() {
             return Ok(found);
         }
-        // The pages of an index may be damaged. Whether it can be built anew shows when that is tried.
+        // The pages of an index may be damaged. Whether it can be built anew shows when that is tried, in memory.
+        connection.execute_batch("PRAGMA cache_spill = OFF")?;
         let tx = connection.unchecked_transaction()?;
         let after = match rebuild(&tx) {
             Ok(()) => integrity(&tx)?,
@@ -41,6 +42,7 @@ pub(in crate::store::sqlite) fn judge(
             Err(fault) => return Err(fault),
         };
         tx.rollback()?;
+        connection.execute_batch("PRAGMA cache_spill = ON")?;
         Ok(if after.is_sound() { found } else { Integrity { pages: after.lines(), ..found } })
     };
     match judge() {

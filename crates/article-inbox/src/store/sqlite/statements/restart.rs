@@ -1,3 +1,5 @@
+mod clock;
+
 use std::{path::Path, time::SystemTime};
 
 use rusqlite::{Connection, Params};
@@ -8,7 +10,6 @@ use super::{
 };
 use crate::{
     Error,
-    rules::Row,
     store::sqlite::{
         connection::refused,
         damage::{Findings, Tx},
@@ -16,6 +17,8 @@ use crate::{
     },
     timestamp::to_millis,
 };
+
+pub(crate) use self::clock::{follow, store_clock, stored_clock};
 
 /// Frees the leases of the previous process, and shortens waits that a wrong clock made too long. Only
 /// for the process with exclusive access, at start, while no worker runs.
@@ -28,7 +31,7 @@ pub(crate) fn free_leases(
         let transaction = connection.unchecked_transaction()?;
         let tx = Tx::new(&transaction, findings, now);
         let mut entries = select(&tx, sql::LEASED, [])?;
-        entries.extend(select(&tx, sql::FAR_AWAY, [to_millis(Row::longest_wait(now))])?);
+        entries.extend(select(&tx, sql::DUE_LATER, [to_millis(now)])?);
         for mut stored in entries {
             if stored.row.restart(now) {
                 rows::save(&tx, &stored)?;

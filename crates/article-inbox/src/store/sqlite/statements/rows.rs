@@ -8,7 +8,7 @@ mod damaged_entry;
 mod entry;
 
 pub(super) use self::{
-    body::{SLOTS, bodies, put_body, sound_bodies, stored_body},
+    body::{SLOTS, bodies, put_body, put_intent, sound_bodies, stored_body},
     damaged_entry::DamagedEntry,
     entry::{StoredRow, add, count_held, entry, find, key_text, load, save, stored},
     value::{digest, lossy},

@@ -49,7 +49,7 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SE
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
 
 // Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
-pub(super) const DIGESTS: &str = "SELECT slot, digest FROM article_inbox_bodies \
+pub(super) const KNOWN_BODIES: &str = "SELECT slot, digest, intent FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const BODIES: &str = concat!(
     "SELECT ",
@@ -58,7 +58,10 @@ pub(super) const BODIES: &str = concat!(
 );
 pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
     (slot, received_at, source, target, intent, digest, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-pub(super) const REPAIR_BODY: &str = "UPDATE article_inbox_bodies SET body = ?2 WHERE slot = ?1";
+pub(super) const BODY_WITHOUT_BYTES: &str =
+    concat!("SELECT ", body!(), " FROM article_inbox_bodies WHERE slot = ?1");
+pub(super) const PUT_INTENT: &str =
+    "UPDATE article_inbox_bodies SET intent = ?2, checksum = ?3 WHERE slot = ?1";
 pub(super) const COUNT_BODIES: &str =
     "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
 pub(super) const BODIES_AFTER: &str = concat!(
@@ -145,9 +148,14 @@ pub(super) const LIST_LIVE: &str =
 /// Selects entries that [`Row::restart`](crate::rules::Row::restart) may change: all that are leased …
 pub(super) const LEASED: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'leased'");
-/// … and those that wait for a time after the one given.
-pub(super) const FAR_AWAY: &str =
+/// … and those that are due after the time given.
+pub(super) const DUE_LATER: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1");
+/// Selects entries that [`Row::follow`](crate::rules::Row::follow) moves, of one state, after a time.
+pub(super) const TIMED: &str = "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at > ?2";
+pub(super) const CLOCK: &str = "SELECT value FROM article_inbox_meta WHERE name = 'clock'";
+pub(super) const STORE_CLOCK: &str =
+    "UPDATE article_inbox_meta SET value = ?1 WHERE name = 'clock'";
 
 // Damage.
 /// All rows, also those that are in no index, and whether the number of bodies is wrong.
@@ -211,10 +219,11 @@ mod tests {
             ADD,
             ADD_CHECKSUM,
             COUNT_HELD,
-            DIGESTS,
+            KNOWN_BODIES,
             BODIES,
             PUT_BODY,
-            REPAIR_BODY,
+            BODY_WITHOUT_BYTES,
+            PUT_INTENT,
             COUNT_BODIES,
             HELD,
             BODIES_AFTER,
@@ -241,7 +250,10 @@ mod tests {
             LIST_OTHER,
             LIST_STUCK,
             LEASED,
-            FAR_AWAY,
+            DUE_LATER,
+            TIMED,
+            CLOCK,
+            STORE_CLOCK,
             PROBE,
         ];
         for statement in all {

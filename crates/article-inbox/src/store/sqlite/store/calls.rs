@@ -46,7 +46,7 @@ impl SqliteStore {
         bytes: usize,
         run: &Arc<Mutex<impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static>>,
     ) -> Result<Answer<T>, Error> {
-        let (run, findings) = (Arc::clone(run), Arc::clone(&self.findings));
+        let (run, findings) = (Arc::clone(run), Arc::clone(&self.handle.findings));
         self.handle.queue.push(bytes, move |connection: &Connection, now| {
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
             run(&Tx::new(connection, &findings, now), now)
@@ -74,7 +74,7 @@ impl SqliteStore {
         run: &Arc<impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static>,
     ) -> Result<T, Error> {
         self.handle.check_open()?;
-        let (run, findings, now) = (Arc::clone(run), Arc::clone(&self.findings), self.now());
+        let (run, findings, now) = (Arc::clone(run), Arc::clone(&self.handle.findings), self.now());
         let read = move |connection: &Connection| run(&Tx::new(connection, &findings, now));
         let reader = Arc::clone(&self.handle.reader);
         blocking(move || reader.read(read)).await
@@ -83,7 +83,7 @@ impl SqliteStore {
     /// Builds the indexes again, because SQLite reported damage, unless that was tried some minutes ago. Whether it
     /// was done.
     async fn build_again(&self) -> bool {
-        if !self.findings.may_build_again() {
+        if !self.handle.findings.may_build_again() {
             return false;
         }
         let run = Arc::new(Mutex::new(|tx: &Tx<'_>, _| build_again(tx)));

@@ -1,16 +1,16 @@
 use std::{
-    fs::File,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
 };
 
-use rusqlite::Connection;
-
-use super::{command_queue::CommandQueue, committer::Committer, thread::WriterThread};
+use super::{
+    clock_watch::ClockWatch, command_queue::CommandQueue, committer::Committer,
+    inspector::Inspector, status::Status, thread::WriterThread, write_connection::WriteConnection,
+};
 use crate::{
     Clock, Error,
-    store::sqlite::{connection::Access, reader::Reader},
+    store::sqlite::{connection::Access, damage::Findings, reader::Reader},
 };
 
 /// What the clones of a store share. Dropping it ends the writer and waits for its end.
@@ -20,6 +20,10 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) access: Access,
     pub(in crate::store::sqlite) queue: Arc<CommandQueue>,
     pub(in crate::store::sqlite) reader: Arc<Reader>,
+    pub(in crate::store::sqlite) status: Arc<Status>,
+    pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
+    pub(in crate::store::sqlite) findings: Arc<Findings>,
+    inspector: Mutex<Option<Inspector>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -28,17 +32,36 @@ impl Handle {
     pub(in crate::store::sqlite) fn start(
         path: PathBuf,
         clock: Clock,
-        connection: Connection,
-        access: Access,
-        lock: Option<File>,
+        reader: Arc<Reader>,
+        connection: WriteConnection,
     ) -> Result<Self, Error> {
         let queue = Arc::new(CommandQueue::new());
-        let reader = Arc::new(Reader::new(path.clone()));
-        let mut committer = Committer::new(queue.clone(), clock.clone(), path.clone(), access);
-        committer.use_connection(connection);
-        let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer, lock };
+        let (access, status) = (connection.access(), connection.status());
+        let (clock_watch, findings) = (connection.clock_watch(), connection.findings());
+        let committer = Committer::new(queue.clone(), clock.clone(), connection);
+        let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));
-        Ok(Self { path, clock, access, queue, reader, thread })
+        let inspector = Mutex::default();
+        Ok(Self {
+            path,
+            clock,
+            access,
+            queue,
+            reader,
+            status,
+            clock_watch,
+            findings,
+            inspector,
+            thread,
+        })
+    }
+
+    /// Looks for damage in the background.
+    pub(in crate::store::sqlite) fn inspect(&self) -> Result<(), Error> {
+        let (queue, findings) = (self.queue.clone(), self.findings.clone());
+        let inspector = Inspector::start(&self.path, self.clock.clone(), queue, findings)?;
+        *self.inspector.lock().unwrap_or_else(PoisonError::into_inner) = Some(inspector);
+        Ok(())
     }
 
     /// Refuses a call after `close`.
@@ -48,6 +71,7 @@ impl Handle {
 
     /// Waits for the writer's end.
     pub(in crate::store::sqlite) fn join(&self) {
+        drop(self.inspector.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A panic of the thread was reported when it happened.

@@ -23,6 +23,9 @@ pub(in super::super) const SLOTS: i64 = 16;
 /// How many columns are in the checksum. The bytes have a digest.
 const COLUMNS: usize = 6;
 
+/// Which of them is the intent.
+const INTENT: usize = 4;
+
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
 /// A body as it is stored, and what is wrong with its row.
@@ -42,10 +45,7 @@ pub(in super::super) fn bodies(tx: &Connection, id: i64) -> Result<Vec<StoredBod
 
 /// The body in the columns of `sql::body!` and the bytes after them.
 pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fault> {
-    let mut columns = [ValueRef::Null; COLUMNS];
-    for (number, column) in columns.iter_mut().enumerate() {
-        *column = found.get_ref(number)?;
-    }
+    let columns = columns(found)?;
     let (checksum, bytes) = (found.get_ref(COLUMNS)?, found.get_ref(COLUMNS + 1)?);
     let sound = sound(&columns, bytes).and_then(|body| verify(columns, checksum).map(|()| body));
     let slot = found.get(0)?;
@@ -55,6 +55,14 @@ pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fa
             StoredBody { slot, body: readable(&columns, bytes), damage: Some(cause(damaged)) }
         }
     })
+}
+
+fn columns<'a>(found: &'a SqlRow<'_>) -> Result<Columns<'a>, Fault> {
+    let mut columns = [ValueRef::Null; COLUMNS];
+    for (number, column) in columns.iter_mut().enumerate() {
+        *column = found.get_ref(number)?;
+    }
+    Ok(columns)
 }
 
 fn sound(columns: &Columns<'_>, bytes: ValueRef<'_>) -> Result<Body, Damaged> {
@@ -120,4 +128,20 @@ pub(in super::super) fn sound_bodies(
         Some(cause) if !stored.iter().any(is_sound) => Err(cause),
         _ => Ok(stored.into_iter().map(|stored| stored.body).collect()),
     })
+}
+
+/// Gives a body an intent. A damaged one is left as it is: the next delivery replaces it.
+pub(in super::super) fn put_intent(tx: &Connection, slot: i64, intent: &str) -> Result<(), Fault> {
+    let checksum = {
+        let mut statement = tx.prepare_cached(sql::BODY_WITHOUT_BYTES)?;
+        let mut found = statement.query([slot])?;
+        let Some(row) = found.next()? else { return Ok(()) };
+        let mut columns = columns(row)?;
+        if verify(columns, row.get_ref(COLUMNS)?).is_err() {
+            return Ok(());
+        }
+        columns[INTENT] = text(intent);
+        ValueRef::Integer(checksum(columns))
+    };
+    execute(tx, sql::PUT_INTENT, [ValueRef::Integer(slot), text(intent), checksum])
 }

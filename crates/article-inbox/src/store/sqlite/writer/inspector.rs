@@ -10,14 +10,14 @@ use std::{
 
 use rusqlite::InterruptHandle;
 
-use super::{Findings, Tx, findings::Part, integrity, mend::build_again};
+use super::{command_queue::CommandQueue, failure::store_has_stopped};
 use crate::{
     Clock, Error,
     store::sqlite::{
         connection,
+        damage::{Findings, Part, Tx, build_again, integrity},
         fault::Fault,
         statements,
-        writer::{CommandQueue, store_has_stopped},
     },
     telemetry,
     timestamp::rounded,
