@@ -21,7 +21,7 @@ mod worker;
 mod inbox;
 
 pub use call::{Completion, Counts, Filter, Hint, Page, Prune, Pruned};
-pub use clock::Clock;
+pub use clock::{Clock, ClockStep};
 pub use digest::Digest;
 pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
 pub use error::Error;

@@ -5,6 +5,7 @@
 //! suite tests that.
 
 mod claim;
+mod follow;
 mod import;
 mod lease;
 mod operator;
@@ -15,5 +16,5 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
-pub use record::{BodyWrite, Recording};
+pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

@@ -17,5 +17,5 @@ pub use interface::{Pending, Store};
 pub use crate::call::{
     Arrival, Claim, Claimed, Claims, Lease, Outcome, Recorded, Settled, StoreHealth,
 };
-pub use crate::rules::{BodyWrite, ClaimDecision, Claiming, Recording, Row};
+pub use crate::rules::{BodyWrite, ClaimDecision, Claiming, KnownBody, Recording, Row};
 pub use crate::timestamp::{from_millis, to_millis};

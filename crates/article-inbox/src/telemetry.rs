@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use article_webhook::{Delivery, Refused};
 
+#[cfg(feature = "sqlite")]
+use crate::ClockStep;
 use crate::{
     EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
@@ -113,6 +115,36 @@ pub(crate) fn stuck(jobs: &[&EntryKey]) {
 pub(crate) fn no_thread() {
     count::no_thread();
     log::no_thread();
+}
+
+/// The write-ahead log has this size.
+#[cfg(feature = "sqlite")]
+pub(crate) fn log_bytes(bytes: u64) {
+    count::log_bytes(bytes);
+}
+
+/// The write-ahead log is too large, and could not be emptied.
+#[cfg(feature = "sqlite")]
+pub(crate) fn log_grows(bytes: u64) {
+    log::log_grows(bytes);
+}
+
+/// The store can commit again.
+#[cfg(feature = "sqlite")]
+pub(crate) fn unblocked() {
+    log::unblocked();
+}
+
+/// The clock differs from what the last process stored.
+#[cfg(feature = "sqlite")]
+pub(crate) fn clock_was_set(step: ClockStep) {
+    log::clock_was_set(step);
+}
+
+/// The store has followed the system's clock, and moved the times of this many entries along.
+#[cfg(feature = "sqlite")]
+pub(crate) fn clock_followed(step: ClockStep, entries: u64) {
+    log::clock_followed(step, entries);
 }
 
 /// This many calls became durable with one sync of the disk, in this time.

@@ -16,7 +16,12 @@ pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
         trial.put(state.as_str(), state).await;
     }
     trial.advance(2);
-    let prune = Prune { bodies_before: trial.now(), entries_before: trial.now(), limit: 1 };
+    let prune = Prune {
+        bodies_before: trial.now(),
+        entries_before: trial.now(),
+        dead_before: None,
+        limit: 1,
+    };
     trial.store().prune(prune).await.unwrap();
     assert_eq!(trial.store().check().await.unwrap(), Vec::<String>::new());
 }
@@ -55,7 +60,7 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let (store, now) = (trial.store(), trial.now());
     let (entry, bodies) = trial.shown("job_1").await;
     let hint = Hint { job_id: job("job_1"), at: now, code: "malformed_json".into() };
-    let prune = Prune { bodies_before: now, entries_before: now, limit: 1 };
+    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 1 };
     store.close().await.unwrap();
     let errors: [(&str, Option<Error>); 19] = [
         ("record", store.record(arrival("job_1", FIRST)).await.err()),

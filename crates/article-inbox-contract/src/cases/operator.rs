@@ -1,18 +1,20 @@
 //! The calls of an operator.
 
+use std::time::SystemTime;
+
 use article_inbox::{
-    Entry, EntryKey, Failure, Hint, State,
+    Entry, EntryKey, Failure, Hint, Prune, State,
     store::{Arrival, Claim, Outcome, Recorded, Settled},
 };
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, arrival, bytes, job, key},
+    trial::{CLAIM, FIRST, STATES, arrival, bytes, job, key, retry},
 };
 
 /// A requeued entry waits, due now, without attempts and without a cause.
 pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
-    for state in [State::Dead, State::Unhandled, State::Corrupt] {
+    for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let id = state.as_str();
         trial.put(id, state).await;
         let before = trial.entry(id).await;
@@ -33,17 +35,52 @@ pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
-/// A waiting, leased, done or missing entry is not requeued.
+/// An entry that waits for its next attempt is requeued as well: it is due now.
+pub async fn a_waiting_entry_is_requeued_before_its_time(trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    assert!(trial.store().requeue(key("job_1")).await.unwrap());
+    assert_eq!(trial.claim().await.claimed[0].attempt, 1);
+}
+
+/// A done entry runs its handler again as long as one of its bodies has bytes.
+pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    trial.advance(2);
+    let between = trial.now();
+    trial.advance(2);
+    trial.record("job_1", "[]").await;
+    let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
+    let prune = Prune { bodies_before: between, entries_before, dead_before, limit: 100 };
+    assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
+    assert!(trial.store().requeue(key("job_1")).await.unwrap());
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+
+    trial.advance(2);
+    let prune = Prune { bodies_before: trial.now(), ..prune };
+    assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
+    let before = trial.entry("job_1").await;
+    assert!(!trial.store().requeue(key("job_1")).await.unwrap());
+    assert_eq!(trial.entry("job_1").await, before);
+}
+
+/// A requeued entry keeps its failures.
+pub async fn a_requeued_entry_keeps_its_failures(trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Dead).await;
+    let failures = trial.entry("job_1").await.failures;
+    assert_eq!(failures.len(), 1);
+    trial.store().requeue(key("job_1")).await.unwrap();
+    assert_eq!(trial.entry("job_1").await.failures, failures);
+}
+
+/// A leased or missing entry is not requeued.
 pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
-    for state in [State::Leased, State::Done, State::Waiting] {
-        trial.put(state.as_str(), state).await;
-    }
+    trial.put("leased", State::Leased).await;
     trial.advance(1);
-    for state in [State::Leased, State::Done, State::Waiting] {
-        let before = trial.entry(state.as_str()).await;
-        assert!(!trial.store().requeue(key(state.as_str())).await.unwrap(), "{state}");
-        assert_eq!(trial.entry(state.as_str()).await, before);
-    }
+    let before = trial.entry("leased").await;
+    assert!(!trial.store().requeue(key("leased")).await.unwrap());
+    assert_eq!(trial.entry("leased").await, before);
     assert!(!trial.store().requeue(key("missing")).await.unwrap());
 }
 

@@ -16,11 +16,11 @@ use crate::{
 const NEVER: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn bodies(bodies_before: SystemTime) -> Prune {
-    Prune { bodies_before, entries_before: NEVER, limit: 100 }
+    Prune { bodies_before, entries_before: NEVER, dead_before: None, limit: 100 }
 }
 
 fn entries(entries_before: SystemTime) -> Prune {
-    Prune { bodies_before: NEVER, entries_before, limit: 100 }
+    Prune { bodies_before: NEVER, entries_before, dead_before: None, limit: 100 }
 }
 
 /// Prunes batch by batch until nothing is left to remove.
@@ -120,6 +120,21 @@ pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>)
     assert_eq!(trial.all().await.len(), 2);
 }
 
+/// Dead entries are removed by a limit of their own, if there is one.
+pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    let died = trial.now();
+    trial.advance(2);
+    let dead = |before| Prune { dead_before: Some(before), ..entries(NEVER) };
+    assert_eq!(prune(&trial, dead(died)).await, Pruned::default());
+    let pruned = prune(&trial, dead(trial.now())).await;
+    assert_eq!(pruned, Pruned { entries: 1, ..Pruned::default() });
+    assert_eq!(trial.store().show(key("dead")).await.unwrap(), None);
+    assert_eq!(trial.all().await.len(), STATES.len() - 1);
+}
+
 /// Nothing remains of a removed entry: a later body is the first of a new entry.
 pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
@@ -170,6 +185,11 @@ pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>)
 /// If nothing is old, nothing is removed, and nothing is left to remove.
 pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Waiting).await;
-    let prune = Prune { bodies_before: trial.now(), entries_before: trial.now(), limit: 100 };
+    let prune = Prune {
+        bodies_before: trial.now(),
+        entries_before: trial.now(),
+        dead_before: None,
+        limit: 100,
+    };
     assert_eq!(trial.store().prune(prune).await.unwrap(), Pruned::default());
 }

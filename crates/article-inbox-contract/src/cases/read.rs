@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use article_inbox::{Counts, EntryKey, Filter, Page, State, store::Arrival};
+use article_inbox::{
+    Counts, EntryKey, Failure, Filter, MAX_FAILURES, Page, State,
+    store::{Arrival, Claim, Outcome},
+};
 
 use crate::{
     Subject, Trial,
@@ -47,11 +50,70 @@ pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
 }
 
-/// A leased entry does not count as waiting, even if its lease has ended.
-pub async fn a_leased_entry_does_not_wait(mut trial: Trial<impl Subject>) {
+/// A leased entry is not due until its lease has ended.
+pub async fn a_leased_entry_is_due_once_its_lease_has_ended(mut trial: Trial<impl Subject>) {
     trial.leased("job_1").await;
-    trial.advance_by(CLAIM.lease + Duration::from_secs(1));
+    let ends = trial.now() + CLAIM.lease;
+    trial.advance_by(CLAIM.lease - Duration::from_millis(1));
     assert_eq!(trial.store().due_since().await.unwrap(), None);
+    trial.advance(1);
+    trial.record("job_2", FIRST).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(ends));
+}
+
+/// An entry shows when it entered its state: a wait began before the entry is due, and a lease before it ends.
+pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<impl Subject>) {
+    let mut lease = trial.leased("job_1").await;
+    assert_eq!(trial.entry("job_1").await.since, trial.now());
+    for outcome in [retry(5), Outcome::Snoozed { after: Duration::from_secs(5) }] {
+        trial.advance(1);
+        trial.settle(lease, outcome).await;
+        let (since, waits) = (trial.now(), trial.entry("job_1").await);
+        assert_eq!((waits.since, waits.at), (since, since + Duration::from_secs(5)));
+        trial.advance(5);
+        lease = trial.lease("job_1").await;
+        assert_eq!(trial.entry("job_1").await.since, trial.now());
+        trial.advance(1);
+        trial.store().extend(&[lease], CLAIM.lease).await.unwrap();
+        let leased = trial.entry("job_1").await;
+        assert_eq!(
+            (leased.since, leased.at),
+            (since + Duration::from_secs(5), trial.now() + CLAIM.lease)
+        );
+    }
+    trial.settle(lease, Outcome::Done).await;
+    let done = trial.now();
+    trial.advance(1);
+    trial.record("job_1", "[]").await;
+    assert_eq!(trial.entry("job_1").await.since, done, "another body changes no state");
+}
+
+/// An entry shows its last failures, the oldest first, each with its time and the attempts until then.
+pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let mut failures = Vec::new();
+    for attempt in (1..).take(MAX_FAILURES + 1) {
+        let claim = Claim { attempts: u32::MAX, ..CLAIM };
+        let lease = trial.store().claim(claim).await.unwrap().claimed[0].lease;
+        trial.advance(1);
+        let cause = format!("\"no network\" in attempt {attempt}: Fehler 1 µs");
+        failures.push(Failure { at: trial.now(), attempt, cause: cause.clone() });
+        trial.settle(lease, Outcome::Retry { after: Duration::ZERO, cause }).await;
+    }
+    let entry = trial.entry("job_1").await;
+    assert_eq!(entry.failures, failures[1..]);
+    assert_eq!(entry.cause.as_deref(), failures.last().map(|last| &*last.cause));
+    assert_eq!(trial.all().await, [entry]);
+}
+
+/// An entry shows the target of its first body.
+pub async fn an_entry_shows_the_target_of_its_first_body(trial: Trial<impl Subject>) {
+    for (body, target) in [(FIRST, "blog"), ("[]", "shop")] {
+        let arrival = Arrival { target: target.into(), ..arrival("job_1", body) };
+        trial.store().record(arrival).await.unwrap();
+    }
+    assert_eq!(&*trial.entry("job_1").await.target, "blog");
+    assert_eq!(&*trial.all().await[0].target, "blog");
 }
 
 /// All entries, by ascending id, page by page.
@@ -111,6 +173,37 @@ pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
     assert_eq!(list(of_event.clone()).await, [update("job_1"), update("job_2")]);
     assert_eq!(list(Filter { event: of_event.event, ..of_job }).await, [update("job_1")]);
     assert_eq!(list(Filter { job_id: Some(job("job_3")), ..Filter::default() }).await, []);
+}
+
+/// The filters by target and by the time of the first body accept what the rule accepts, also together with others.
+pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>) {
+    for (id, target) in [("a", "blog"), ("b", "shop"), ("c", "blog"), ("d", "blog")] {
+        let arrival = Arrival { target: target.into(), ..arrival(id, FIRST) };
+        trial.store().record(arrival).await.unwrap();
+        trial.advance(1);
+    }
+    // The target of a later body does not matter.
+    trial.store().record(Arrival { target: "blog".into(), ..arrival("b", "[]") }).await.unwrap();
+    trial.leave("c").await;
+    let third = trial.now() - Duration::from_secs(2);
+    let (blog, waiting) = (Some("blog".into()), Some(State::Waiting));
+    let before = Some(third + Duration::from_nanos(999_999));
+    let all = Filter::default();
+    let cases = [
+        (Filter { target: blog.clone(), ..all.clone() }, "acd"),
+        (Filter { target: Some("other".into()), ..all.clone() }, ""),
+        (Filter { received_before: before, ..all.clone() }, "ab"),
+        (Filter { target: blog.clone(), received_before: before, ..all.clone() }, "a"),
+        (Filter { target: blog.clone(), state: waiting, ..all.clone() }, "ad"),
+        (Filter { target: blog.clone(), state: Some(State::Dead), ..all.clone() }, "c"),
+        (Filter { target: blog, job_id: Some(job("b")), ..all }, ""),
+    ];
+    for (filter, expected) in cases {
+        let listed = trial.store().list(filter.clone()).await.unwrap().entries;
+        assert!(listed.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
+        let jobs: String = listed.iter().map(|entry| entry.key.job_id.as_str()).collect();
+        assert_eq!(jobs, expected, "{filter:?}");
+    }
 }
 
 /// A list shows each entry as `show` does.

@@ -1,5 +1,13 @@
 //! Bodies that are recorded.
 
+mod intent;
+
+pub use self::intent::{
+    a_body_that_is_not_kept_leaves_its_intent, a_kept_body_has_its_own_intent,
+    a_mended_body_is_a_new_one_and_keeps_its_intent, a_replaced_body_leaves_its_intent,
+    an_intent_of_a_duplicate_is_kept, the_first_intent_stays,
+};
+
 use std::{
     future::poll_fn,
     task::Poll,

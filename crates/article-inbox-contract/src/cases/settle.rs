@@ -192,6 +192,30 @@ pub async fn a_released_entry_keeps_its_cause(trial: Trial<impl Subject>) {
     assert_eq!((entry.attempts, entry.cause.as_deref()), (1, Some("no network")));
 }
 
+/// A snoozed entry waits for the pause, and the attempt does not count.
+pub async fn a_snoozed_entry_is_due_after_its_pause(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.advance(1);
+    let after = Duration::from_secs(30);
+    assert_eq!(trial.settle(lease, Outcome::Snoozed { after }).await, Settled::Settled);
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    assert_eq!((entry.since, entry.at), (trial.now(), trial.now() + after));
+    assert!(trial.claim().await.claimed.is_empty());
+    trial.advance(30);
+    assert_eq!(trial.claim().await.claimed[0].attempt, 1);
+}
+
+/// A snoozed entry keeps the cause of its earlier attempt, and nothing new has failed.
+pub async fn a_snoozed_entry_keeps_its_cause(trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    let before = trial.entry("job_1").await;
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Snoozed { after: Duration::ZERO }).await;
+    assert_eq!(trial.entry("job_1").await, before);
+}
+
 /// A lease holds until its last millisecond.
 pub async fn a_lease_holds_until_it_ends(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;

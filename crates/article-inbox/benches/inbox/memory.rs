@@ -119,7 +119,8 @@ async fn deliver(store: &SqliteStore, bodies: &Bodies, count: u64) {
 }
 
 async fn prune(store: &SqliteStore, before: SystemTime) {
-    let prune = Prune { bodies_before: before, entries_before: before, limit: 500 };
+    let prune =
+        Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 500 };
     while store.prune(prune).await.unwrap().more {}
 }
 

@@ -65,16 +65,16 @@ impl fmt::Debug for Arrival {
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_inbox::{Digest, store::{Recorded, Row}};
+/// use article_inbox::{Digest, store::{KnownBody, Recorded, Row}};
 ///
 /// let now = SystemTime::now();
 /// let mut entry = Row::new(now); // its first body was `{}`
-/// let bodies = [Digest::of(b"{}")];
-/// assert_eq!(entry.record(Digest::of(b"{}"), &bodies, now).recorded, Recorded::Duplicate);
-/// assert_eq!(entry.record(Digest::of(b"[1]"), &bodies, now).recorded, Recorded::Conflict { kept: true });
+/// let body = |text: &str| KnownBody { digest: Digest::of(text.as_bytes()), has_intent: false };
+/// assert_eq!(entry.record(body("{}"), &[body("{}")], now).recorded, Recorded::Duplicate);
+/// assert_eq!(entry.record(body("[1]"), &[body("{}")], now).recorded, Recorded::Conflict { kept: true });
 ///
-/// let full = [b"[1]", b"[2]", b"[3]", b"[4]"].map(|body| Digest::of(body));
-/// assert_eq!(entry.record(Digest::of(b"[5]"), &full, now).recorded, Recorded::Crowded);
+/// let full = ["[1]", "[2]", "[3]", "[4]"].map(body);
+/// assert_eq!(entry.record(body("[5]"), &full, now).recorded, Recorded::Crowded);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each result has an answer to the service")]

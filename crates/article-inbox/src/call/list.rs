@@ -1,6 +1,8 @@
+use std::time::SystemTime;
+
 use article_webhook::{Event, JobId};
 
-use crate::{Entry, State};
+use crate::{Entry, State, timestamp::rounded};
 
 /// How many entries are in each state.
 ///
@@ -64,6 +66,10 @@ pub struct Filter {
     pub event: Option<Event>,
     /// Only entries of this job.
     pub job_id: Option<JobId>,
+    /// Only entries whose first body was delivered to this target.
+    pub target: Option<Box<str>>,
+    /// Only entries whose first body was stored before this time, in whole milliseconds.
+    pub received_before: Option<SystemTime>,
     /// Only entries with a greater id: [`Page::next`] of the previous page.
     pub after: i64,
     /// Maximum number of entries on the page.
@@ -78,12 +84,22 @@ impl Filter {
             && self.state.is_none_or(|state| state == entry.state)
             && self.event.as_ref().is_none_or(|event| *event == entry.key.event)
             && self.job_id.as_ref().is_none_or(|job_id| *job_id == entry.key.job_id)
+            && self.target.as_ref().is_none_or(|target| *target == entry.target)
+            && self.received_before.is_none_or(|before| entry.received_at < rounded(before))
     }
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { state: None, event: None, job_id: None, after: 0, limit: 100 }
+        Self {
+            state: None,
+            event: None,
+            job_id: None,
+            target: None,
+            received_before: None,
+            after: 0,
+            limit: 100,
+        }
     }
 }
 

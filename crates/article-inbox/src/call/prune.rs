@@ -7,10 +7,14 @@ use std::time::SystemTime;
 /// use article_inbox::{Prune, State, store::Row};
 ///
 /// let (now, day) = (SystemTime::now(), Duration::from_secs(24 * 3600));
-/// let prune = Prune { bodies_before: now - 7 * day, entries_before: now - 30 * day, limit: 500 };
+/// let prune = Prune { bodies_before: now - 7 * day, entries_before: now - 30 * day, dead_before: None, limit: 500 };
 /// let done = |age| Row { state: State::Done, ..Row::new(now - age) };
 /// assert!(prune.removes_entry(&done(31 * day)));
 /// assert!(!prune.removes_entry(&done(29 * day)));
+///
+/// let dead = Row { state: State::Dead, ..Row::new(now - 365 * day) };
+/// assert!(!prune.removes_entry(&dead));
+/// assert!(Prune { dead_before: Some(now - 90 * day), ..prune }.removes_entry(&dead));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
@@ -19,6 +23,8 @@ pub struct Prune {
     pub bodies_before: SystemTime,
     /// Done entries, unhandled entries and hints from before this time are removed.
     pub entries_before: SystemTime,
+    /// Entries that were dead before this time are removed; `None` keeps them.
+    pub dead_before: Option<SystemTime>,
     /// Maximum number of bodies, of entries and of hints, each.
     pub limit: u32,
 }

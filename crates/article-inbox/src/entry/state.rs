@@ -11,16 +11,17 @@ use std::fmt;
 ///                        │                      ▼
 ///                        └────── requeue ───── dead
 ///
+///   requeued while its body is there: done ──► waiting
 ///   claimed, and no body decodes:              unhandled ── a body that decodes is delivered ──► waiting
 ///   claimed, and a body differs from its hash: corrupt ──── the body is delivered again ───────► waiting
 /// ```
 ///
 /// | state | what ends it |
 /// |---|---|
-/// | `waiting` | a worker claims it |
+/// | `waiting` | a worker claims it, when its time has come or it was requeued |
 /// | `leased` | the handler's result, the end of the lease, or a shutdown, which costs no attempt |
-/// | `done` | retention |
-/// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::forget`](crate::Inbox::forget) |
+/// | `done` | retention, or [`Inbox::requeue`](crate::Inbox::requeue) while its body is there |
+/// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::forget`](crate::Inbox::forget), or retention if it [has a limit for them](crate::Retention::dead) |
 /// | `unhandled` | a body that decodes, or retention |
 /// | `corrupt` | a delivery of the same body |
 ///

@@ -4,7 +4,9 @@ use tokio::time::Instant;
 
 use super::Inbox;
 use crate::{
-    Error, telemetry,
+    Error,
+    call::StoreHealth,
+    telemetry,
     worker::{StuckHandler, Workers},
 };
 
@@ -45,6 +47,8 @@ pub struct Health {
     pub hints_held: usize,
     /// Hints that were dropped, because too many were held.
     pub hints_dropped: u64,
+    /// What the store reports about itself. Empty if it does not answer.
+    pub store: StoreHealth,
 }
 
 impl Inbox {
@@ -60,9 +64,10 @@ impl Inbox {
         }
         let (workers, stuck) = (self.0.workers.workers(), self.0.workers.stuck());
         telemetry::stuck_handlers(stuck.len());
+        let store = self.patiently(self.0.store.health()).await.unwrap_or_default();
         let hints = self.hint_queue();
         let (hints_held, hints_dropped) = (hints.len(), hints.dropped);
-        Health { writable, overdue, workers, stuck, hints_held, hints_dropped }
+        Health { writable, overdue, workers, stuck, hints_held, hints_dropped, store }
     }
 
     /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.

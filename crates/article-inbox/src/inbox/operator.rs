@@ -1,10 +1,14 @@
 use article_webhook::JobId;
+use tokio::task::JoinSet;
 
 use super::Inbox;
 use crate::{
     Body, Entry, EntryKey, Error,
     call::{Counts, Filter, Hint, Page, Prune, Pruned},
 };
+
+/// How many entries are requeued at once.
+const BATCH: u32 = 200;
 
 /// Operations for tools and operators. All of them fail while the store is down, and after `close`.
 impl Inbox {
@@ -35,7 +39,9 @@ impl Inbox {
         self.0.store.show(key).await
     }
 
-    /// Requeues a dead, unhandled or corrupt entry, with all its attempts. `false` if there is no such entry.
+    /// Requeues an entry, with all its attempts and due now: a waiting one before its time, a dead, unhandled or corrupt
+    /// one for another try, and a done one to run its handler again. `false` if there is no such entry, if it is leased,
+    /// or if it is done and [retention](crate::Retention) has removed its bodies.
     ///
     /// # Errors
     ///
@@ -46,6 +52,58 @@ impl Inbox {
             self.0.wake.wake();
         }
         Ok(requeued)
+    }
+
+    /// Requeues all entries that pass a filter, as [`requeue`](Self::requeue) does one, and returns how many it requeued.
+    /// The filter must name a state. Its `limit` does not matter. An entry that enters that state meanwhile may be left.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use article_inbox::{Filter, Inbox, State};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), article_inbox::Error> {
+    ///     let inbox = Inbox::memory();
+    ///     let yesterday = SystemTime::now() - Duration::from_secs(24 * 3600);
+    ///     let dead = Filter {
+    ///         state: Some(State::Dead),
+    ///         target: Some("blog".into()),
+    ///         received_before: Some(yesterday),
+    ///         ..Filter::default()
+    ///     };
+    ///     assert_eq!(inbox.requeue_all(dead).await?, 0);
+    ///
+    ///     let error = inbox.requeue_all(Filter::default()).await.unwrap_err();
+    ///     assert_eq!(error.to_string(), "requeue_all: expected a state in the filter");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The filter names no state. The store failed: some of the entries are requeued, and the call can be repeated.
+    #[allow(clippy::missing_panics_doc, reason = "a call of a store does not panic")]
+    pub async fn requeue_all(&self, filter: Filter) -> Result<u64, Error> {
+        if filter.state.is_none() {
+            return Err(Error::invalid("requeue_all: expected a state in the filter"));
+        }
+        let mut filter = Filter { limit: BATCH, ..filter };
+        let mut requeued = 0;
+        loop {
+            let page = self.list(filter.clone()).await?;
+            // They share commits.
+            let mut calls = JoinSet::new();
+            for entry in page.entries {
+                let inbox = self.clone();
+                calls.spawn(async move { inbox.requeue(entry.key).await });
+            }
+            while let Some(call) = calls.join_next().await {
+                requeued += u64::from(call.expect("a call of a store does not panic")?);
+            }
+            // Entries are listed by ascending id, so none is visited twice.
+            let Some(next) = page.next else { return Ok(requeued) };
+            filter.after = next;
+        }
     }
 
     /// Makes a waiting, unhandled or corrupt entry dead. `false` if there is no such entry.

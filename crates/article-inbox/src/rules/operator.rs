@@ -4,15 +4,20 @@ use super::{Row, row::Cause};
 use crate::State;
 
 impl Row {
-    /// Requeues a dead, unhandled or corrupt entry: it waits, due now, without attempts. Any other entry is not
-    /// changed, and the result is `false`.
-    pub fn requeue(&mut self, now: SystemTime) -> bool {
-        let is_stuck = matches!(self.state, State::Dead | State::Unhandled | State::Corrupt);
-        if is_stuck {
+    /// Requeues an entry: it waits, due now, without attempts and without a cause. Its failures stay. `held` is how many
+    /// of its bodies have bytes. A leased entry, and one that is done and has no bytes left, is not changed, and the
+    /// result is `false`.
+    pub fn requeue(&mut self, held: usize, now: SystemTime) -> bool {
+        let can_begin_anew = match self.state {
+            State::Leased => false,
+            State::Done => held > 0,
+            State::Waiting | State::Dead | State::Unhandled | State::Corrupt => true,
+        };
+        if can_begin_anew {
             (self.attempts, self.interrupted) = (0, 0);
             self.wait(Duration::ZERO, Cause::None, now);
         }
-        is_stuck
+        can_begin_anew
     }
 
     /// Makes a waiting, unhandled or corrupt entry dead. Any other entry is not changed, and the result is `false`.
@@ -35,9 +40,9 @@ mod tests {
     #[test]
     fn every_state_can_be_requeued_or_buried_or_neither() {
         let expected = [
-            (State::Waiting, (false, true)),
+            (State::Waiting, (true, true)),
             (State::Leased, (false, false)),
-            (State::Done, (false, false)),
+            (State::Done, (true, false)),
             (State::Dead, (true, false)),
             (State::Unhandled, (true, true)),
             (State::Corrupt, (true, true)),
@@ -45,8 +50,26 @@ mod tests {
         for (state, expected) in expected {
             let row = Row { state, attempts: 2, ..Row::new(NOW) };
             let (mut requeued, mut buried) = (row.clone(), row.clone());
-            assert_eq!((requeued.requeue(NOW), buried.bury("no", NOW)), expected, "{state}");
+            assert_eq!((requeued.requeue(1, NOW), buried.bury("no", NOW)), expected, "{state}");
             assert_eq!((requeued != row, buried != row), expected, "{state}");
         }
+    }
+
+    #[test]
+    fn only_a_done_entry_needs_bytes_to_begin_anew() {
+        for state in State::ALL {
+            let mut row = Row { state, ..Row::new(NOW) };
+            let expected = !matches!(state, State::Leased | State::Done);
+            assert_eq!(row.requeue(0, NOW), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_requeued_entry_keeps_nothing_of_its_attempts_but_its_failures() {
+        let mut row = Row { attempts: 3, interrupted: 2, fence: 4, ..Row::new(NOW) };
+        assert!(row.bury("no network", NOW));
+        let failures = row.failures.clone();
+        assert!(row.requeue(1, NOW));
+        assert_eq!(row, Row { fence: 4, failures, ..Row::new(NOW) });
     }
 }

@@ -19,7 +19,12 @@ impl Prune {
     /// Whether this entry is removed with everything about it.
     #[must_use]
     pub fn removes_entry(&self, row: &Row) -> bool {
-        matches!(row.state, State::Done | State::Unhandled) && row.at < rounded(self.entries_before)
+        let before = match row.state {
+            State::Done | State::Unhandled => Some(self.entries_before),
+            State::Dead => self.dead_before,
+            State::Waiting | State::Leased | State::Corrupt => None,
+        };
+        before.is_some_and(|before| row.at < rounded(before))
     }
 
     /// Whether this hint is removed.
@@ -39,7 +44,7 @@ mod tests {
 
     fn prune() -> Prune {
         let before = LIMIT + Duration::from_secs(10);
-        Prune { bodies_before: before, entries_before: before, limit: 1 }
+        Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 1 }
     }
 
     #[test]
@@ -54,6 +59,16 @@ mod tests {
             assert_eq!(prune().removes_bytes(&row(early), before), state == State::Done, "{state}");
             assert!(!prune().removes_bytes(&row(before), before), "{state}");
         }
+    }
+
+    #[test]
+    fn dead_entries_are_removed_by_a_limit_of_their_own() {
+        let limit = LIMIT + Duration::from_secs(5);
+        let prune = Prune { dead_before: Some(limit), ..prune() };
+        let dead = |at| Row { state: State::Dead, ..Row::new(at) };
+        assert!(prune.removes_entry(&dead(limit - Duration::from_millis(1))));
+        assert!(!prune.removes_entry(&dead(limit)));
+        assert!(!prune.removes_bytes(&dead(LIMIT), LIMIT), "its body is needed for a requeue");
     }
 
     #[test]

@@ -1,22 +1,54 @@
 use std::time::{Duration, SystemTime};
 
 use super::{Row, row::Cause};
-use crate::{Digest, MAX_BODIES, State, call::Recorded};
+use crate::{
+    Body, Digest, MAX_BODIES, State,
+    call::{Arrival, Recorded},
+};
+
+/// What the decision about a new body needs to know of a body.
+///
+/// ```
+/// use article_inbox::{Digest, store::KnownBody};
+///
+/// let body = KnownBody { digest: Digest::of(b"{}"), has_intent: false };
+/// assert_ne!(body, KnownBody { has_intent: true, ..body });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct KnownBody {
+    /// Its digest.
+    pub digest: Digest,
+    /// Whether it came with an intent.
+    pub has_intent: bool,
+}
+
+impl From<&Arrival> for KnownBody {
+    fn from(arrival: &Arrival) -> Self {
+        Self { digest: arrival.digest, has_intent: arrival.intent.is_some() }
+    }
+}
+
+impl From<&Body> for KnownBody {
+    fn from(body: &Body) -> Self {
+        Self { digest: body.digest, has_intent: body.intent.is_some() }
+    }
+}
 
 /// The decision about a new body of an existing entry.
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_inbox::{Digest, store::{BodyWrite, Recorded, Row}};
+/// use article_inbox::{Digest, store::{BodyWrite, KnownBody, Recorded, Row}};
 ///
 /// let now = SystemTime::now();
+/// let body = |text: &str| KnownBody { digest: Digest::of(text.as_bytes()), has_intent: false };
 /// let mut entry = Row::new(now);
-/// let stored = [Digest::of(b"{}")];
-/// let repeated = entry.record(Digest::of(b"{}"), &stored, now);
+/// let repeated = entry.record(body("{}"), &[body("{}")], now);
 /// assert_eq!((repeated.recorded, repeated.write), (Recorded::Duplicate, BodyWrite::Nothing));
 /// assert!(!repeated.changes_row());
 ///
-/// let other = entry.record(Digest::of(b"[]"), &stored, now);
+/// let other = entry.record(body("[]"), &[body("{}")], now);
 /// assert_eq!((other.recorded, other.write), (Recorded::Conflict { kept: true }, BodyWrite::Append));
 /// assert!(other.changes_row());
 /// ```
@@ -29,16 +61,20 @@ pub struct Recording {
     pub write: BodyWrite,
 }
 
-/// What a store does with the bytes of a body.
+/// What a store does with a new body.
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_inbox::{Digest, State, store::{BodyWrite, Row}};
+/// use article_inbox::{Digest, State, store::{BodyWrite, KnownBody, Row}};
 ///
 /// let now = SystemTime::now();
+/// let body = |text: &str| KnownBody { digest: Digest::of(text.as_bytes()), has_intent: false };
 /// let mut damaged = Row { state: State::Corrupt, ..Row::new(now) };
-/// let stored = [Digest::of(b"[]"), Digest::of(b"{}")];
-/// assert_eq!(damaged.record(Digest::of(b"{}"), &stored, now).write, BodyWrite::Repair(1));
+/// assert_eq!(damaged.record(body("{}"), &[body("[]"), body("{}")], now).write, BodyWrite::Replace(1));
+///
+/// let with_intent = KnownBody { has_intent: true, ..body("{}") };
+/// let write = Row::new(now).record(with_intent, &[body("{}")], now).write;
+/// assert_eq!(write, BodyWrite::Intent(0), "the copy of the publish target came first");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets a write must not compile")]
@@ -47,10 +83,11 @@ pub enum BodyWrite {
     Nothing,
     /// The body is added after the others.
     Append,
-    /// The body replaces the one at this index.
+    /// The body, with everything that is known about it, replaces the one at this index. If it has no intent, it gets
+    /// that of the other.
     Replace(usize),
-    /// The bytes replace those at this index. The other fields of that body stay.
-    Repair(usize),
+    /// The body is not kept. The one at this index gets its intent, because no body of the entry has one.
+    Intent(usize),
 }
 
 impl Recording {
@@ -62,15 +99,19 @@ impl Recording {
 }
 
 impl Row {
-    /// Decides about a new body. `stored` has the digests of the entry's bodies, in order.
-    pub fn record(&mut self, digest: Digest, stored: &[Digest], now: SystemTime) -> Recording {
+    /// Decides about a new body. `stored` are the entry's bodies, in order.
+    pub fn record(&mut self, new: KnownBody, stored: &[KnownBody], now: SystemTime) -> Recording {
         let recording = |recorded, write| Recording { recorded, write };
-        if let Some(index) = stored.iter().position(|stored| *stored == digest) {
+        // A job's copy for a capability URL may come before or after that for a publish target. Its intent is kept.
+        let brings_intent = new.has_intent && !stored.iter().any(|body| body.has_intent);
+        let not_kept =
+            |index| if brings_intent { BodyWrite::Intent(index) } else { BodyWrite::Nothing };
+        if let Some(index) = stored.iter().position(|body| body.digest == new.digest) {
             if self.state != State::Corrupt {
-                return recording(Recorded::Duplicate, BodyWrite::Nothing);
+                return recording(Recorded::Duplicate, not_kept(index));
             }
             self.wait(Duration::ZERO, Cause::None, now);
-            return recording(Recorded::Stored, BodyWrite::Repair(index));
+            return recording(Recorded::Stored, BodyWrite::Replace(index));
         }
 
         let is_full = stored.len() >= MAX_BODIES;
@@ -85,7 +126,7 @@ impl Row {
             return recording(Recorded::Crowded, BodyWrite::Nothing);
         }
         self.conflicts = self.conflicts.saturating_add(1);
-        let write = if is_full { BodyWrite::Nothing } else { BodyWrite::Append };
+        let write = if is_full { not_kept(0) } else { BodyWrite::Append };
         recording(Recorded::Conflict { kept: !is_full }, write)
     }
 
@@ -110,12 +151,20 @@ mod tests {
         Row { state, cause: Some("a cause".into()), ..Row::new(NOW) }
     }
 
-    fn digests(count: usize) -> Vec<Digest> {
-        (0..count).map(|body| Digest::of(&[u8::try_from(body).unwrap()])).collect()
+    fn body(bytes: &[u8]) -> KnownBody {
+        KnownBody { digest: Digest::of(bytes), has_intent: false }
+    }
+
+    fn with_intent(body: KnownBody) -> KnownBody {
+        KnownBody { has_intent: true, ..body }
+    }
+
+    fn bodies(count: usize) -> Vec<KnownBody> {
+        (0..count).map(|number| body(&[u8::try_from(number).unwrap()])).collect()
     }
 
     fn record(row: &mut Row, stored: usize) -> (Recorded, BodyWrite) {
-        let Recording { recorded, write } = row.record(Digest::of(b"new"), &digests(stored), NOW);
+        let Recording { recorded, write } = row.record(body(b"new"), &bodies(stored), NOW);
         (recorded, write)
     }
 
@@ -152,9 +201,30 @@ mod tests {
         for state in State::ALL {
             let before = row(state);
             let mut after = before.clone();
-            let recording = after.record(digests(3)[2], &digests(3), NOW);
+            let recording = after.record(bodies(3)[2], &bodies(3), NOW);
             assert_eq!(recording.changes_row(), after != before, "{state}");
             assert_eq!(recording.changes_row(), state == State::Corrupt, "{state}");
         }
+    }
+
+    #[test]
+    fn an_intent_is_kept_whichever_copy_comes_first() {
+        let write =
+            |state, new: KnownBody, stored: &[KnownBody]| row(state).record(new, stored, NOW).write;
+        let (known, new) = (bodies(4), with_intent(body(b"new")));
+        for state in [State::Waiting, State::Leased, State::Done, State::Dead, State::Unhandled] {
+            let repeated = with_intent(known[2]);
+            assert_eq!(write(state, repeated, &known), BodyWrite::Intent(2), "{state}");
+            assert_eq!(write(state, known[2], &known), BodyWrite::Nothing, "{state}");
+            let mut has_one = known.clone();
+            has_one[3] = with_intent(known[3]);
+            assert_eq!(write(state, repeated, &has_one), BodyWrite::Nothing, "{state}");
+        }
+        for state in [State::Waiting, State::Done, State::Dead] {
+            assert_eq!(write(state, new, &known), BodyWrite::Intent(0), "{state}: it is full");
+            assert_eq!(write(state, new, &known[..3]), BodyWrite::Append, "{state}");
+        }
+        assert_eq!(write(State::Leased, new, &known), BodyWrite::Nothing, "it is crowded");
+        assert_eq!(write(State::Corrupt, with_intent(known[2]), &known), BodyWrite::Replace(2));
     }
 }

@@ -3,19 +3,13 @@ use std::time::{Duration, SystemTime};
 use super::{Row, row::Cause};
 use crate::{State, timestamp::later};
 
-/// The longest wait of an entry after a restart. Without it, a clock that was set back could delay an entry
-/// indefinitely.
+/// The longest pause that a worker stores. A wait that is longer comes from a wrong clock or a damaged row.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 impl Row {
-    /// The latest time for which an entry may wait after a restart.
-    #[must_use]
-    pub fn longest_wait(now: SystemTime) -> SystemTime {
-        later(now, LONGEST_WAIT)
-    }
-
     /// The transition at the start of a process, for a store that only one process uses. It frees a lease, because its
-    /// owner has ended: the entry is due now, and its attempt was interrupted. `false` if nothing changed.
+    /// owner has ended: the entry is due now, and its attempt was interrupted. It also shortens a wait that is longer than
+    /// its pause allows, because the clock was set back since the wait began. `false` if nothing changed.
     pub fn restart(&mut self, now: SystemTime) -> bool {
         match self.state {
             State::Leased => {
@@ -23,9 +17,14 @@ impl Row {
                 self.wait(Duration::ZERO, Cause::Kept, now);
                 true
             }
-            State::Waiting if self.at > Self::longest_wait(now) => {
-                self.at = Self::longest_wait(now);
-                true
+            State::Waiting => {
+                let pause = self.at.duration_since(self.since).unwrap_or_default();
+                let latest = later(now, pause.min(LONGEST_WAIT));
+                let is_too_late = self.at > latest;
+                if is_too_late {
+                    (self.at, self.since) = (latest, self.since.min(now));
+                }
+                is_too_late
             }
             _ => false,
         }
@@ -48,12 +47,37 @@ mod tests {
         assert_eq!(row, freed);
     }
 
+    /// When a wait ends that began and was to end this many seconds after the restart; negative: before it.
+    fn waits(began: i64, ends: i64) -> (SystemTime, bool) {
+        let start = NOW + LONGEST_WAIT * 100;
+        let time = |seconds: i64| match u64::try_from(seconds) {
+            Ok(after) => start + Duration::from_secs(after),
+            Err(_) => start - Duration::from_secs(seconds.unsigned_abs()),
+        };
+        let mut row = Row { at: time(ends), ..Row::new(time(began)) };
+        let changed = row.restart(start);
+        assert!(!row.restart(start), "a second restart changes nothing");
+        let at = NOW + row.at.duration_since(start).unwrap_or_default();
+        (at, changed)
+    }
+
     #[test]
-    fn an_entry_that_waits_too_long_is_due_in_a_day() {
-        let mut far = Row::new(NOW + LONGEST_WAIT * 2);
-        assert!(far.restart(NOW));
-        assert_eq!(far.at, NOW + LONGEST_WAIT);
-        assert!(!far.restart(NOW));
+    fn a_wait_under_a_clock_that_was_ahead_ends_after_its_pause() {
+        let seconds = |seconds| NOW + Duration::from_secs(seconds);
+        let (hours, year) = (36_000, 31_536_000);
+        assert_eq!(waits(-60, 30), (seconds(30), false), "the clock is right");
+        assert_eq!(waits(hours, hours), (NOW, true), "a new entry is due at once");
+        assert_eq!(waits(hours, hours + 30), (seconds(30), true), "a pause begins anew");
+        assert_eq!(waits(year, year + 30), (seconds(30), true));
+        assert_eq!(waits(-60, -30), (NOW, false), "it is due");
+    }
+
+    #[test]
+    fn no_wait_is_longer_than_a_day() {
+        let day = NOW + LONGEST_WAIT;
+        assert_eq!(waits(-60, 31_536_000), (day, true));
+        assert_eq!(waits(31_536_000, 63_072_000), (day, true));
+        assert_eq!(waits(0, 86_400), (day, false));
     }
 
     #[test]

@@ -76,7 +76,7 @@ mod tests {
     use crate::{
         Digest,
         call::Claim,
-        rules::{ClaimDecision, Claiming},
+        rules::{ClaimDecision, Claiming, KnownBody},
     };
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn a_body_before_and_after_a_rejection_leaves_the_same_row() {
         let reject = Outcome::Unhandled { seen: 1, cause: "not an article".into() };
-        let (first, second) = (Digest::of(b"{}"), Digest::of(b"[]"));
+        let body = |text: &[u8]| KnownBody { digest: Digest::of(text), has_intent: false };
+        let (first, second) = (body(b"{}"), body(b"[]"));
         let mut before = Row::new(START);
         let mut after = before.clone();
 

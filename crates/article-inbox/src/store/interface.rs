@@ -92,13 +92,17 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - No entry has the key: a new entry is made, waiting, due now, without attempts.
     ///   [`Stored`](Recorded::Stored).
     /// - The entry has a body of this digest: nothing changes. [`Duplicate`](Recorded::Duplicate). If the entry is
-    ///   corrupt, the bytes replace the stored ones, and the entry waits, due now, without a cause. `Stored`.
+    ///   corrupt, the body replaces the stored one, and the entry waits, due now, without a cause. `Stored`.
     /// - The body is new, and the entry is unhandled or corrupt: the body is added, or replaces the last one if there
     ///   are [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`.
     /// - The body is new, and there is room: it is added, and nothing else changes. `Conflict { kept: true }`.
     /// - There is no room, and a body is known to decode, because the entry is done or dead or waits after a failed
     ///   attempt: `Conflict { kept: false }`. If none is known to decode, nothing changes:
     ///   [`Crowded`](Recorded::Crowded).
+    ///
+    /// An intent is kept, whichever of a job's copies brings it: if the body is not kept and no stored body has an intent,
+    /// the one of the same digest gets it, or else the first. A body that replaces another and has no intent gets that
+    /// one's. After `Crowded` the service delivers again, so nothing is kept.
     ///
     /// Every new body counts in [`Entry::conflicts`], except a crowded one. The rule is
     /// [`Row::record`](crate::store::Row::record).
@@ -143,6 +147,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - The bytes of the bodies of entries that were done before `bodies_before`. A body that was stored after that
     ///   time keeps them. Digests stay.
     /// - Entries that were done or unhandled before `entries_before`, with their bodies.
+    /// - Entries that were dead before `dead_before`, if that is set, with their bodies.
     /// - Hints from before `entries_before`.
     ///
     /// The rules are [`Prune::removes_bytes`], [`Prune::removes_entry`] and [`Prune::removes_hint`].
@@ -151,8 +156,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// How many entries are in each state.
     fn counts(&self) -> Pending<'_, Counts>;
 
-    /// The smallest `at` of all waiting entries: since when the oldest due entry has been due. `None` if no waiting
-    /// entry is due. Fast for any number of entries.
+    /// The smallest `at` of all due entries, waiting ones and those whose lease has ended: since when the oldest has been
+    /// due. `None` if none is due. Fast for any number of entries.
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// A page of the entries that pass the filter, by ascending id. The rule is [`Filter::accepts`].
@@ -161,8 +166,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
-    /// Requeues a dead, unhandled or corrupt entry: it waits, due now, without attempts and without a cause. `false`
-    /// for any other. The rule is [`Row::requeue`](crate::store::Row::requeue).
+    /// Requeues an entry that is waiting, dead, unhandled or corrupt, or done while one of its bodies has bytes: it
+    /// waits, due now, without attempts and without a cause. `false` for any other. The rule is
+    /// [`Row::requeue`](crate::store::Row::requeue).
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool>;
 
     /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other. The rule is
@@ -184,7 +190,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
 
-    /// What the store knows about its own health without reading much. The default knows nothing.
+    /// What the store reports about itself. By default it has nothing to report.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async { Ok(StoreHealth::default()) })
     }

@@ -12,12 +12,12 @@ use article_webhook::JobId;
 use self::tables::{StoredEntry, Tables, stored_body};
 use super::interface::{Pending, Store};
 use crate::{
-    Body, Clock, Digest, Entry, EntryKey, Error, State,
+    Body, Clock, Entry, EntryKey, Error, State,
     call::{
         Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
         Prune, Pruned, Recorded, Settled,
     },
-    rules::{BodyWrite, ClaimDecision, Claiming, Row},
+    rules::{BodyWrite, ClaimDecision, Claiming, KnownBody, Row},
     timestamp::rounded,
 };
 
@@ -96,13 +96,17 @@ impl Store for MemoryStore {
                 tables.insert(StoredEntry { key, received_at: now, row, bodies });
                 return Ok(Recorded::Stored);
             };
-            let digests: Vec<Digest> = entry.bodies.iter().map(|body| body.digest).collect();
-            let recording = entry.row.record(arrival.digest, &digests, now);
+            let known: Vec<_> = entry.bodies.iter().map(KnownBody::from).collect();
+            let recording = entry.row.record(KnownBody::from(&arrival), &known, now);
             match recording.write {
                 BodyWrite::Nothing => {}
                 BodyWrite::Append => entry.bodies.push(stored_body(arrival, now)),
-                BodyWrite::Replace(index) => entry.bodies[index] = stored_body(arrival, now),
-                BodyWrite::Repair(index) => entry.bodies[index].bytes = Some(arrival.bytes),
+                BodyWrite::Replace(index) => {
+                    let intent = entry.bodies[index].intent.take();
+                    let intent = arrival.intent.clone().or(intent);
+                    entry.bodies[index] = stored_body(Arrival { intent, ..arrival }, now);
+                }
+                BodyWrite::Intent(index) => entry.bodies[index].intent = arrival.intent,
             }
             Ok(recording.recorded)
         })
@@ -199,8 +203,8 @@ impl Store for MemoryStore {
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            let waiting = tables.times(&[State::Waiting]);
-            Ok(waiting.map(|(at, _)| at).min().filter(|at| *at <= now))
+            let live = tables.times(&[State::Waiting, State::Leased]);
+            Ok(live.map(|(at, _)| at).min().filter(|at| *at <= now))
         })
     }
 
@@ -224,7 +228,9 @@ impl Store for MemoryStore {
     fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.get_mut(&key).is_some_and(|entry| entry.row.requeue(now)))
+            let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
+            let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
+            Ok(entry.row.requeue(held, now))
         })
     }
 

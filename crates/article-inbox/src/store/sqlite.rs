@@ -4,14 +4,11 @@
 //! deliveries share one sync of the disk.
 
 mod fault;
-mod file_system;
-
-mod database_file;
-
-mod lock_file;
+mod files;
 
 mod connection;
 
+mod log_number;
 mod schema;
 
 mod statements;
@@ -20,6 +17,7 @@ mod reader;
 
 mod writer;
 
+mod opening;
 mod settings;
 
 mod store;

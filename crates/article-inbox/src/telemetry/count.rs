@@ -94,6 +94,12 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
+    pub(crate) fn log_bytes(bytes: u64) {
+        // Exact up to 2^53.
+        gauge!(metric::LOG_BYTES).set(bytes as f64);
+    }
+
+    #[cfg(feature = "sqlite")]
     pub(crate) fn committed(calls: usize, took: Duration) {
         let calls = u32::try_from(calls).unwrap_or(u32::MAX);
         histogram!(metric::COMMIT_GROUP_SIZE).record(calls);
@@ -118,6 +124,8 @@ mod disabled {
     pub(crate) fn worker_failed() {}
     pub(crate) fn stuck_handlers(_: usize) {}
     pub(crate) fn no_thread() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn log_bytes(_: u64) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use article_webhook::Delivery;
 
+#[cfg(feature = "sqlite")]
+use crate::ClockStep;
 use crate::{
     EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
@@ -32,6 +34,8 @@ mod enabled {
 
     /// One line per minute, for as long as it lasts.
     static STUCK: RateLimit = RateLimit::per_minute();
+    #[cfg(feature = "sqlite")]
+    static LOG_GROWS: RateLimit = RateLimit::per_minute();
 
     pub(crate) fn recorded(delivery: &Delivery, recorded: Recorded) {
         let (job_id, event) = (escaped(delivery.job_id()), delivery.event().as_str());
@@ -145,6 +149,30 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
+    pub(crate) fn log_grows(bytes: u64) {
+        let mebibytes = bytes >> 20;
+        let advice = "the write-ahead log cannot be emptied: look for a program that reads the database for long";
+        LOG_GROWS.log(|unlogged| warn!(target: TARGET, mebibytes, unlogged, "{advice}"));
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn unblocked() {
+        info!(target: TARGET, "the store commits again");
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_was_set(step: ClockStep) {
+        let advice = "if the inbox was not closed for that long, compare the system's clock with the right time";
+        warn!(target: TARGET, "since the inbox was last open, the clock went {step}: {advice}");
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_followed(step: ClockStep, entries: u64) {
+        let kept = "pauses and leases keep what is left of them";
+        warn!(target: TARGET, entries, "the system's clock was set {step}, or the machine was suspended: {kept}");
+    }
+
+    #[cfg(feature = "sqlite")]
     pub(crate) fn committed(calls: usize, took: Duration) {
         tracing::trace!(target: TARGET, calls, ?took, "committed");
     }
@@ -170,6 +198,14 @@ mod disabled {
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}
     pub(crate) fn stuck(_: &[&EntryKey]) {}
     pub(crate) fn no_thread() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn log_grows(_: u64) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn unblocked() {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_was_set(_: ClockStep) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock_followed(_: ClockStep, _: u64) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

@@ -23,6 +23,7 @@
 //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `hints` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
+//! | `article_inbox_log_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `open`, `begin` or `commit`, once for all calls in it |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
@@ -69,6 +70,8 @@ pub const PRUNED: &str = "article_inbox_pruned_total";
 pub const COMMIT_GROUP_SIZE: &str = "article_inbox_commit_group_size";
 /// How long the disk took to commit.
 pub const COMMIT_DURATION: &str = "article_inbox_commit_duration_seconds";
+/// The size of the write-ahead log.
+pub const LOG_BYTES: &str = "article_inbox_log_bytes";
 /// Failures of the store, by the call.
 pub const STORE_FAILURES: &str = "article_inbox_store_failures_total";
 
@@ -103,5 +106,6 @@ pub fn describe() {
     count(PRUNED, "what retention removed, by kind");
     describe_histogram!(COMMIT_GROUP_SIZE, Unit::Count, "how many calls shared a sync of the disk");
     time(COMMIT_DURATION, "how long the disk took to commit");
+    describe_gauge!(LOG_BYTES, Unit::Bytes, "the size of a SQLite store's write-ahead log");
     count(STORE_FAILURES, "failures of the store, by the call");
 }

@@ -6,7 +6,7 @@ use std::{
 /// Lets one event per second or minute through, and counts the others.
 pub(super) struct RateLimit {
     seconds: u64,
-    /// The number of the second or minute in which an event was logged last.
+    /// The second in which an event was logged last.
     last: AtomicU64,
     unlogged: AtomicU64,
 }
@@ -27,8 +27,15 @@ impl RateLimit {
     }
 
     fn log_at(&self, second: u64, log: impl FnOnce(Option<u64>)) {
-        let period = second / self.seconds;
-        if self.last.swap(period, Ordering::Relaxed) == period {
+        let last = self.last.load(Ordering::Relaxed);
+        // After a clock was set back, the last event lies in the future.
+        let is_early = (last..last.saturating_add(self.seconds)).contains(&second);
+        let is_first = || {
+            let swapped =
+                self.last.compare_exchange(last, second, Ordering::Relaxed, Ordering::Relaxed);
+            swapped.is_ok()
+        };
+        if is_early || !is_first() {
             self.unlogged.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -57,5 +64,14 @@ mod tests {
             limit.log_at(second, |unlogged| logged.push((second, unlogged)));
         }
         assert_eq!(logged, [(60, None), (120, Some(59)), (180, Some(59))]);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_silences_nothing() {
+        let (limit, mut logged) = (RateLimit::per_minute(), Vec::new());
+        for second in [100, 159, 160, 161, 30] {
+            limit.log_at(second, |unlogged| logged.push((second, unlogged)));
+        }
+        assert_eq!(logged, [(100, None), (160, Some(1)), (30, Some(1))]);
     }
 }

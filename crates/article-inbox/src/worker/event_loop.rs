@@ -81,7 +81,7 @@ impl EventLoop {
     pub(super) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let mut shutdown = pin!(shutdown);
         let mut extending: Option<StoreCall<Extended>> = None;
-        let mut pruning: Option<StoreCall<Pruned>> = None;
+        let mut pruning: Option<StoreCall<Option<Pruned>>> = None;
         let mut listener = self.wake.listener();
         loop {
             // Checked before each claim.
@@ -259,27 +259,40 @@ impl EventLoop {
         }
     }
 
-    fn prune(&self) -> StoreCall<Pruned> {
-        let Retention { bodies, entries } = self.settings.retention;
+    /// Removes a batch of what is old. `None`: the clock was set a short time ago, and ages cannot be trusted yet.
+    fn prune(&self) -> StoreCall<Option<Pruned>> {
+        let Retention { bodies, entries, dead } = self.settings.retention;
         store_call::begin(&self.store, move |store| async move {
             let now = store.now();
+            if !store.health().await?.has_steady_clock(now) {
+                return Ok(None);
+            }
             // If the clock shows less than this age, nothing is old.
             let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
             let (bodies_before, entries_before) = (before(bodies), before(entries));
-            store.prune(Prune { bodies_before, entries_before, limit: BATCH }).await
+            let dead_before = dead.map(before);
+            let prune = Prune { bodies_before, entries_before, dead_before, limit: BATCH };
+            store.prune(prune).await.map(Some)
         })
     }
 
-    fn pruned(&mut self, (_, pruned): (Instant, Result<Pruned, Error>)) -> Result<(), Error> {
+    fn pruned(
+        &mut self,
+        (_, pruned): (Instant, Result<Option<Pruned>, Error>),
+    ) -> Result<(), Error> {
         match pruned {
-            Ok(pruned) => {
+            Ok(None) => {
+                self.prune_timer.postponed(now());
+                Ok(())
+            }
+            Ok(Some(pruned)) => {
                 telemetry::pruned(&pruned);
                 self.prune_timer.pruned(now(), &pruned);
                 Ok(())
             }
             Err(error) if may_pass(&error) => {
                 telemetry::store_failed("prune", &error);
-                self.prune_timer.failed(now());
+                self.prune_timer.postponed(now());
                 Ok(())
             }
             Err(error) => Err(error),

@@ -78,6 +78,7 @@ pub struct Job {
     event: Event,
     attempt: u32,
     received_at: SystemTime,
+    intent: Option<Box<str>>,
     body: Body,
     article: ArticleResult,
     store: Arc<dyn Store>,
@@ -90,8 +91,9 @@ impl Job {
         article: ArticleResult,
         store: Arc<dyn Store>,
     ) -> Self {
-        let Claimed { lease, key, attempt, received_at, .. } = claimed;
-        Self { lease, event: key.event, attempt, received_at, body, article, store }
+        let Claimed { lease, key, attempt, received_at, bodies, .. } = claimed;
+        let intent = [&body].into_iter().chain(&bodies).find_map(|body| body.intent.clone());
+        Self { lease, event: key.event, attempt, received_at, intent, body, article, store }
     }
 
     /// The job. It is the idempotency key, because a handler may run more than once for it.
@@ -118,10 +120,12 @@ impl Job {
         &self.body.target
     }
 
-    /// The intent of the capability URL that it was delivered to; `None` for a delivery by token.
+    /// The intent of the capability URL that it was delivered to. If copies of the job came to a publish target and to
+    /// such a URL, it is there whichever came first, and even if another copy was decoded. `None` if it was delivered
+    /// by tokens alone.
     #[must_use]
     pub fn intent(&self) -> Option<&str> {
-        self.body.intent.as_deref()
+        self.intent.as_deref()
     }
 
     /// How the article reached the inbox.

@@ -34,6 +34,8 @@ async fn an_exported_entry_is_imported_as_it_was() {
     from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
     let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
     assert_eq!((imported.added, imported.present), (2, 0));
+    let (entry, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
+    assert_eq!(entry.failures.len(), 1);
     for job in ["job_1", "job_2"] {
         assert_eq!(
             to.inbox.show(key(job)).await.unwrap(),
@@ -142,6 +144,36 @@ async fn a_time_that_no_store_can_hold_is_refused() {
 }
 
 #[tokio::test]
+async fn a_failure_at_a_time_that_no_store_can_hold_is_refused() {
+    let failure = serde_json::json!([{ "at": u64::MAX, "attempt": 1, "cause": "no network" }]);
+    let error = refused(|line| line["failures"] = failure).await;
+    assert_eq!(error, "line 1 is no entry: a time after the year 9999");
+}
+
+/// Exports of the first version have neither.
+#[tokio::test]
+async fn a_line_without_failures_and_without_the_time_of_its_state_is_imported() {
+    let from = Scene::new();
+    from.deliver("job_1").await;
+    let received_at = from.clock.now();
+    from.clock.advance(HOUR);
+    from.deliver("job_2").await;
+    from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
+    let old = exported(&from.inbox).await.lines().fold(String::new(), |lines, line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().retain(|field, _| field != "since" && field != "failures");
+        format!("{lines}{line}\n")
+    });
+    let to = Scene::new();
+    assert_eq!(to.inbox.import(old.as_bytes()).await.unwrap().added, 2);
+    let (waiting, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
+    assert_eq!((waiting.since, waiting.failures.len()), (received_at, 0));
+    let (dead, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
+    assert_eq!((dead.since, dead.failures.len()), (dead.at, 0));
+    assert_eq!(dead.cause.as_deref(), Some("cancelled"));
+}
+
+#[tokio::test]
 async fn an_unknown_state_is_refused() {
     assert_eq!(
         refused(|line| line["state"] = "lost".into()).await,
@@ -152,7 +184,7 @@ async fn an_unknown_state_is_refused() {
 /// Secrecy: a parser's error for an unexpected value quotes that value.
 #[tokio::test]
 async fn no_error_about_a_line_quotes_its_content() {
-    for field in ["attempts", "bodies", "received_at"] {
+    for field in ["attempts", "bodies", "received_at", "since", "failures"] {
         let error = refused(|line| line[field] = "secret canary".into()).await;
         assert!(error.starts_with("line 1 is no entry: another kind of value"), "{error}");
     }

@@ -177,6 +177,7 @@ fn table() -> BTreeMap<String, Row> {
         let unit = match unit {
             "count" => Unit::Count,
             "seconds" => Unit::Seconds,
+            "bytes" => Unit::Bytes,
             other => panic!("{name}: {other} is no unit"),
         };
         let labels = labels

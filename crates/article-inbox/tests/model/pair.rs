@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     answer::{Answer, Everything},
-    step::{self, BODIES, CODES, EVENTS, Ending, Step, jobs, keys},
+    step::{self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
 };
 
 /// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
@@ -96,13 +96,13 @@ impl Pair {
     async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
         Ok(match step.clone() {
             Step::Advance(_) => Answer::Nothing,
-            Step::Record { key, body, is_damaged } => {
+            Step::Record { key, body, is_damaged, target, intent } => {
                 let sent = BODIES[body].as_bytes();
                 let arrival = Arrival {
                     key,
                     source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
-                    target: "default".into(),
-                    intent: (body % 3 == 0).then(|| "draft".into()),
+                    target: TARGETS[target].into(),
+                    intent: intent.map(|intent| INTENTS[intent].into()),
                     digest: Digest::of(sent),
                     bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
                 };
@@ -124,16 +124,21 @@ impl Pair {
                 store.hint(hint).await.map(|()| Answer::Nothing)?
             }
             Step::Hints { limit } => Answer::Hints(store.hints(limit).await?),
-            Step::Prune { bodies_ago, entries_ago, limit } => {
+            Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
                 let now = self.clock.now();
                 let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
-                Answer::Pruned(store.prune(Prune { bodies_before, entries_before, limit }).await?)
+                let dead_before = dead_ago.map(|ago| now - ago);
+                let prune = Prune { bodies_before, entries_before, dead_before, limit };
+                Answer::Pruned(store.prune(prune).await?)
             }
             Step::Counts => Answer::Counts(store.counts().await?),
             Step::DueSince => Answer::Since(store.due_since().await?),
-            Step::List { state, event, job, after, limit } => {
+            Step::List { state, event, job: job_id, target, received_ago, after, limit } => {
                 let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
-                Answer::Page(store.list(Filter { state, event, job_id: job, after, limit }).await?)
+                let target = target.map(|target| TARGETS[target].into());
+                let received_before = received_ago.map(|ago| self.clock.now() - ago);
+                let filter = Filter { state, event, job_id, target, received_before, after, limit };
+                Answer::Page(store.list(filter).await?)
             }
             Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
             Step::Requeue(key) => Answer::Changed(store.requeue(key).await?),

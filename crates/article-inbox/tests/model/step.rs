@@ -13,6 +13,8 @@ pub(crate) enum Step {
         key: EntryKey,
         body: usize,
         is_damaged: bool,
+        target: usize,
+        intent: Option<usize>,
     },
     Claim {
         limit: u32,
@@ -40,6 +42,7 @@ pub(crate) enum Step {
     Prune {
         bodies_ago: Duration,
         entries_ago: Duration,
+        dead_ago: Option<Duration>,
         limit: u32,
     },
     Counts,
@@ -48,6 +51,8 @@ pub(crate) enum Step {
         state: Option<State>,
         event: Option<usize>,
         job: Option<JobId>,
+        target: Option<usize>,
+        received_ago: Option<Duration>,
         after: i64,
         limit: u32,
     },
@@ -89,6 +94,8 @@ pub(crate) enum Bytes {
 
 pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
 pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
+pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
+pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 
 /// The steps of a seed.
@@ -118,6 +125,8 @@ fn step(rng: &mut Rng) -> Step {
             key: key(rng),
             body: rng.usize(..BODIES.len()),
             is_damaged: rng.u32(..8) == 0,
+            target: rng.usize(..TARGETS.len()),
+            intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
         },
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
@@ -139,7 +148,8 @@ fn step(rng: &mut Rng) -> Step {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             // Entries must outlive their bodies, or the removal of bodies has no visible effect.
             let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
-            Step::Prune { bodies_ago: pause(rng), entries_ago, limit }
+            let dead_ago = rng.bool().then(|| pause(rng));
+            Step::Prune { bodies_ago: pause(rng), entries_ago, dead_ago, limit }
         }
         82 => Step::Counts,
         83 => Step::DueSince,
@@ -147,6 +157,8 @@ fn step(rng: &mut Rng) -> Step {
             state: rng.bool().then(|| state(rng)),
             event: rng.bool().then(|| rng.usize(..EVENTS.len())),
             job: (rng.u32(..4) == 0).then(|| job(rng)),
+            target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
+            received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
             after: rng.i64(..12),
             limit: rng.u32(1..6),
         },

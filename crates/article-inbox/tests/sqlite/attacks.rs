@@ -44,26 +44,6 @@ async fn an_entry_that_cannot_be_read_is_corrupt_and_blocks_no_other() {
     assert_eq!(store.counts().await.unwrap().of(State::Corrupt), 1);
 }
 
-/// Durable acknowledgement: a commit after an unsynced part of the log could be lost with it.
-#[tokio::test]
-async fn a_start_is_refused_while_another_program_reads_the_old_log() {
-    let place = Place::new();
-    let store = place.open();
-    store.record(arrival("job_1", "{}")).await.unwrap();
-    let reader = place.sql();
-    let count = "SELECT count(*) FROM article_inbox_entries";
-    reader.execute_batch("BEGIN").unwrap();
-    reader.query_row(count, [], |_| Ok(())).unwrap();
-    // After the snapshot of the reader, so that the log cannot be emptied at the end.
-    store.record(arrival("job_2", "{}")).await.unwrap();
-    drop(store);
-
-    let error = article_inbox::SqliteStore::open(&place.path).unwrap_err();
-    assert!(error.to_string().contains("is locked by another program"), "{error}");
-    reader.execute_batch("COMMIT").unwrap();
-    assert_eq!(place.open().counts().await.unwrap().total(), 2);
-}
-
 /// Fencing: the lock file excludes a second worker, also that of a tool.
 #[tokio::test]
 async fn a_tool_beside_the_receiver_claims_nothing() {
@@ -99,7 +79,7 @@ async fn retention_does_not_let_the_log_grow_without_limit() {
     place.clock.advance(Duration::from_secs(8 * 24 * 3600));
     let now = store.now();
     let (bodies_before, entries_before) = (now, now - Duration::from_secs(30 * 24 * 3600));
-    let prune = Prune { bodies_before, entries_before, limit: 500 };
+    let prune = Prune { bodies_before, entries_before, dead_before: None, limit: 500 };
     let (mut batches, mut bodies) = (0, 0);
     loop {
         let pruned = store.prune(prune).await.unwrap();

@@ -3,21 +3,27 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
+mod accidents;
 mod attacks;
+mod clock;
 mod files;
+mod harmless;
+mod log;
 mod migration;
+mod readers;
 mod refusals;
 mod retention;
 mod writer;
 
 use std::{
-    path::PathBuf,
-    time::{Duration, SystemTime},
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant, SystemTime},
 };
 
 use article_inbox::{
     Clock, Digest, EntryKey, Source, SqliteSettings, SqliteStore,
-    store::{Arrival, Claim, Claimed, Store},
+    store::{Arrival, Claim, Claimed, Recorded, Store},
 };
 use bytes::Bytes;
 use rusqlite::Connection;
@@ -54,8 +60,52 @@ impl Place {
         format!("{}{ending}", self.path.display()).into()
     }
 
+    /// The files as they are when this process is killed now, in another folder.
+    fn after_a_kill(&self) -> Self {
+        let other = Self { clock: self.clock.clone(), ..Self::new() };
+        for ending in ["", "-wal"] {
+            // Another process copies: closing a file of the database here would release the locks of SQLite.
+            copy(&self.beside(ending), &other.beside(ending));
+        }
+        other
+    }
+
+    async fn total(&self) -> u64 {
+        self.open().counts().await.unwrap().total()
+    }
+
     fn shown(&self) -> String {
         self.path.display().to_string()
+    }
+}
+
+/// Copies a file as an operator does: a file that is there stays the same file.
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args([from, to]).status().unwrap().success());
+}
+
+/// A program that reads, and has begun.
+fn reader(place: &Place) -> Connection {
+    let reader = place.sql();
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
+    reader
+}
+
+async fn record(store: &SqliteStore, jobs: std::ops::Range<u32>) {
+    for job in jobs {
+        let body = vec![b'a'; 4000];
+        let recorded = store.record(arrival(&format!("job_{job}"), body)).await;
+        assert_eq!(recorded.unwrap(), Recorded::Stored);
+    }
+}
+
+/// Waits until something is so, for at most some seconds.
+async fn within(seconds: u64, mut is_so: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < Duration::from_secs(seconds), "not within {seconds} s");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

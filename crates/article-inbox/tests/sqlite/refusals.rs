@@ -97,12 +97,13 @@ async fn a_damaged_file_is_refused() {
     std::fs::write(&place.path, bytes).unwrap();
 
     let error = SqliteStore::open(&place.path).unwrap_err();
+    let shown = place.shown();
     assert!(error.is_damage(), "{error}");
     assert_eq!(
         error.to_string(),
         format!(
-            "{} is damaged: restore a backup, or move it away with the files -wal and -shm beside it to begin anew",
-            place.shown()
+            "{shown} is damaged: to restore a backup, stop the receiver, remove {shown}-wal and {shown}-shm, and only \
+             then copy the backup; to begin anew, move all three away"
         )
     );
 }

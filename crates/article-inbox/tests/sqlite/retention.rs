@@ -77,8 +77,12 @@ async fn the_file_shrinks() {
     let store = place.open();
     place.clock.advance(Duration::from_secs(1));
     let now = place.clock.now();
-    let prune =
-        Prune { bodies_before: now, entries_before: now - Duration::from_secs(60), limit: 60 };
+    let prune = Prune {
+        bodies_before: now,
+        entries_before: now - Duration::from_secs(60),
+        dead_before: None,
+        limit: 60,
+    };
     let pruned = |bodies, more| Pruned { bodies, more, ..Pruned::default() };
     assert_eq!(store.prune(prune).await.unwrap(), pruned(60, true));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(40, false));
@@ -86,6 +90,31 @@ async fn the_file_shrinks() {
     store.close().await.unwrap();
     let after = place.path.metadata().unwrap().len();
     assert!(after < before / 5, "{before} → {after}");
+}
+
+/// A batch removes at most some megabytes. A body that is larger must still go, or it and all after it would stay.
+#[tokio::test]
+async fn a_body_larger_than_a_batch_is_removed() {
+    let place = Place::new();
+    let store = place.open();
+    for job in ["job_1", "job_2"] {
+        store.record(arrival(job, vec![b'a'; 9 << 20])).await.unwrap();
+    }
+    for claimed in store.claim(CLAIM).await.unwrap().claimed {
+        store.settle(claimed.lease, Outcome::Done).await.unwrap();
+    }
+    place.clock.advance(Duration::from_secs(1));
+    let now = place.clock.now();
+    let prune = Prune {
+        bodies_before: now,
+        entries_before: now - Duration::from_secs(60),
+        dead_before: None,
+        limit: 60,
+    };
+    let pruned = |bodies, more| Pruned { bodies, more, ..Pruned::default() };
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(1, true));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(1, false));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
 }
 
 /// Rows that move between pages, when others are removed, must leave no copies.
@@ -108,6 +137,7 @@ async fn a_forgotten_job_is_in_no_file_however_often_it_was_moved() {
             let prune = Prune {
                 bodies_before: now,
                 entries_before: now - Duration::from_secs(30),
+                dead_before: None,
                 limit: 20,
             };
             store.prune(prune).await.unwrap();

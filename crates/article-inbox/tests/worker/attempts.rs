@@ -4,8 +4,8 @@ use std::{
 };
 
 use article_inbox::{
-    Failed, Job, Source, State,
-    store::{Claim, Store},
+    Digest, Failed, Job, Source, State,
+    store::{Arrival, Claim, Store},
 };
 use article_webhook::{ArticleResult, fixture::DeliveryRequest};
 
@@ -224,6 +224,35 @@ async fn a_dead_entry_that_is_requeued_starts_with_its_first_attempt() {
         if job.attempt() == 1 { Ok(()) } else { Err(Failed::dead("not the first")) }
     });
     bounded(worker.poll(HOUR).run(scene.until(State::Done, 1))).await.unwrap();
+}
+
+/// The job was ordered with a publish target and a capability URL, and the copy for the target came first.
+#[tokio::test]
+async fn a_job_has_its_intent_whichever_copy_came_first() {
+    for second in [DeliveryRequest::complete(), DeliveryRequest::unicode()] {
+        let scene = Scene::new();
+        scene.deliver("job_1").await;
+        let bytes = second.job_id("job_1").body().clone();
+        let arrival = Arrival {
+            key: key("job_1"),
+            source: Source::Webhook,
+            target: "capability".into(),
+            intent: Some("draft".into()),
+            digest: Digest::of(&bytes),
+            bytes,
+        };
+        scene.store.record(arrival).await.unwrap();
+        let kept = Arc::new(Mutex::new(None));
+        let keep = Arc::clone(&kept);
+        let worker = scene.inbox.worker(move |job: Job| {
+            let facts = (job.intent().map(str::to_owned), job.target().to_owned());
+            *keep.lock().unwrap() = Some(facts);
+            async { Ok(()) }
+        });
+        bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+        let kept = kept.lock().unwrap().take();
+        assert_eq!(kept, Some((Some("draft".into()), "default".into())));
+    }
 }
 
 #[tokio::test]

@@ -52,9 +52,20 @@ async fn a_worker_removes_done_entries_after_a_month() {
     assert_eq!(scene.inbox.show(key("job_done")).await.unwrap(), None);
 }
 
+#[tokio::test]
+async fn a_worker_removes_dead_entries_after_their_own_limit() {
+    let retention = Retention::default().dead(90 * DAY).unwrap();
+    let scene = after(90 * DAY).await;
+    sweep(&scene, retention).await;
+    assert_eq!(scene.show("job_dead").await.0.state, State::Dead);
+    scene.clock.advance(HOUR);
+    sweep(&scene, retention).await;
+    assert_eq!(scene.inbox.show(key("job_dead")).await.unwrap(), None);
+}
+
 /// At least once.
 #[tokio::test]
-async fn a_dead_entry_is_never_removed() {
+async fn a_dead_entry_is_never_removed_without_a_limit() {
     let scene = after(3650 * DAY).await;
     sweep(&scene, Retention::new(HOUR, HOUR).unwrap()).await;
     let (entry, bodies) = scene.show("job_dead").await;

@@ -10,17 +10,17 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use self::{
-    checkpoint::renew_log,
-    required_settings::{REQUIRED, set},
+use self::required_settings::{JOURNAL_MODE, REQUIRED, set};
+use super::{
+    fault::{Fault, is_busy},
+    files::with_suffix,
 };
-use super::fault::Fault;
 use crate::Error;
 
 pub(super) use self::{
-    checkpoint::{Checkpoint, checkpoint},
+    checkpoint::{Checkpoint, checkpoint, commit_something, empty_log, frames},
     quick_check::quick_check,
-    refusal::refused,
+    refusal::{log_of_another, refused},
     required_settings::wrong_settings,
     version::check_two_writers,
 };
@@ -32,7 +32,7 @@ pub(super) const BUSY: Duration = Duration::from_secs(2);
 pub(super) const PAGE_BYTES: i64 = 8192;
 
 /// A longer log is truncated to this size. Overwriting a log syncs faster than appending to it.
-const LOG_BYTES: i64 = 64 << 20;
+pub(super) const LOG_BYTES: i64 = 64 << 20;
 
 /// The page cache of the connection that writes. The largest group must fit, so that no page is written twice in one
 /// transaction.
@@ -50,42 +50,101 @@ pub(super) enum Access {
     Shared,
 }
 
-/// Opens a connection that writes, with all required settings.
-pub(super) fn open_writer(path: &Path, access: Access) -> Result<Connection, Error> {
+/// Opens a connection that can write, with every setting that changes no file. Closing it leaves a log that was there
+/// as it is.
+pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         connection.busy_timeout(BUSY)?;
-        if access == Access::Shared {
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        let log = with_suffix(path, "-wal");
+        if access == Access::Shared || log.symlink_metadata().is_ok() {
+            close_as(&connection, LogAtClose::Left)?;
         }
-        let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-        if pages == 0 && access == Access::Exclusive {
-            set(&connection, "page_size", &PAGE_BYTES.to_string())?;
-            set(&connection, "auto_vacuum", "INCREMENTAL")?;
-        }
-        for (name, value, _) in REQUIRED {
-            // A shared connection leaves the file as it is.
-            if access == Access::Exclusive || name != "journal_mode" {
-                set(&connection, name, value)?;
-            }
+        for (name, value, _) in REQUIRED.iter().filter(|(name, ..)| *name != JOURNAL_MODE) {
+            set(&connection, name, value)?;
         }
         set(&connection, "cache_size", &(-CACHE_KIB).to_string())?;
         set(&connection, "journal_size_limit", &LOG_BYTES.to_string())?;
-        if pages > 0 && access == Access::Exclusive {
-            renew_log(&connection)?;
-        }
         Ok(connection)
     };
-    let connection = open().map_err(|error| refused(path, &error))?;
-    match wrong_settings(&connection).map_err(|error| refused(path, &error))?.first() {
-        None => Ok(connection),
+    open().map_err(|error| refused(path, &error))
+}
+
+/// Makes the file one whose commits are durable, and checks all settings.
+pub(super) fn make_durable(
+    connection: &Connection,
+    path: &Path,
+    access: Access,
+) -> Result<(), Error> {
+    let make = || -> rusqlite::Result<Vec<String>> {
+        // A shared connection leaves the file as it is.
+        if access == Access::Exclusive {
+            let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+            if pages == 0 {
+                set(connection, "page_size", &PAGE_BYTES.to_string())?;
+                set(connection, "auto_vacuum", "INCREMENTAL")?;
+            }
+            set(connection, JOURNAL_MODE, "WAL")?;
+        }
+        // SQLite opens the log when it first reads.
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        wrong_settings(connection)
+    };
+    match make().map_err(|error| refused(path, &error))?.first() {
+        None => Ok(()),
         Some(wrong) => Err(Error::unusable(format!(
             "{}: {wrong}: put the database on a disk of this machine, and close it in every other program",
             path.display()
         ))),
     }
+}
+
+/// Whether the last connection that closes leaves the log as it is, or copies it into the database and removes it.
+pub(super) fn close_as(connection: &Connection, log: LogAtClose) -> rusqlite::Result<()> {
+    let leave = matches!(log, LogAtClose::Left);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave).map(drop)
+}
+
+/// What becomes of the log when the last connection closes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LogAtClose {
+    Left,
+    Copied,
+}
+
+/// Whether no other connection has the database open, in any process.
+pub(super) fn is_alone(path: &Path) -> Result<bool, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let look = || -> rusqlite::Result<()> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        set(&connection, "locking_mode", "EXCLUSIVE")?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+    };
+    match look() {
+        Ok(()) => Ok(true),
+        Err(error) if is_busy(&error) => Ok(false),
+        Err(error) => Err(refused(path, &error)),
+    }
+}
+
+/// Opens the database as it is in its file, without the log. Only while nothing writes to the file.
+pub(super) fn open_without_log(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Connection::open_with_flags(uri + "?immutable=1", flags)
 }
 
 /// Opens a connection that only reads.
@@ -108,7 +167,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         std::fs::File::create(&path).unwrap();
-        let connection = open_writer(&path, Access::Exclusive).unwrap();
+        let connection = open(&path, Access::Exclusive).unwrap();
+        make_durable(&connection, &path, Access::Exclusive).unwrap();
         assert_eq!(wrong_settings(&connection).unwrap(), [""; 0]);
         set(&connection, "synchronous", "NORMAL").unwrap();
         assert_eq!(

@@ -48,6 +48,14 @@ impl Reader {
         answer.map_err(Error::from)
     }
 
+    /// Closes the connection. The next call opens another one.
+    pub(super) fn reset(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Open(_) = *state {
+            *state = State::Missing;
+        }
+    }
+
     pub(super) fn close(&self) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Closed;
     }

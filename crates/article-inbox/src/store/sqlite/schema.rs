@@ -62,6 +62,21 @@ const STEPS: &[&str] = &["
     INSERT INTO article_inbox_meta (name, value) VALUES ('clock', 0);
 "];
 
+/// Refuses a schema that this version does not know, or that was changed. An earlier version is accepted.
+pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let found = version(connection).map_err(|error| refused(path, &error))?;
+    if found > STEPS.len() {
+        return Err(newer(path, found, STEPS.len()));
+    }
+    let differences = compare(connection).map_err(|error| refused(path, &error))?;
+    differences.first().map_or(Ok(()), |difference| {
+        Err(Error::damaged(format!(
+            "{}: {difference}: restore a backup, or undo the change",
+            path.display()
+        )))
+    })
+}
+
 /// Brings the schema up to this version.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
     migrate_by(connection, path, STEPS)
@@ -112,6 +127,11 @@ fn newer(path: &Path, found: usize, known: usize) -> Error {
     ))
 }
 
+/// Whether the database has tables of the inbox.
+pub(super) fn exists(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version(connection)? > 0)
+}
+
 /// The version of the schema. It is in a table of the inbox, because `user_version` belongs to the application.
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let table = "SELECT TRUE FROM sqlite_schema WHERE name = 'article_inbox_meta'";
@@ -123,29 +143,40 @@ fn version(connection: &Connection) -> rusqlite::Result<usize> {
     Ok(version.map_or(0, |version| usize::try_from(version).unwrap_or_default()))
 }
 
-/// What is missing in the schema or differs from it. Each finding is a sentence.
+/// What is missing in the schema or differs from it, and what others have added to it. Each finding is a sentence.
 pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, Error> {
-    let compare = || -> rusqlite::Result<Vec<String>> {
-        let right = Connection::open_in_memory()?;
-        STEPS.iter().try_for_each(|step| right.execute_batch(step))?;
-        let objects =
-            "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'article_inbox_%' ORDER BY name";
-        let mut objects = right.prepare(objects)?;
-        let mut objects = objects.query([])?;
-        let mut differences = Vec::new();
-        while let Some(object) = objects.next()? {
-            let (name, expected): (String, String) = (object.get(0)?, object.get(1)?);
-            let found = "SELECT sql FROM sqlite_schema WHERE name = ?1";
-            let found = connection.query_row(found, [&name], |row| row.get::<_, Option<String>>(0));
-            match found.optional()?.flatten() {
-                Some(found) if found == expected => {}
-                Some(_) => differences.push(format!("{name} is not what this version made")),
-                None => differences.push(format!("{name} is missing")),
-            }
+    compare(connection).map_err(|error| translate(&error))
+}
+
+fn compare(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let right = Connection::open_in_memory()?;
+    let steps = STEPS.iter().take(version(connection)?);
+    steps.into_iter().try_for_each(|step| right.execute_batch(step))?;
+    let objects =
+        "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'article_inbox_%' ORDER BY name";
+    let mut objects = right.prepare(objects)?;
+    let mut objects = objects.query([])?;
+    let mut differences = Vec::new();
+    while let Some(object) = objects.next()? {
+        let (name, expected): (String, String) = (object.get(0)?, object.get(1)?);
+        let found = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+        let found = connection.query_row(found, [&name], |row| row.get::<_, Option<String>>(0));
+        match found.optional()?.flatten() {
+            Some(found) if found == expected => {}
+            Some(_) => differences.push(format!("{name} is not what this version made")),
+            None => differences.push(format!("{name} is missing")),
         }
-        Ok(differences)
-    };
-    compare().map_err(|error| translate(&error))
+    }
+    // The inbox has none, and another's would change what the inbox writes.
+    let triggers = "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' \
+        AND lower(tbl_name) GLOB 'article_inbox_*' ORDER BY name";
+    let mut triggers = connection.prepare(triggers)?;
+    let mut triggers = triggers.query([])?;
+    while let Some(trigger) = triggers.next()? {
+        let (name, table): (String, String) = (trigger.get(0)?, trigger.get(1)?);
+        differences.push(format!("the trigger {name} on {table} is not the inbox's"));
+    }
+    Ok(differences)
 }
 
 #[cfg(test)]

@@ -23,6 +23,6 @@ pub(super) use self::{
     prune::{PRUNE_BYTES, prune},
     read::{counts, due_since, list, show},
     record::record,
-    restart::free_leases,
+    restart::{follow, free_leases, store_clock, stored_clock},
     settle::{completion, settle},
 };

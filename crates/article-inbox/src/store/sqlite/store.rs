@@ -11,16 +11,15 @@ use rusqlite::Connection;
 use super::{
     SqliteSettings,
     connection::{self, Access},
-    database_file,
     fault::Fault,
-    file_system, lock_file, schema, statements,
+    files, opening, statements,
     writer::{Handle, store_has_stopped},
 };
 use crate::{
-    Body, Clock, Entry, EntryKey, Error,
+    Body, Entry, EntryKey, Error,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled,
+        Pruned, Recorded, Settled, StoreHealth,
     },
     store::interface::{Pending, Store},
     timestamp::rounded,
@@ -99,22 +98,7 @@ impl SqliteStore {
     ///
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, Error> {
-        let path = database_file::resolve(path.as_ref())?;
-        file_system::check_local(&path)?;
-        let lock = lock_file::lock(&path)?;
-        database_file::create_private(&path)?;
-        let mut connection = connection::open_writer(&path, Access::Exclusive)?;
-        connection::quick_check(&connection, &path)?;
-        schema::migrate(&mut connection, &path)?;
-        if let Some(difference) = schema::differences(&connection)?.first() {
-            return Err(Error::damaged(format!(
-                "{}: {difference}: restore a backup, or undo the change",
-                path.display()
-            )));
-        }
-        statements::free_leases(&connection, &path, rounded(settings.clock.now()))?;
-        let handle =
-            Handle::start(path, settings.clock, connection, Access::Exclusive, Some(lock))?;
+        let handle = opening::exclusive(path.as_ref(), settings.clock)?;
         Ok(Self { handle: Arc::new(handle) })
     }
 
@@ -128,18 +112,7 @@ impl SqliteStore {
     /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3,
     /// in which two connections that write are not safe.
     pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
-        connection::check_two_writers("a tool beside the receiver")?;
-        let path = database_file::resolve(path.as_ref())?;
-        if !path.exists() {
-            return Err(Error::unusable(format!(
-                "{} does not exist: name the receiver's database, and start the receiver first",
-                path.display()
-            )));
-        }
-        file_system::check_local(&path)?;
-        let connection = connection::open_writer(&path, Access::Shared)?;
-        schema::check_current(&connection, &path)?;
-        let handle = Handle::start(path, Clock::system(), connection, Access::Shared, None)?;
+        let handle = opening::shared(path.as_ref())?;
         Ok(Self { handle: Arc::new(handle) })
     }
 
@@ -226,7 +199,10 @@ impl Store for SqliteStore {
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.write(statements::PRUNE_BYTES, move |tx, _| statements::prune(tx, &prune))
+        self.write(statements::PRUNE_BYTES, move |tx, now| {
+            statements::store_clock(tx, now)?;
+            statements::prune(tx, &prune)
+        })
     }
 
     fn counts(&self) -> Pending<'_, Counts> {
@@ -278,6 +254,17 @@ impl Store for SqliteStore {
 
     fn probe(&self) -> Pending<'_, ()> {
         self.write(CALL_BYTES, |tx, _| statements::probe(tx))
+    }
+
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        Box::pin(async move {
+            self.handle.check_open()?;
+            let (path, status) = (self.handle.path.clone(), self.handle.status.clone());
+            let log_bytes = blocking(move || Ok(files::log_bytes(&path))).await?;
+            let (steady_since, clock_step) = self.handle.clock_watch.steady_since();
+            let steady_since = Some(steady_since);
+            Ok(StoreHealth { log_bytes, blocked: status.blocked(), steady_since, clock_step })
+        })
     }
 
     fn close(&self) -> Pending<'_, ()> {

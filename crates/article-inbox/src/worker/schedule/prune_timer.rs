@@ -28,8 +28,8 @@ impl PruneTimer {
         self.due = now + if pruned.more { BETWEEN_BATCHES } else { EVERY };
     }
 
-    /// The store failed. Retention is not urgent.
-    pub(crate) fn failed(&mut self, now: Instant) {
+    /// The store failed, or its clock cannot be trusted yet. Retention is not urgent.
+    pub(crate) fn postponed(&mut self, now: Instant) {
         self.due = now + EVERY / 60;
     }
 }
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(timer.due(), now + Duration::from_millis(100));
         timer.pruned(now, &Pruned::default());
         assert_eq!(timer.due(), now + Duration::from_secs(3600));
-        timer.failed(now);
+        timer.postponed(now);
         assert_eq!(timer.due(), now + Duration::from_secs(60));
     }
 }

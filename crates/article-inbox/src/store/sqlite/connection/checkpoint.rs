@@ -5,16 +5,51 @@ use crate::store::sqlite::fault::Fault;
 
 /// Copies the write-ahead log into the database, as far as readers allow. Returns how many bytes are left to copy.
 pub(crate) fn checkpoint(connection: &Connection, mode: Checkpoint) -> Result<u64, Fault> {
-    let mode = match mode {
-        Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
-        Checkpoint::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
-    };
-    let (is_busy, log, copied) = connection.query_row(mode, [], |row| {
-        Ok((row.get::<_, i64>(0)? != 0, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-    })?;
+    let (is_busy, log, copied) = run(connection, mode)?;
     let left = (log - copied).max(i64::from(is_busy));
     let page: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     Ok((left * page).unsigned_abs())
+}
+
+/// How many frames the log has that are part of the database. Copies what it can. `None` if another connection copies
+/// the log at the moment.
+pub(crate) fn frames(connection: &Connection) -> Result<Option<i64>, Fault> {
+    let (_, log, _) = run(connection, Checkpoint::Passive)?;
+    Ok((log >= 0).then_some(log))
+}
+
+/// Copies the whole log into the database, and syncs the database, so that the next commit begins the log anew. `false`
+/// if another program uses the log.
+///
+/// The log may hold commits that are not on disk: their sync failed, or the process was killed before it. SQLite reads
+/// them as if they were safe, and their duplicates would be acknowledged. Another sync of the log is not enough,
+/// because after a failed sync the kernel treats the pages as written. A commit must follow. It begins the log anew, so
+/// that SQLite never reads an old part of it instead of the copied pages.
+pub(crate) fn empty_log(connection: &Connection) -> Result<bool, Fault> {
+    let (is_busy, ..) = run(connection, Checkpoint::Restart)?;
+    Ok(!is_busy)
+}
+
+/// Commits a change that changes nothing, to a database without tables of the inbox.
+pub(crate) fn commit_something(connection: &Connection) -> Result<(), Fault> {
+    let tx = connection.unchecked_transaction()?;
+    // The value belongs to the application and stays.
+    let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    set(&tx, "user_version", &version.to_string())?;
+    Ok(tx.commit()?)
+}
+
+/// Whether a reader or writer was in the way, the frames of the log, and how many of them are copied.
+fn run(connection: &Connection, mode: Checkpoint) -> Result<(bool, i64, i64), Fault> {
+    let mode = match mode {
+        Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
+        Checkpoint::Restart => "PRAGMA wal_checkpoint(RESTART)",
+        Checkpoint::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
+    };
+    let row = connection.query_row(mode, [], |row| {
+        Ok((row.get::<_, i64>(0)? != 0, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    })?;
+    Ok(row)
 }
 
 /// How a checkpoint treats readers.
@@ -22,26 +57,8 @@ pub(crate) fn checkpoint(connection: &Connection, mode: Checkpoint) -> Result<u6
 pub(crate) enum Checkpoint {
     /// Waits for no reader.
     Passive,
+    /// Waits for readers, and lets the next commit begin the log anew.
+    Restart,
     /// Waits for readers, and leaves an empty log.
     Truncate,
-}
-
-/// Copies the whole log into the database, syncs the database, and restarts the log.
-///
-/// The log may hold commits that are not on disk: their sync failed, or the process was killed before it. SQLite reads
-/// them as if they were safe, and their duplicates would be acknowledged. Another sync of the log is not enough,
-/// because after a failed sync the kernel treats the pages as written. The commit at the end restarts the log, so that
-/// SQLite never reads an old part of it instead of the copied pages. It waits for programs that still read the old log.
-pub(super) fn renew_log(connection: &Connection) -> rusqlite::Result<()> {
-    let is_busy: i64 =
-        connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0))?;
-    if is_busy != 0 {
-        let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-        return Err(rusqlite::Error::SqliteFailure(busy, None));
-    }
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    // The value belongs to the application and stays. Setting it makes the transaction write something.
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    set(connection, "user_version", &version.to_string())?;
-    connection.execute_batch("COMMIT")
 }

@@ -31,9 +31,19 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     }
 }
 
-pub(super) fn damaged(path: &Path) -> Error {
+/// The error for a database beside the log of another one.
+pub(crate) fn log_of_another(path: &Path) -> Error {
+    let path = path.display();
     Error::damaged(format!(
-        "{} is damaged: restore a backup, or move it away with the files -wal and -shm beside it to begin anew",
-        path.display()
+        "the log {path}-wal belongs to another state of the database, as after a copy over {path}: to use {path} as it is, \
+         remove {path}-wal and {path}-shm, and copy it again if it is a backup; to return, put the earlier {path} back"
+    ))
+}
+
+pub(super) fn damaged(path: &Path) -> Error {
+    let path = path.display();
+    Error::damaged(format!(
+        "{path} is damaged: to restore a backup, stop the receiver, remove {path}-wal and {path}-shm, and only then copy \
+         the backup; to begin anew, move all three away"
     ))
 }

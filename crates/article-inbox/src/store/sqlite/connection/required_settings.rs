@@ -2,11 +2,14 @@
 
 use rusqlite::{Connection, OptionalExtension, types::Value};
 
+/// The one setting that changes the file.
+pub(super) const JOURNAL_MODE: &str = "journal_mode";
+
 /// The settings of every connection that writes: the name, the value that is set, and the value that must be read back.
 pub(super) const REQUIRED: [(&str, &str, Setting); 9] = [
     ("busy_timeout", "2000", Setting::Number(2000)),
     ("mmap_size", "0", Setting::Number(0)),
-    ("journal_mode", "WAL", Setting::Word("wal")),
+    (JOURNAL_MODE, "WAL", Setting::Word("wal")),
     ("synchronous", "FULL", Setting::Number(2)),
     ("secure_delete", "ON", Setting::Number(1)),
     ("wal_autocheckpoint", "0", Setting::Number(0)),

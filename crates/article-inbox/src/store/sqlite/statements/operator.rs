@@ -6,12 +6,13 @@ use rusqlite::Connection;
 use super::{rows, sql};
 use crate::{EntryKey, store::sqlite::fault::Fault};
 
-/// Requeues a dead, unhandled or corrupt entry.
+/// Requeues an entry, as [`Store::requeue`](crate::store::Store::requeue) says.
 pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
     let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
-    let requeued = stored.row.requeue(now);
+    let held: i64 = tx.prepare_cached(sql::HELD)?.query_row([stored.id], |row| row.get(0))?;
+    let requeued = stored.row.requeue(usize::try_from(held).unwrap_or_default(), now);
     if requeued {
         rows::save(tx, &stored)?;
     }

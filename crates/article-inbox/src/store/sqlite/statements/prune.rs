@@ -1,3 +1,5 @@
+use std::time::SystemTime;
+
 use rusqlite::{Connection, params};
 
 use super::{operator::remove, rows, sql};
@@ -37,8 +39,11 @@ pub(crate) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
         rows::count_held(tx, *id)?;
     }
 
-    let mut entries = old_entries(tx, prune, State::Done)?;
-    entries.extend(old_entries(tx, prune, State::Unhandled)?);
+    let mut entries = old_entries(tx, State::Done, prune.entries_before, prune.limit)?;
+    entries.extend(old_entries(tx, State::Unhandled, prune.entries_before, prune.limit)?);
+    if let Some(dead_before) = prune.dead_before {
+        entries.extend(old_entries(tx, State::Dead, dead_before, prune.limit)?);
+    }
     entries.sort_unstable();
     pruned.more |= entries.len() > limit;
     for (_, id) in entries.into_iter().take(limit) {
@@ -80,10 +85,14 @@ fn old_bodies(tx: &Connection, prune: &Prune) -> Result<Vec<(i64, i64, i64)>, Fa
     Ok(bodies.collect::<Result<_, _>>()?)
 }
 
-fn old_entries(tx: &Connection, prune: &Prune, state: State) -> Result<Vec<(i64, i64)>, Fault> {
+fn old_entries(
+    tx: &Connection,
+    state: State,
+    before: SystemTime,
+    limit: u32,
+) -> Result<Vec<(i64, i64)>, Fault> {
     let mut statement = tx.prepare_cached(sql::OLD_ENTRIES)?;
-    let parameters =
-        params![state.as_str(), to_millis(prune.entries_before), one_more(prune.limit)];
+    let parameters = params![state.as_str(), to_millis(before), one_more(limit)];
     let entries = statement.query_map(parameters, |row| Ok((row.get(1)?, row.get(0)?)))?;
     Ok(entries.collect::<Result<_, _>>()?)
 }

@@ -20,6 +20,8 @@ pub(crate) fn list(tx: &Connection, filter: &Filter) -> Result<Page, Fault> {
         filter.state.map(State::as_str),
         filter.event.as_ref().map(Event::as_str),
         filter.job_id.as_ref().map(|job_id| job_id.as_str()),
+        filter.target.as_deref(),
+        filter.received_before.map(to_millis),
     ];
     let entries = statement.query_and_then(parameters, rows::entry)?;
     Ok(Page::new(entries.collect::<Result<_, _>>()?, filter))
@@ -61,9 +63,14 @@ pub(crate) fn counts(tx: &Connection) -> Result<Counts, Fault> {
     counts.collect()
 }
 
-/// Since when the oldest waiting entry has been due.
+/// Since when the oldest entry that is due has been due.
 pub(crate) fn due_since(tx: &Connection, now: SystemTime) -> Result<Option<SystemTime>, Fault> {
     let mut statement = tx.prepare_cached(sql::DUE_SINCE)?;
-    let at = statement.query_row([to_millis(now)], |row| row.get(0)).optional()?;
-    Ok(at.map(from_millis))
+    let mut since = None;
+    for state in [State::Waiting, State::Leased] {
+        let parameters = params![state.as_str(), to_millis(now)];
+        let at: Option<i64> = statement.query_row(parameters, |row| row.get(0)).optional()?;
+        since = [since, at].into_iter().flatten().min();
+    }
+    Ok(since.map(from_millis))
 }

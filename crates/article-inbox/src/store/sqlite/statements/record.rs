@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::{
     rows::{self, SLOTS},
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Body, Digest,
     call::{Arrival, Recorded},
-    rules::{BodyWrite, Row},
+    rules::{BodyWrite, KnownBody, Row},
     store::sqlite::fault::Fault,
 };
 
@@ -25,35 +25,50 @@ pub(crate) fn record(
         return Ok(Recorded::Stored);
     };
     let id = stored.id;
-    let (slots, digests) = digests(tx, id)?;
-    let recording = stored.row.record(arrival.digest, &digests, now);
+    let bodies = known_bodies(tx, id)?;
+    let known: Vec<_> = bodies.iter().map(|body| body.known).collect();
+    let recording = stored.row.record(KnownBody::from(arrival), &known, now);
     match recording.write {
         BodyWrite::Nothing => {}
         BodyWrite::Append => {
-            let slot = slots.last().map_or(id * SLOTS, |last| last + 1);
+            let slot = bodies.last().map_or(id * SLOTS, |last| last.slot + 1);
             rows::put_body(tx, slot, &body(arrival, now))?;
         }
-        BodyWrite::Replace(index) => rows::put_body(tx, slots[index], &body(arrival, now))?,
-        BodyWrite::Repair(index) => {
-            let parameters = params![slots[index], &arrival.bytes[..]];
-            tx.prepare_cached(sql::REPAIR_BODY)?.execute(parameters)?;
+        BodyWrite::Replace(index) => {
+            let Known { slot, intent, .. } = &bodies[index];
+            let body = body(arrival, now);
+            let intent = body.intent.or_else(|| intent.as_deref().map(Into::into));
+            rows::put_body(tx, *slot, &Body { intent, ..body })?;
+        }
+        BodyWrite::Intent(index) => {
+            let intent = arrival.intent.as_deref().unwrap_or_default();
+            rows::put_intent(tx, bodies[index].slot, intent)?;
         }
     }
     if recording.changes_row() {
         rows::save(tx, &stored)?;
     }
-    if recording.write != BodyWrite::Nothing {
+    if let BodyWrite::Append | BodyWrite::Replace(_) = recording.write {
         rows::count_held(tx, id)?;
     }
     Ok(recording.recorded)
 }
 
-/// The slots of an entry's bodies and the digests in them.
-fn digests(tx: &Connection, id: i64) -> Result<(Vec<i64>, Vec<Digest>), Fault> {
-    let mut statement = tx.prepare_cached(sql::DIGESTS)?;
+/// A body, as far as the rule and its replacement need to know it.
+struct Known {
+    slot: i64,
+    known: KnownBody,
+    intent: Option<String>,
+}
+
+fn known_bodies(tx: &Connection, id: i64) -> Result<Vec<Known>, Fault> {
+    let mut statement = tx.prepare_cached(sql::KNOWN_BODIES)?;
     let found = statement.query_map([id], |row| {
-        let digest: [u8; 32] = row.get(1)?;
-        Ok((row.get::<_, i64>(0)?, Digest::from(digest)))
+        // No body has the digest of a damaged one.
+        let digest = rows::digest(row.get_ref(1)?).unwrap_or(Digest::from([0; 32]));
+        let intent = rows::lossy(row.get_ref(2)?);
+        let known = KnownBody { digest, has_intent: intent.is_some() };
+        Ok(Known { slot: row.get(0)?, known, intent })
     })?;
     Ok(found.collect::<Result<_, _>>()?)
 }

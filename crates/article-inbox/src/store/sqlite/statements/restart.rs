@@ -1,3 +1,5 @@
+mod clock;
+
 use std::{path::Path, time::SystemTime};
 
 use rusqlite::{Connection, Params};
@@ -8,10 +10,11 @@ use super::{
 };
 use crate::{
     Error,
-    rules::Row,
     store::sqlite::{connection::refused, fault::Fault},
     timestamp::to_millis,
 };
+
+pub(crate) use self::clock::{follow, store_clock, stored_clock};
 
 /// Frees the leases of the previous process, and shortens waits that a wrong clock made too long. Only
 /// for the process with exclusive access, at start, while no worker runs.
@@ -23,7 +26,7 @@ pub(crate) fn free_leases(
     let free = || -> Result<(), Fault> {
         let tx = connection.unchecked_transaction()?;
         let mut entries = select(&tx, sql::LEASED, [])?;
-        entries.extend(select(&tx, sql::FAR_AWAY, [to_millis(Row::longest_wait(now))])?);
+        entries.extend(select(&tx, sql::DUE_LATER, [to_millis(now)])?);
         for mut stored in entries {
             if stored.row.restart(now) {
                 rows::save(&tx, &stored)?;

@@ -6,7 +6,7 @@ mod entry;
 mod value;
 
 pub(super) use self::{
-    body::{SLOTS, bodies, put_body},
+    body::{SLOTS, bodies, put_body, put_intent},
     entry::{StoredRow, add, count_held, entry, find, key_text, load, save, stored},
-    value::{bytes, digest, text_in},
+    value::{bytes, digest, lossy, text_in},
 };

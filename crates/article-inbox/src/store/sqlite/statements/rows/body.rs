@@ -16,6 +16,9 @@ pub(in super::super) const SLOTS: i64 = 16;
 /// How many columns are in the checksum. The bytes have a digest.
 const COLUMNS: usize = 6;
 
+/// Which of them is the intent.
+const INTENT: usize = 4;
+
 /// The bodies of an entry, in the order of their arrival.
 pub(in super::super) fn bodies(tx: &Connection, id: i64) -> Result<Vec<Body>, Fault> {
     let mut statement = tx.prepare_cached(sql::BODIES)?;
@@ -48,4 +51,23 @@ pub(in super::super) fn put_body(tx: &Connection, slot: i64, body: &Body) -> Res
     let checksum = ValueRef::Integer(checksum(columns));
     let bytes = body.bytes.as_deref().map_or(ValueRef::Null, ValueRef::Blob);
     execute(tx, sql::PUT_BODY, columns.into_iter().chain([checksum, bytes]))
+}
+
+/// Gives a body an intent. A damaged one is left as it is: the next delivery replaces it.
+pub(in super::super) fn put_intent(tx: &Connection, slot: i64, intent: &str) -> Result<(), Fault> {
+    let checksum = {
+        let mut statement = tx.prepare_cached(sql::BODY_WITHOUT_BYTES)?;
+        let mut found = statement.query([slot])?;
+        let Some(row) = found.next()? else { return Ok(()) };
+        let mut columns = [ValueRef::Null; COLUMNS];
+        for (number, column) in columns.iter_mut().enumerate() {
+            *column = row.get_ref(number)?;
+        }
+        match row.get_ref(COLUMNS)? {
+            ValueRef::Integer(expected) if checksum(columns) != expected => return Ok(()),
+            _ => columns[INTENT] = text(intent),
+        }
+        ValueRef::Integer(checksum(columns))
+    };
+    execute(tx, sql::PUT_INTENT, [ValueRef::Integer(slot), text(intent), checksum])
 }

@@ -58,7 +58,7 @@ pub(in super::super) fn text_in<'a>(row: &'a SqlRow<'_>, column: usize) -> Resul
 }
 
 /// A text for people. If it is damaged, its entry is still processed.
-pub(super) fn lossy(value: ValueRef<'_>) -> Option<String> {
+pub(in super::super) fn lossy(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
         _ => None,

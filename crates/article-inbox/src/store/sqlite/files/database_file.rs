@@ -7,7 +7,7 @@ use std::{
 use crate::Error;
 
 /// The absolute path of a database, without links, so that one file has one lock.
-pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
+pub(in crate::store::sqlite) fn resolve(path: &Path) -> Result<PathBuf, Error> {
     if path.is_dir() {
         return Err(Error::unusable(format!("{} is a folder: name a file in it", path.display())));
     }
@@ -34,39 +34,23 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// The device and inode of a file. They distinguish it from another file of the same name.
-pub(super) type Identity = (u64, u64);
-
-/// The identity of the file at this path. The file is not opened: closing it would release the locks that this process
-/// holds on it.
-#[cfg(unix)]
-pub(super) fn identity(path: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    path.metadata().ok().map(|file| (file.dev(), file.ino()))
-}
-
-#[cfg(not(unix))]
-pub(super) fn identity(_: &Path) -> Option<Identity> {
-    None
-}
-
-/// Creates the file if it is missing, readable for its owner alone. An existing file loses the rights of other users.
-///
-/// An existing file is never opened here: closing it would release the locks that this process holds on it.
-pub(super) fn create_private(path: &Path) -> Result<(), Error> {
+/// Creates the database, if it does not exist, so that its owner alone can read and write it.
+pub(in crate::store::sqlite) fn create_private(path: &Path) -> Result<(), Error> {
     match private().create_new(true).open(path) {
-        Ok(_) => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => {
-            return Err(Error::unusable(format!(
-                "{} cannot be created: let this process write to its folder",
-                path.display()
-            ))
-            .because(error));
-        }
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(Error::unusable(format!(
+            "{} cannot be created: let this process write to its folder",
+            path.display()
+        ))
+        .because(error)),
     }
-    for path in [path.to_owned(), with_suffix(path, "-wal"), with_suffix(path, "-shm")] {
-        remove_rights_of_others(&path).map_err(|error| {
+}
+
+/// Takes the rights of others away from the files of a database. Only for a file that is known to be one.
+pub(in crate::store::sqlite) fn remove_rights_of_others(path: &Path) -> Result<(), Error> {
+    for path in ["", "-wal", "-shm"].map(|ending| with_suffix(path, ending)) {
+        make_private(&path).map_err(|error| {
             Error::unusable(format!(
                 "others can read {}, and it cannot be changed: make it belong to this process's user",
                 path.display()
@@ -78,7 +62,7 @@ pub(super) fn create_private(path: &Path) -> Result<(), Error> {
 }
 
 #[cfg(unix)]
-fn remove_rights_of_others(path: &Path) -> io::Result<()> {
+fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let metadata = match path.metadata() {
@@ -95,12 +79,12 @@ fn remove_rights_of_others(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn remove_rights_of_others(_: &Path) -> io::Result<()> {
+fn make_private(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
 /// Options for a file that its owner alone can read and write.
-pub(super) fn private() -> OpenOptions {
+pub(in crate::store::sqlite) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     #[cfg(unix)]
@@ -109,8 +93,13 @@ pub(super) fn private() -> OpenOptions {
 }
 
 /// The path with a suffix, such as `-wal`.
-pub(super) fn with_suffix(path: &Path, ending: &str) -> PathBuf {
+pub(in crate::store::sqlite) fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
+}
+
+/// The size of the log beside a database.
+pub(in crate::store::sqlite) fn log_bytes(path: &Path) -> u64 {
+    with_suffix(path, "-wal").symlink_metadata().map_or(0, |log| log.len())
 }

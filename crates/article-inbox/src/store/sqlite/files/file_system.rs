@@ -4,7 +4,7 @@ use crate::Error;
 
 /// Refuses a network file system: its locks and syncs are not reliable enough.
 #[cfg(target_os = "linux")]
-pub(super) fn check_local(path: &Path) -> Result<(), Error> {
+pub(in crate::store::sqlite) fn check_local(path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(path);
     let Ok(system) = rustix::fs::statfs(folder) else {
         return Ok(());
@@ -17,7 +17,7 @@ pub(super) fn check_local(path: &Path) -> Result<(), Error> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn check_local(_: &Path) -> Result<(), Error> {
+pub(in crate::store::sqlite) fn check_local(_: &Path) -> Result<(), Error> {
     Ok(())
 }
 

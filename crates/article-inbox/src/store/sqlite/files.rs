@@ -1,0 +1,22 @@
+//! The files of a database: the file itself, its log, the memory that connections share, and the lock.
+//!
+//! They are judged by their metadata. None that SQLite uses is opened here: closing it would release the locks that
+//! SQLite holds on it in this process.
+
+mod database_file;
+mod file_system;
+
+mod identity;
+mod judge;
+
+mod register;
+
+mod lock_file;
+
+pub(super) use self::{
+    database_file::{log_bytes, remove_rights_of_others, resolve, with_suffix},
+    file_system::check_local,
+    identity::{Change, FilesInUse},
+    judge::judge,
+    lock_file::Lock,
+};

@@ -1,0 +1,48 @@
+use std::time::SystemTime;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{
+    ClockStep, State,
+    store::sqlite::{
+        fault::Fault,
+        statements::{rows, sql},
+    },
+    timestamp::{from_millis, to_millis},
+};
+
+/// Moves the times of all entries that wait or are leased by a step of the clock. Returns how many were moved.
+///
+/// Entries that are due stay as they are when the clock is set ahead: there may be many, and they are due either way.
+pub(crate) fn follow(tx: &Connection, now: SystemTime, step: ClockStep) -> Result<u64, Fault> {
+    let after = match step {
+        ClockStep::Forward(_) => to_millis(now),
+        ClockStep::Back(_) => -1,
+    };
+    let mut moved = 0;
+    for state in [State::Waiting, State::Leased] {
+        let mut timed = tx.prepare_cached(sql::TIMED)?;
+        let timed = timed.query_map(params![state.as_str(), after], |row| row.get(0))?;
+        // All ids are read first: the index by time changes while entries are moved.
+        for id in timed.collect::<Result<Vec<i64>, _>>()? {
+            let Some(mut stored) = rows::load(tx, sql::LOAD, [id])? else { continue };
+            if stored.row.follow(step) {
+                rows::save(tx, &stored)?;
+                moved += 1;
+            }
+        }
+    }
+    Ok(moved)
+}
+
+/// The time of the store's clock that was stored last; `None` before the first.
+pub(crate) fn stored_clock(tx: &Connection) -> Result<Option<SystemTime>, Fault> {
+    let stored = tx.prepare_cached(sql::CLOCK)?.query_row([], |row| row.get::<_, i64>(0));
+    Ok(stored.optional()?.filter(|millis| *millis > 0).map(from_millis))
+}
+
+/// Stores the time of the store's clock.
+pub(crate) fn store_clock(tx: &Connection, now: SystemTime) -> Result<(), Fault> {
+    tx.prepare_cached(sql::STORE_CLOCK)?.execute([to_millis(now)])?;
+    Ok(())
+}

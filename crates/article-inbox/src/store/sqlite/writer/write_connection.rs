@@ -1,0 +1,325 @@
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::{
+    clock_watch::ClockWatch,
+    failure::{log_in_use, log_removed, log_replaced, moved, others_have_it_open},
+    status::Status,
+};
+use crate::{
+    Clock, Error,
+    store::sqlite::{
+        connection::{self, Access, BUSY, Checkpoint, LogAtClose},
+        fault::Fault,
+        files::{self, Change, FilesInUse, Lock},
+        log_number,
+        reader::Reader,
+        schema, statements,
+    },
+    timestamp::rounded,
+};
+
+/// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
+const RENEW: Duration = Duration::from_millis(100);
+
+/// The connection that writes. It is handed out only while its files are still at their paths, and while everything in
+/// its log is on disk.
+pub(in crate::store::sqlite) struct WriteConnection {
+    path: PathBuf,
+    clock: Clock,
+    watch: Arc<ClockWatch>,
+    access: Access,
+    lock: Option<Lock>,
+    reader: Arc<Reader>,
+    status: Arc<Status>,
+    connection: Option<Connection>,
+    files: FilesInUse,
+    todo: Todo,
+}
+
+/// What must be done before the next commit.
+#[derive(Debug, Default)]
+struct Todo {
+    /// The log was removed, and another connection may still have it open.
+    be_alone: bool,
+    /// The log may hold commits that are not on disk.
+    renew_log: bool,
+    /// The schema is not up to date yet, and the leases of the last run are not freed.
+    start: bool,
+    /// The connection is new.
+    prepare: bool,
+    /// The log may be begun anew by the next commit.
+    number_log: bool,
+}
+
+impl WriteConnection {
+    /// A connection that was just opened. With exclusive access, the content of its files was judged.
+    pub(in crate::store::sqlite) fn new(
+        path: PathBuf,
+        clock: Clock,
+        connection: Connection,
+        lock: Option<Lock>,
+        reader: Arc<Reader>,
+    ) -> Self {
+        let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
+        let is_exclusive = access == Access::Exclusive;
+        let files = FilesInUse::at(&path);
+        let todo = Todo {
+            renew_log: is_exclusive,
+            start: is_exclusive,
+            prepare: is_exclusive,
+            ..Todo::default()
+        };
+        let (status, connection) = (Arc::default(), Some(connection));
+        let watch = Arc::new(ClockWatch::new(clock.clone()));
+        Self { path, clock, watch, access, lock, reader, status, connection, files, todo }
+    }
+
+    pub(super) fn access(&self) -> Access {
+        self.access
+    }
+
+    pub(super) fn status(&self) -> Arc<Status> {
+        self.status.clone()
+    }
+
+    pub(super) fn clock_watch(&self) -> Arc<ClockWatch> {
+        self.watch.clone()
+    }
+
+    /// Makes the connection ready for a commit, as far as that is possible.
+    pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
+        let outcome =
+            self.check_files().and_then(|()| self.prepare()).and_then(|()| self.follow_clock());
+        self.status.note(outcome.as_ref().map(drop));
+        outcome
+    }
+
+    /// The connection, ready for a commit. It is given back with [`put`](Self::put) or [`doubt`](Self::doubt), or
+    /// dropped if it may be broken.
+    pub(super) fn take(&mut self) -> Result<Connection, Error> {
+        self.make_ready()?;
+        self.connection.take().ok_or_else(moved)
+    }
+
+    pub(super) fn put(&mut self, connection: Connection) {
+        self.connection = Some(connection);
+    }
+
+    /// Closes a connection whose commit failed. What is in the log is not known to be on disk.
+    pub(super) fn doubt(&mut self, connection: Connection) {
+        drop(connection);
+        self.reader.reset();
+        self.todo.renew_log = true;
+    }
+
+    /// Gives the log a number, if the next commit may be its first.
+    pub(super) fn number_log(&self, tx: &Connection) -> Result<(), Fault> {
+        if self.todo.number_log { log_number::number_log(tx) } else { Ok(()) }
+    }
+
+    /// A commit has returned. Refuses if its files are no longer at their paths.
+    pub(super) fn committed(&mut self) -> Result<(), Error> {
+        self.todo.number_log = false;
+        self.check_files()
+    }
+
+    /// Copies the log into the database as far as readers allow. Returns how many bytes are left; `None` if that is not
+    /// known.
+    pub(super) fn checkpoint(&mut self, mode: Checkpoint) -> Option<u64> {
+        if self.todo.prepare || self.files.change(&self.path) != Change::Nothing {
+            return None;
+        }
+        let connection = self.connection.take()?;
+        match connection::checkpoint(&connection, mode) {
+            Ok(left) => {
+                self.todo.number_log |= left == 0;
+                self.put(connection);
+                Some(left)
+            }
+            Err(fault) if fault.is_of_the_connection() => {
+                self.doubt(connection);
+                None
+            }
+            Err(_) => {
+                self.put(connection);
+                None
+            }
+        }
+    }
+
+    /// The size of the log.
+    pub(super) fn log_bytes(&self) -> u64 {
+        files::log_bytes(&self.path)
+    }
+
+    pub(super) fn wait_for_locks(&self, wait: Duration) {
+        if let Some(connection) = &self.connection {
+            let _ = connection.busy_timeout(wait);
+        }
+    }
+
+    /// Checks that the paths still lead to the files, and opens a connection if there is none.
+    fn check_files(&mut self) -> Result<(), Error> {
+        if let Some(lock) = &self.lock {
+            lock.check()?;
+        }
+        if self.connection.is_some() {
+            match self.files.change(&self.path) {
+                Change::Nothing => return Ok(()),
+                Change::DatabaseMoved => return Err(moved()),
+                Change::LogReplaced => return Err(log_replaced(&self.path)),
+                Change::LogRemoved => self.save_log()?,
+            }
+        }
+        self.reopen()
+    }
+
+    /// Copies a log that was removed into the database, through the connection that still has it open.
+    fn save_log(&mut self) -> Result<(), Error> {
+        let Some(connection) = &self.connection else { return Ok(()) };
+        self.reader.reset();
+        connection.busy_timeout(RENEW).map_err(Fault::from)?;
+        if connection::checkpoint(connection, Checkpoint::Truncate)? > 0 {
+            return Err(log_removed(&self.path));
+        }
+        self.connection = None;
+        (self.todo.be_alone, self.todo.number_log) = (true, true);
+        Ok(())
+    }
+
+    fn reopen(&mut self) -> Result<(), Error> {
+        if !self.files.has_database_of(&self.path) {
+            return Err(moved());
+        }
+        files::judge(&self.path)?;
+        if self.todo.be_alone {
+            // A call that reads may have opened it again.
+            self.reader.reset();
+            if !connection::is_alone(&self.path)? {
+                return Err(others_have_it_open(&self.path));
+            }
+        }
+        let connection = connection::open(&self.path, self.access)?;
+        connection::make_durable(&connection, &self.path, self.access)?;
+        let files = FilesInUse::at(&self.path);
+        if !self.files.has_database_of(&self.path) {
+            return Err(moved());
+        }
+        self.files = files;
+        self.connection = Some(connection);
+        self.todo.be_alone = false;
+        self.todo.prepare = self.access == Access::Exclusive;
+        Ok(())
+    }
+
+    fn follow_clock(&self) -> Result<(), Error> {
+        match &self.connection {
+            Some(connection) if self.access == Access::Exclusive => {
+                Ok(self.watch.follow(connection)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what must be done before the next commit.
+    fn prepare(&mut self) -> Result<(), Error> {
+        if !self.todo.prepare {
+            return Ok(());
+        }
+        let Some(mut connection) = self.connection.take() else { return Ok(()) };
+        match self.prepare_on(&mut connection) {
+            Ok(()) => {
+                self.todo.prepare = false;
+                self.put(connection);
+                Ok(())
+            }
+            Err(fault) => {
+                // Another connection reads the log anew, so that nothing of it counts as copied.
+                if fault.is_of_the_connection() {
+                    self.doubt(connection);
+                } else {
+                    self.put(connection);
+                }
+                Err(fault.into())
+            }
+        }
+    }
+
+    fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
+        connection.busy_timeout(RENEW)?;
+        if self.todo.renew_log {
+            let is_ours = schema::exists(connection)?;
+            let frames = connection::frames(connection)?;
+            let is_trusted = match frames {
+                Some(frames) if frames > 0 && self.todo.start && is_ours => {
+                    log_number::is_trusted(connection, frames)?
+                }
+                _ => false,
+            };
+            let is_renewed = !is_trusted && frames != Some(0);
+            if is_renewed && !connection::empty_log(connection)? {
+                return Err(log_in_use(&self.path).into());
+            }
+            if is_ours {
+                let tx = begin(connection)?;
+                log_number::unmark_stop(&tx)?;
+                if !is_trusted {
+                    log_number::number_log(&tx)?;
+                }
+                tx.commit()?;
+            } else if is_renewed {
+                connection::commit_something(connection)?;
+            }
+            self.todo.number_log = !is_ours;
+            self.todo.renew_log = false;
+        }
+        if self.todo.start {
+            schema::migrate(connection, &self.path)?;
+            let tx = begin(connection)?;
+            self.watch.begin(&tx)?;
+            tx.commit()?;
+            statements::free_leases(connection, &self.path, rounded(self.clock.now()))?;
+            self.todo.start = false;
+        }
+        connection.busy_timeout(BUSY)?;
+        connection::close_as(connection, LogAtClose::Copied)?;
+        Ok(())
+    }
+
+    /// Closes the connection. With exclusive access it leaves no log, or one that the next start can trust.
+    pub(super) fn close(&mut self) {
+        // A log that was removed is saved.
+        let _ = self.check_files();
+        let is_intact = self.files.change(&self.path) == Change::Nothing
+            && self.lock.as_ref().is_none_or(|lock| lock.check().is_ok());
+        let Some(connection) = self.connection.take() else { return };
+        if !is_intact {
+            // SQLite would remove the log by its name, and it is another's.
+            let _ = connection::close_as(&connection, LogAtClose::Left);
+        } else if self.access == Access::Exclusive && !self.todo.prepare {
+            // The rest is safe in the log, and is copied after the next start.
+            let _ = connection.busy_timeout(BUSY);
+            if !matches!(connection::checkpoint(&connection, Checkpoint::Truncate), Ok(0)) {
+                let _ = mark_stop(&connection);
+            }
+        }
+    }
+}
+
+fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+}
+
+/// Marks that everything in the log is on disk. Each commit before this one was synced, or the connection would have
+/// been closed. A commit after it changes the number of frames.
+fn mark_stop(connection: &Connection) -> Result<(), Fault> {
+    if let Some(frames) = connection::frames(connection)? {
+        let tx = begin(connection)?;
+        // It changes one page.
+        log_number::mark_stop(&tx, frames + 1)?;
+        tx.commit()?;
+    }
+    Ok(())
+}

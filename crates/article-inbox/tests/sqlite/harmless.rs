@@ -1,0 +1,227 @@
+//! A start that is refused has changed nothing.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    path::Path,
+    process::Command,
+};
+
+use article_inbox::{SqliteStore, store::Store};
+
+use super::{Place, copy, record};
+
+/// The bytes and the metadata of the database, its log and whatever else is named.
+fn state(place: &Place) -> Vec<Option<(Vec<u8>, [u64; 5])>> {
+    let look = |ending: &str| {
+        let path = place.beside(ending);
+        let file = path.symlink_metadata().ok()?;
+        let bytes = if file.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        let mode = u64::from(file.mode());
+        Some((bytes, [file.ino(), mode, file.nlink(), file.uid().into(), file.gid().into()]))
+    };
+    ["", "-wal", "-journal"].map(look).into()
+}
+
+/// What a start says that is refused, and that leaves the files as they are.
+fn refused(place: &Place) -> String {
+    let before = state(place);
+    let error = SqliteStore::open_with(&place.path, settings(place)).unwrap_err();
+    assert!(state(place) == before, "the start was refused and has changed something: {error}");
+    assert!(!error.is_transient());
+    error.to_string()
+}
+
+fn settings(place: &Place) -> article_inbox::SqliteSettings {
+    article_inbox::SqliteSettings::default().clock(place.clock.clone())
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A crash left a log, and a part of what it holds is in the database.
+async fn crashed() -> Place {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..20).await;
+    let crashed = place.after_a_kill();
+    assert!(crashed.beside("-wal").metadata().unwrap().len() > 0);
+    crashed
+}
+
+#[tokio::test]
+async fn a_log_without_its_database_is_kept() {
+    let place = crashed().await;
+    let away = place.beside("-away");
+    fs::rename(&place.path, &away).unwrap();
+    let log = place.beside("-wal").metadata().unwrap().len();
+    let shown = place.shown();
+    let expected = |what: &str| {
+        format!(
+            "the log {shown}-wal holds {log} bytes, but the database {shown} is {what}: put the database back, or move \
+             {shown}-wal and {shown}-shm away to begin anew"
+        )
+    };
+    assert_eq!(refused(&place), expected("missing"));
+    fs::write(&place.path, "").unwrap();
+    assert_eq!(refused(&place), expected("empty"));
+    assert_eq!(SqliteStore::open_shared(&place.path).unwrap_err().to_string(), expected("empty"));
+
+    fs::rename(&away, &place.path).unwrap();
+    assert_eq!(place.total().await, 20);
+}
+
+/// The steps of the message lead to the backup.
+async fn restore(place: &Place, backup: &Path, entries: u64) {
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(place.beside(ending));
+    }
+    copy(backup, &place.path);
+    assert_eq!(place.total().await, entries);
+}
+
+#[tokio::test]
+async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..40).await;
+    let backup = place.beside("-backup");
+    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    record(&store, 40..60).await;
+    let crashed = place.after_a_kill();
+
+    copy(&backup, &crashed.path);
+    let refusal = refused(&crashed);
+    assert!(refusal.contains(&format!("remove {0}-wal and {0}-shm", crashed.shown())), "{refusal}");
+    restore(&crashed, &backup, 40).await;
+}
+
+/// All pages of the log together are a sound database: only their number tells that they are not this file's.
+#[tokio::test]
+async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..1).await;
+    drop(store);
+    let backup = place.beside("-backup");
+    copy(&place.path, &backup);
+    drop(place.open());
+    let store = place.open();
+    record(&store, 1..3).await;
+    let crashed = place.after_a_kill();
+
+    copy(&backup, &crashed.path);
+    let sound =
+        crashed.after_a_kill().sql().query_row("PRAGMA integrity_check", [], |row| row.get(0));
+    assert_eq!(sound, Ok("ok".to_owned()));
+    let shown = crashed.shown();
+    assert_eq!(
+        refused(&crashed),
+        format!(
+            "the log {shown}-wal belongs to another state of the database, as after a copy over {shown}: to use {shown} \
+             as it is, remove {shown}-wal and {shown}-shm, and copy it again if it is a backup; to return, put the \
+             earlier {shown} back"
+        )
+    );
+    restore(&crashed, &backup, 1).await;
+}
+
+#[tokio::test]
+async fn a_newer_schema_keeps_its_log() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..3).await;
+    let newer = "UPDATE article_inbox_meta SET value = 99 WHERE name = 'schema'";
+    place.sql().execute(newer, []).unwrap();
+    let crashed = place.after_a_kill();
+    set_mode(&crashed.path, 0o644);
+    assert!(refused(&crashed).contains("has schema 99"));
+}
+
+#[tokio::test]
+async fn a_trigger_of_another_program_is_refused_by_its_name() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..3).await;
+    let trigger = "CREATE TRIGGER audit AFTER UPDATE ON article_inbox_entries BEGIN SELECT 1; END";
+    place.sql().execute_batch(trigger).unwrap();
+    let found = "the trigger audit on article_inbox_entries is not the inbox's";
+    assert_eq!(store.check().await.unwrap(), [found]);
+    let crashed = place.after_a_kill();
+    assert_eq!(
+        refused(&crashed),
+        format!("{}: {found}: restore a backup, or undo the change", crashed.shown())
+    );
+    crashed.sql().execute_batch("DROP TRIGGER audit").unwrap();
+    assert_eq!(crashed.total().await, 3);
+}
+
+#[test]
+fn a_file_of_another_kind_keeps_its_mode() {
+    let place = Place::new();
+    fs::write(&place.path, "a text that others may read. ".repeat(100)).unwrap();
+    set_mode(&place.path, 0o644);
+    assert!(refused(&place).contains("is not a SQLite database"));
+}
+
+#[tokio::test]
+async fn a_link_in_the_place_of_a_file_is_not_followed() {
+    for ending in ["-wal", "-shm", "-lock"] {
+        let place = Place::new();
+        drop(place.open());
+        let (link, goal) = (place.beside(ending), place.beside("-elsewhere"));
+        let _ = fs::remove_file(&link);
+        symlink(&goal, &link).unwrap();
+        assert_eq!(
+            refused(&place),
+            format!(
+                "{} is a link: put the file itself in its place, or remove the link",
+                link.display()
+            )
+        );
+        assert!(!goal.exists());
+        symlink_to_a_device(&place, &link);
+        fs::remove_file(&link).unwrap();
+        fs::create_dir(&link).unwrap();
+        assert!(refused(&place).contains("is not a regular file"));
+    }
+}
+
+fn symlink_to_a_device(place: &Place, link: &Path) {
+    let mode = fs::metadata("/dev/null").unwrap().mode();
+    fs::remove_file(link).unwrap();
+    symlink("/dev/null", link).unwrap();
+    refused(place);
+    assert_eq!(fs::metadata("/dev/null").unwrap().mode(), mode);
+}
+
+#[tokio::test]
+async fn a_file_with_two_names_is_refused_under_both() {
+    let place = Place::new();
+    drop(place.open());
+    let other = Place::new();
+    fs::hard_link(&place.path, &other.path).unwrap();
+    for place in [&place, &other] {
+        assert_eq!(
+            refused(place),
+            format!(
+                "{} is one file with 2 names (hard links), and a second receiver could open it under another: copy it, \
+                 and name the copy",
+                place.shown()
+            )
+        );
+        assert!(!other.beside("-lock").exists());
+    }
+}
+
+#[test]
+fn a_device_or_pipe_is_no_database() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(&place.path).status().unwrap().success());
+    assert!(refused(&place).contains("is not a regular file"));
+    let error = SqliteStore::open("/dev/null").unwrap_err();
+    assert!(error.to_string().contains("is not a regular file"), "{error}");
+    assert!(!Path::new("/dev/null-lock").exists());
+}
