@@ -1,7 +1,6 @@
 //! Connections to the database, and the settings that they must have.
 
 mod checkpoint;
-mod quick_check;
 mod refusal;
 mod required_settings;
 mod version;
@@ -18,9 +17,8 @@ use super::{
 use crate::Error;
 
 pub(super) use self::{
-    checkpoint::{Checkpoint, checkpoint, commit_something, empty_log, frames},
-    quick_check::quick_check,
-    refusal::{log_of_another, refused},
+    checkpoint::{Checkpoint, checkpoint, commit_something, empty_log, frames, is_copied},
+    refusal::{damaged, log_of_another, refused},
     required_settings::wrong_settings,
     version::check_two_writers,
 };
