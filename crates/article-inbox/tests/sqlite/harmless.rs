@@ -120,9 +120,8 @@ async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
     assert_eq!(
         refused(&crashed),
         format!(
-            "the log {shown}-wal belongs to another state of the database, as after a copy over {shown}: to use {shown} \
-             as it is, remove {shown}-wal and {shown}-shm, and copy it again if it is a backup; to return, put the \
-             earlier {shown} back"
+            "the log {shown}-wal belongs to another copy of the database: put that copy back; or, if {shown} is a backup \
+             to be restored, remove {shown}-wal and {shown}-shm, and only then copy the backup"
         )
     );
     restore(&crashed, &backup, 1).await;

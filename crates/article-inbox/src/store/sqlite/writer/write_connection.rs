@@ -139,7 +139,7 @@ impl WriteConnection {
                 self.put(connection);
                 Some(left)
             }
-            Err(fault) if fault.is_of_the_connection() => {
+            Err(fault) if fault.leaves_doubt() => {
                 self.doubt(connection);
                 None
             }
@@ -238,7 +238,7 @@ impl WriteConnection {
             }
             Err(fault) => {
                 // Another connection reads the log anew, so that nothing of it counts as copied.
-                if fault.is_of_the_connection() {
+                if fault.leaves_doubt() {
                     self.doubt(connection);
                 } else {
                     self.put(connection);
