@@ -37,11 +37,10 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
 /// Refuses a database that is not ours to change.
 fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
     schema::judge(connection, path)?;
-    connection::quick_check(connection, path)?;
     if has_log_of_another(connection, path) {
         return Err(connection::log_of_another(path));
     }
-    Ok(())
+    connection::quick_check(connection, path)
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.

@@ -271,7 +271,9 @@ impl WriteConnection {
                 }
                 tx.commit()?;
             } else if is_renewed {
-                connection::commit_something(connection)?;
+                let tx = begin(connection)?;
+                connection::write_first_page(&tx)?;
+                tx.commit()?;
             }
             self.todo.number_log = !is_ours;
             self.todo.renew_log = false;
