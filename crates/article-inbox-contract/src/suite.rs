@@ -159,6 +159,7 @@ macro_rules! store_contract {
             }
             life {
                 a_sound_store_has_no_damage,
+                a_corrupt_entry_is_found,
                 a_damaged_body_is_found,
                 a_probe_leaves_nothing_behind,
                 a_store_shows_no_body_in_logs,

@@ -79,6 +79,13 @@ pub(crate) fn store_failed(call: &'static str, error: &Error) {
     log::store_failed(call, error);
 }
 
+/// Damage was found in this part of the store's files. The finding names no body and no target.
+#[cfg(feature = "sqlite")]
+pub(crate) fn damage_found(part: &'static str, finding: &str) {
+    count::damage_found(part);
+    log::damage_found(part, finding);
+}
+
 /// This many workers of an inbox run.
 pub(crate) fn workers(running: u32) {
     count::workers(running);

@@ -184,7 +184,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`Row::import`](crate::store::Row::import).
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool>;
 
-    /// Looks for damage in the bodies, the schema and the settings. Each finding is a sentence.
+    /// Looks for damage in what is stored, in the schema and in the settings. Each finding is a sentence. A corrupt entry
+    /// is one.
     fn check(&self) -> Pending<'_, Vec<String>>;
 
     /// Commits a small change, to check whether the store can commit.

@@ -271,11 +271,12 @@ impl Store for MemoryStore {
     fn check(&self) -> Pending<'_, Vec<String>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let damaged =
-                tables.entries.values().filter(|entry| !entry.bodies.iter().all(Body::is_intact));
-            Ok(damaged
-                .map(|entry| format!("{}: a body is not what was received", entry.key))
-                .collect())
+            let finding = |entry: &StoredEntry| match entry.row.state {
+                State::Corrupt => Some(format!("{} is corrupt", entry.key)),
+                _ if entry.bodies.iter().all(Body::is_intact) => None,
+                _ => Some(format!("{}: a body is not what was received", entry.key)),
+            };
+            Ok(tables.entries.values().filter_map(finding).collect())
         })
     }
 

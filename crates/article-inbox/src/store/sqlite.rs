@@ -11,6 +11,7 @@ mod connection;
 mod log_number;
 mod schema;
 
+mod damage;
 mod statements;
 
 mod reader;

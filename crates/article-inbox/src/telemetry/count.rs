@@ -70,6 +70,11 @@ mod enabled {
         gauge!(metric::OVERDUE).set(age);
     }
 
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn damage_found(part: &'static str) {
+        counter!(metric::DAMAGE, "part" => part).increment(1);
+    }
+
     pub(crate) fn store_failed(call: &'static str) {
         counter!(metric::STORE_FAILURES, "call" => call).increment(1);
     }
@@ -119,6 +124,8 @@ mod disabled {
     pub(crate) fn lost_lease() {}
     pub(crate) fn pruned(_: &Pruned) {}
     pub(crate) fn overdue(_: Duration) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn damage_found(_: &'static str) {}
     pub(crate) fn store_failed(_: &'static str) {}
     pub(crate) fn workers(_: u32) {}
     pub(crate) fn worker_failed() {}

@@ -117,6 +117,11 @@ mod enabled {
         }
     }
 
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn damage_found(part: &'static str, finding: &str) {
+        error!(target: TARGET, part, "damage: {finding}");
+    }
+
     pub(crate) fn worker_failed(error: &Error) {
         error!(target: TARGET, "the worker has ended, and articles wait until another runs: {error}");
     }
@@ -193,6 +198,8 @@ mod disabled {
     pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}
     pub(crate) fn pruned(_: &Pruned) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn damage_found(_: &'static str, _: &str) {}
     pub(crate) fn worker_failed(_: &Error) {}
     pub(crate) fn worker_dropped() {}
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}

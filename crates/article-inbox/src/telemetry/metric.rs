@@ -25,11 +25,12 @@
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_log_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `open`, `begin` or `commit`, once for all calls in it |
+//! | `article_inbox_damage_total` | counter | count | `part` | a SQLite store found damage, in a `log`, an `index`, a `page`, an `entry`, a `body` or the hints (`hint`) |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
 //! With several inboxes in one process, the gauges show the inbox that changed last.
 //!
-//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, lost leases, no running worker, failures of
+//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
 //! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
@@ -74,6 +75,8 @@ pub const COMMIT_DURATION: &str = "article_inbox_commit_duration_seconds";
 pub const LOG_BYTES: &str = "article_inbox_log_bytes";
 /// Failures of the store, by the call.
 pub const STORE_FAILURES: &str = "article_inbox_store_failures_total";
+/// Damage that a store found in its files, by the part that is damaged.
+pub const DAMAGE: &str = "article_inbox_damage_total";
 
 /// Gives the recorder the unit and the meaning of each metric. Call it once the recorder is installed, if the recorder
 /// shows them.
@@ -108,4 +111,5 @@ pub fn describe() {
     time(COMMIT_DURATION, "how long the disk took to commit");
     describe_gauge!(LOG_BYTES, Unit::Bytes, "the size of a SQLite store's write-ahead log");
     count(STORE_FAILURES, "failures of the store, by the call");
+    count(DAMAGE, "damage that a store found in its files, by the part that is damaged");
 }

@@ -190,4 +190,10 @@ pub(crate) async fn sqlite(folder: &Path) {
     let inbox = Inbox::open(folder.join("inbox.db")).await.unwrap();
     tokio::join!(deliver(&inbox, "job_1"), deliver(&inbox, "job_2"), deliver(&inbox, "job_3"));
     inbox.close().await.unwrap();
+
+    // One entry is damaged.
+    let other = rusqlite::Connection::open(folder.join("inbox.db")).unwrap();
+    other.execute("UPDATE article_inbox_entries SET attempts = 7 WHERE id = 1", []).unwrap();
+    drop(other);
+    Inbox::open(folder.join("inbox.db")).await.unwrap();
 }

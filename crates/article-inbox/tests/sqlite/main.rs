@@ -6,6 +6,8 @@
 mod accidents;
 mod attacks;
 mod clock;
+mod damage;
+mod damaged_pages;
 mod files;
 mod harmless;
 mod log;

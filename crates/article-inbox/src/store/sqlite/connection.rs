@@ -1,7 +1,6 @@
 //! Connections to the database, and the settings that they must have.
 
 mod checkpoint;
-mod quick_check;
 mod refusal;
 mod required_settings;
 mod version;
@@ -19,8 +18,7 @@ use crate::Error;
 
 pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
-    quick_check::quick_check,
-    refusal::{log_of_another, refused},
+    refusal::{damaged, log_of_another, refused},
     required_settings::wrong_settings,
     version::check_two_writers,
 };

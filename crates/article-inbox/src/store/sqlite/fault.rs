@@ -17,6 +17,12 @@ impl Fault {
         self.is_of_the_connection() && !is_full
     }
 
+    /// Whether a value is refused because another row has it, or because it breaks a rule of its column.
+    pub(super) fn is_constraint(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+    }
+
     /// Whether the connection may be broken, so that the next transaction needs another one.
     pub(super) fn is_of_the_connection(&self) -> bool {
         let Self::Sql(error) = self else {

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::{
     connection::{self, Access},
+    damage::{self, Findings, Integrity, Part},
     files::{self, Lock},
     log_number::LogNumber,
     reader::Reader,
@@ -19,28 +20,39 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     files::check_local(&path)?;
     files::judge(&path)?;
     let lock = Lock::take(&path)?;
+    let findings = Arc::new(Findings::default());
+    if let Some(unreadable) = damage::unreadable(&path) {
+        findings.add(Part::Log, unreadable);
+    }
     let connection = connection::open(&path, Access::Exclusive)?;
-    judge(&connection, &path)?;
+    let found = judge(&connection, &path)?;
+    let is_searched = found.is_some();
     files::remove_rights_of_others(&path)?;
     connection::make_durable(&connection, &path, Access::Exclusive)?;
 
     let reader = Arc::new(Reader::new(path.clone()));
     let mut connection =
         WriteConnection::new(path.clone(), clock.clone(), connection, Some(lock), reader.clone());
+    connection.mend_at_start(findings, found);
     match connection.make_ready() {
         // The writer goes on trying, and what is stored can be read meanwhile.
-        Err(error) if !error.is_transient() => Err(error),
-        _ => Handle::start(path, clock, reader, connection),
+        Err(error) if !error.is_transient() => return Err(error),
+        _ => {}
     }
+    let handle = Handle::start(path, clock, reader, connection)?;
+    if !is_searched {
+        handle.inspect()?;
+    }
+    Ok(handle)
 }
 
 /// Refuses a database that is not ours to change.
-fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
+fn judge(connection: &Connection, path: &Path) -> Result<Option<Integrity>, Error> {
     schema::judge(connection, path)?;
     if has_log_of_another(connection, path) {
         return Err(connection::log_of_another(path));
     }
-    connection::quick_check(connection, path)
+    damage::judge(connection, path)
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.

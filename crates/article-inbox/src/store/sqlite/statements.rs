@@ -15,7 +15,7 @@ mod settle;
 mod sql;
 
 pub(super) use self::{
-    check::check,
+    check::{check, isolate, scan, separate_twins},
     claim::{claim, extend},
     hint::{hint, hints},
     import::import,

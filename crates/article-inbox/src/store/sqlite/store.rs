@@ -1,3 +1,5 @@
+mod calls;
+
 use std::{
     fmt,
     path::Path,
@@ -6,14 +8,14 @@ use std::{
 };
 
 use article_webhook::JobId;
-use rusqlite::Connection;
 
+use self::calls::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
     connection::{self, Access},
-    fault::Fault,
+    damage::Tx,
     files, opening, statements,
-    writer::{Handle, store_has_stopped},
+    writer::Handle,
 };
 use crate::{
     Body, Entry, EntryKey, Error,
@@ -83,9 +85,6 @@ pub struct SqliteStore {
     handle: Arc<Handle>,
 }
 
-/// The memory that a call without a body takes while it waits.
-const CALL_BYTES: usize = 512;
-
 impl SqliteStore {
     /// Opens the file, or creates it in an existing folder. It blocks while it does so.
     ///
@@ -128,33 +127,6 @@ impl SqliteStore {
         let handle = opening::shared(path.as_ref())?;
         Ok(Self { handle: Arc::new(handle) })
     }
-
-    /// Runs in the next transaction of the writer.
-    fn write<'a, T: Send + 'static>(
-        &'a self,
-        bytes: usize,
-        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
-    ) -> Pending<'a, T> {
-        Box::pin(async move { self.handle.queue.push(bytes, run)?.wait().await })
-    }
-
-    /// Runs on the connection that reads, in a thread that may block.
-    fn read<'a, T: Send + 'static>(
-        &'a self,
-        run: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Pending<'a, T> {
-        Box::pin(async move {
-            self.handle.check_open()?;
-            let reader = self.handle.reader.clone();
-            blocking(move || reader.read(run)).await
-        })
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    run: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::task::spawn_blocking(run).await.map_err(|_| store_has_stopped())?
 }
 
 /// The memory that a call with these bodies takes while it waits.
@@ -219,7 +191,7 @@ impl Store for SqliteStore {
     }
 
     fn counts(&self) -> Pending<'_, Counts> {
-        self.read(statements::counts)
+        self.read(|tx| statements::counts(tx))
     }
 
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
@@ -245,7 +217,7 @@ impl Store for SqliteStore {
 
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         Box::pin(async move {
-            let forget = move |tx: &Connection, _| statements::forget(tx, &job_id);
+            let forget = move |tx: &rusqlite::Connection, _| statements::forget(tx, &job_id);
             self.handle.queue.push_erasing(CALL_BYTES, forget)?.wait().await
         })
     }
@@ -257,10 +229,15 @@ impl Store for SqliteStore {
 
     fn check(&self) -> Pending<'_, Vec<String>> {
         Box::pin(async move {
-            let settings = |tx: &Connection, _| Ok(connection::wrong_settings(tx)?);
+            let settings = |tx: &Tx<'_>, _| Ok(connection::wrong_settings(tx)?);
             let settings = self.write(CALL_BYTES, settings).await?;
-            let path = self.handle.path.clone();
-            let damage = blocking(move || statements::check(&path)).await?;
+            let (path, findings, now) =
+                (self.handle.path.clone(), self.handle.findings.clone(), self.now());
+            let check = move || {
+                let connection = connection::open_reader(&path)?;
+                statements::check(&Tx::new(&connection, &findings, now))
+            };
+            let damage = blocking(check).await?;
             Ok(settings.into_iter().chain(damage).collect())
         })
     }
@@ -276,7 +253,8 @@ impl Store for SqliteStore {
             let log_bytes = blocking(move || Ok(files::log_bytes(&path))).await?;
             let (steady_since, clock_step) = self.handle.clock_watch.steady_since();
             let steady_since = Some(steady_since);
-            Ok(StoreHealth { log_bytes, blocked: status.blocked(), steady_since, clock_step })
+            let (blocked, findings) = (status.blocked(), self.handle.findings.all());
+            Ok(StoreHealth { log_bytes, blocked, findings, steady_since, clock_step })
         })
     }
 
@@ -285,7 +263,7 @@ impl Store for SqliteStore {
             if !self.handle.queue.close() {
                 return Err(Error::closed());
             }
-            let handle = self.handle.clone();
+            let handle = Arc::clone(&self.handle);
             blocking(move || {
                 handle.join();
                 Ok(())

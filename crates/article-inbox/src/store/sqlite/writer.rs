@@ -7,11 +7,12 @@ mod committer;
 mod failure;
 mod group_commit;
 mod handle;
+mod inspector;
 mod log_keeper;
 mod status;
 mod thread;
 mod write_connection;
 
 pub(super) use self::{
-    failure::store_has_stopped, handle::Handle, write_connection::WriteConnection,
+    command::Answer, failure::store_has_stopped, handle::Handle, write_connection::WriteConnection,
 };

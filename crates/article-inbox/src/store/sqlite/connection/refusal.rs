@@ -40,7 +40,8 @@ pub(crate) fn log_of_another(path: &Path) -> Error {
     ))
 }
 
-pub(super) fn damaged(path: &Path) -> Error {
+/// The error for a database with damage that cannot be mended.
+pub(crate) fn damaged(path: &Path) -> Error {
     let path = path.display();
     Error::damaged(format!(
         "{path} is damaged: to restore a backup, stop the receiver, remove {path}-wal and {path}-shm, and only then copy \

@@ -1,61 +1,83 @@
-use std::path::Path;
-
-use rusqlite::Connection;
+mod isolate;
+mod scan;
 
 use super::{
     rows::{self, SLOTS},
     sql,
 };
 use crate::{
-    Digest, Error,
-    store::sqlite::{connection, fault::Fault, schema},
+    Error, Filter, State,
+    store::sqlite::{
+        damage::{Tx, integrity},
+        fault::Fault,
+        schema,
+    },
 };
 
-/// Bodies read in one snapshot. Between two snapshots the log can be restarted.
+pub(crate) use self::{
+    isolate::{isolate, separate_twins},
+    scan::{Suspects, scan},
+};
+
+/// Rows read in one snapshot. Between two snapshots the log can be restarted.
 const BATCH: i64 = 256;
 
-/// Looks for damage in the schema, the pages and the bodies. It may take long, and uses a connection of its own.
-pub(crate) fn check(path: &Path) -> Result<Vec<String>, Error> {
-    let connection = connection::open_reader(path)?;
-    let mut findings = schema::differences(&connection)?;
-    findings.extend(pages(&connection)?);
-    findings.extend(bodies(&connection)?);
+/// The most corrupt entries that are named.
+const NAMED: u32 = 100;
+
+/// Looks for damage in the schema, the pages, the indexes, the rows and the bodies. It may take long, and needs a
+/// connection of its own.
+pub(crate) fn check(tx: &Tx<'_>) -> Result<Vec<String>, Error> {
+    let mut findings = schema::differences(tx)?;
+    let found = integrity(tx)?;
+    findings.extend(found.indexes.iter().map(|index| {
+        format!("the index {index} differs from its table: start the receiver again, which builds it anew")
+    }));
+    if !found.pages.is_empty() {
+        findings.push("pages of the database are damaged: restore a backup".to_owned());
+    }
+    findings.extend(scan(tx)?.findings());
+    findings.extend(corrupt(tx)?);
+    findings.extend(bodies(tx)?);
     Ok(findings)
 }
 
-fn pages(connection: &Connection) -> Result<Option<String>, Fault> {
-    let answer =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?;
-    Ok((answer != "ok").then(|| "pages of the database are damaged: restore a backup".into()))
+/// The entries that are corrupt.
+fn corrupt(tx: &Tx<'_>) -> Result<Vec<String>, Fault> {
+    let filter = Filter { state: Some(State::Corrupt), limit: NAMED, ..Filter::default() };
+    let page = super::list(tx, &filter)?;
+    let findings = page.entries.iter().map(|entry| {
+        let (key, cause) = (entry.key.to_string(), entry.cause.as_deref().unwrap_or("damaged"));
+        format!(
+            "entry {}, {}, is corrupt, {cause}: deliver or collect the job again",
+            entry.id,
+            key.escape_debug()
+        )
+    });
+    Ok(findings.collect())
 }
 
-fn bodies(connection: &Connection) -> Result<Vec<String>, Fault> {
+/// The bodies that are not what was received.
+fn bodies(tx: &Tx<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = Vec::new();
     let mut last = i64::MIN;
     loop {
-        let mut statement = connection.prepare_cached(sql::BODIES_AFTER)?;
+        let mut statement = tx.prepare_cached(sql::BODIES_AFTER)?;
         let mut rows = statement.query([last, BATCH])?;
         let mut seen = 0;
         while let Some(row) = rows.next()? {
-            seen += 1;
-            last = row.get(0)?;
-            let digest = rows::digest(row.get_ref(1)?);
-            let is_intact =
-                rows::bytes(row.get_ref(2)?).is_none_or(|bytes| digest == Some(Digest::of(bytes)));
-            if !is_intact {
-                findings.push(damaged(connection, last)?);
+            let stored = rows::stored_body(row)?;
+            (seen, last) = (seen + 1, stored.slot);
+            if stored.damage.is_none() && !stored.body.is_intact() {
+                let (id, number) = (last.div_euclid(SLOTS), last.rem_euclid(SLOTS) + 1);
+                let key = rows::key_text(tx, id)?;
+                findings.push(format!(
+                    "entry {id}, {key}: body {number} is not what was received, collect it again or restore a backup"
+                ));
             }
         }
         if seen < BATCH {
             return Ok(findings);
         }
     }
-}
-
-fn damaged(connection: &Connection, slot: i64) -> Result<String, Fault> {
-    let (id, number) = (slot.div_euclid(SLOTS), slot.rem_euclid(SLOTS) + 1);
-    let key = rows::key_text(connection, id)?.unwrap_or_else(|| "of no job".into());
-    Ok(format!(
-        "entry {id}, {key}: body {number} is not what was received, collect it again or restore a backup"
-    ))
 }

@@ -3,25 +3,36 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, params};
 
 use super::{
-    rows::{self, StoredRow},
+    rows::{self, DamagedEntry, StoredRow},
     sql,
 };
 use crate::{
     State,
     call::{Claim, Claimed, Claims, Lease},
     rules::{ClaimDecision, Claiming},
-    store::sqlite::fault::Fault,
+    store::sqlite::{damage::Tx, fault::Fault},
     timestamp::{from_millis, to_millis},
 };
 
 /// Leases entries that are due, as [`Store::claim`](crate::store::Store::claim) says.
-pub(crate) fn claim(tx: &Connection, now: SystemTime, claim: &Claim) -> Result<Claims, Fault> {
+pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claims, Fault> {
     let mut due = due(tx, State::Waiting, now, claim.limit)?;
     due.extend(self::due(tx, State::Leased, now, claim.limit)?);
-    due.sort_unstable_by_key(|due| (due.row.at, due.id));
+    due.sort_unstable_by_key(|due| match due {
+        Ok(due) => (due.row.at, due.id),
+        Err(damaged) => damaged.order(),
+    });
 
     let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*claim, now));
-    for mut before in due {
+    for before in due {
+        // An entry that cannot be read must not block the others.
+        let mut before = match before {
+            Ok(before) => before,
+            Err(damaged) => {
+                damaged.isolate(tx)?;
+                continue;
+            }
+        };
         let mut stored = before.clone();
         let Some(decision) = claiming.decide(stored.id, &mut stored.row) else { break };
         claims.expired += u32::from(before.row.has_expired_lease(now));
@@ -33,14 +44,13 @@ pub(crate) fn claim(tx: &Connection, now: SystemTime, claim: &Claim) -> Result<C
                 continue;
             }
         };
-        let bodies = match rows::bodies(tx, stored.id) {
-            // An entry that cannot be read must not block the others.
-            Err(Fault::Ours(error)) if error.is_damage() => {
-                before.row.find_damaged(error.to_string(), now);
+        let bodies = match rows::sound_bodies(tx, stored.id)? {
+            Ok(bodies) => bodies,
+            Err(cause) => {
+                before.row.find_damaged(cause, now);
                 rows::save(tx, &before)?;
                 continue;
             }
-            bodies => bodies?,
         };
         rows::save(tx, &stored)?;
         let StoredRow { key, received_at, row, .. } = stored;
@@ -60,7 +70,7 @@ pub(crate) fn claim(tx: &Connection, now: SystemTime, claim: &Claim) -> Result<C
 
 /// Extends leases that hold, as [`Store::extend`](crate::store::Store::extend) says, and returns them.
 pub(crate) fn extend(
-    tx: &Connection,
+    tx: &Tx<'_>,
     now: SystemTime,
     leases: &[Lease],
     by: Duration,
@@ -81,7 +91,7 @@ fn due(
     state: State,
     now: SystemTime,
     limit: u32,
-) -> Result<Vec<StoredRow>, Fault> {
+) -> Result<Vec<Result<StoredRow, DamagedEntry>>, Fault> {
     let mut statement = tx.prepare_cached(sql::DUE)?;
     let parameters = params![state.as_str(), to_millis(now), limit];
     statement.query_and_then(parameters, rows::stored)?.collect()
@@ -96,7 +106,9 @@ fn next_due(tx: &Connection, claimed: &[Claimed]) -> Result<Option<i64>, Fault> 
         let mut statement = tx.prepare_cached(sql::NEXT)?;
         let mut rows = statement.query(params![state.as_str(), limit])?;
         while let Some(row) = rows.next()? {
-            let (id, at): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let id: i64 = row.get(0)?;
+            // What is no time is found damaged when it is claimed.
+            let Ok(at) = row.get(1) else { continue };
             if claimed.iter().any(|claimed| claimed.lease.id == id) {
                 continue;
             }

@@ -1,13 +1,15 @@
 use std::time::SystemTime;
 
-use rusqlite::Connection;
-
 use super::rows::{self, SLOTS};
-use crate::{Body, Entry, Error, rules::Row, store::sqlite::fault::Fault};
+use crate::{
+    Body, Entry, Error,
+    rules::Row,
+    store::sqlite::{damage::Tx, fault::Fault},
+};
 
 /// Adds an entry that another store exported, as [`Store::import`](crate::store::Store::import) says.
 pub(crate) fn import(
-    tx: &Connection,
+    tx: &Tx<'_>,
     now: SystemTime,
     entry: &Entry,
     bodies: &[Body],

@@ -4,10 +4,13 @@ use article_webhook::JobId;
 use rusqlite::Connection;
 
 use super::{rows, sql};
-use crate::{EntryKey, store::sqlite::fault::Fault};
+use crate::{
+    EntryKey,
+    store::sqlite::{damage::Tx, fault::Fault},
+};
 
 /// Requeues an entry, as [`Store::requeue`](crate::store::Store::requeue) says.
-pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
+pub(crate) fn requeue(tx: &Tx<'_>, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
     let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
@@ -21,7 +24,7 @@ pub(crate) fn requeue(tx: &Connection, now: SystemTime, key: &EntryKey) -> Resul
 
 /// Makes a waiting, unhandled or corrupt entry dead.
 pub(crate) fn bury(
-    tx: &Connection,
+    tx: &Tx<'_>,
     now: SystemTime,
     key: &EntryKey,
     cause: &str,

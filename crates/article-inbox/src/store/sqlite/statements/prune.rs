@@ -31,7 +31,11 @@ pub(crate) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
     pruned.more |= bodies.len() > taken;
     bodies.truncate(taken);
     for (_, slot, _) in &bodies {
-        tx.prepare_cached(sql::EMPTY_BODY)?.execute([slot])?;
+        match tx.prepare_cached(sql::EMPTY_BODY)?.execute([slot]).map_err(Fault::from) {
+            // A value of another type: the row is damaged, and nothing needs the rest of it.
+            Err(fault) if fault.is_constraint() => drop(tx.execute(sql::REMOVE_BODY, [slot])?),
+            emptied => drop(emptied?),
+        }
         pruned.bodies += 1;
     }
     bodies.dedup_by_key(|(id, ..)| *id);
@@ -93,13 +97,19 @@ fn old_entries(
 ) -> Result<Vec<(i64, i64)>, Fault> {
     let mut statement = tx.prepare_cached(sql::OLD_ENTRIES)?;
     let parameters = params![state.as_str(), to_millis(before), one_more(limit)];
-    let entries = statement.query_map(parameters, |row| Ok((row.get(1)?, row.get(0)?)))?;
-    Ok(entries.collect::<Result<_, _>>()?)
+    let mut entries = statement.query(parameters)?;
+    let mut old = Vec::new();
+    while let Some(entry) = entries.next()? {
+        // What is no time is isolated at the next start.
+        old.extend(entry.get(1).ok().zip(Some(entry.get(0)?)));
+    }
+    Ok(old)
 }
 
 fn old_hints(tx: &Connection, prune: &Prune) -> Result<Vec<String>, Fault> {
     let mut statement = tx.prepare_cached(sql::OLD_HINTS)?;
     let parameters = [to_millis(prune.entries_before), one_more(prune.limit)];
-    let hints = statement.query_map(parameters, |row| row.get(0))?;
-    Ok(hints.collect::<Result<_, _>>()?)
+    let hints = statement.query_map(parameters, |row| Ok(row.get(0).ok()))?;
+    // Those that cannot be read are removed at the next start.
+    Ok(hints.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }

@@ -5,14 +5,14 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{rows, sql};
 use crate::{
-    Body, Entry, EntryKey, Error, State,
+    Body, Entry, EntryKey, State,
     call::{Counts, Filter, Page},
-    store::sqlite::fault::Fault,
+    store::sqlite::{damage::Tx, fault::Fault},
     timestamp::{from_millis, to_millis},
 };
 
 /// A page of entries, by ascending id.
-pub(crate) fn list(tx: &Connection, filter: &Filter) -> Result<Page, Fault> {
+pub(crate) fn list(tx: &Tx<'_>, filter: &Filter) -> Result<Page, Fault> {
     let mut statement = tx.prepare_cached(statement(filter))?;
     let parameters = params![
         filter.after,
@@ -23,7 +23,7 @@ pub(crate) fn list(tx: &Connection, filter: &Filter) -> Result<Page, Fault> {
         filter.target.as_deref(),
         filter.received_before.map(to_millis),
     ];
-    let entries = statement.query_and_then(parameters, rows::entry)?;
+    let entries = statement.query_and_then(parameters, |row| rows::entry(row, tx))?;
     Ok(Page::new(entries.collect::<Result<_, _>>()?, filter))
 }
 
@@ -41,24 +41,24 @@ fn statement(filter: &Filter) -> &'static str {
 }
 
 /// An entry with its bodies.
-pub(crate) fn show(tx: &Connection, key: &EntryKey) -> Result<Option<(Entry, Vec<Body>)>, Fault> {
+pub(crate) fn show(tx: &Tx<'_>, key: &EntryKey) -> Result<Option<(Entry, Vec<Body>)>, Fault> {
     let mut statement = tx.prepare_cached(sql::SHOW)?;
     let mut found = statement.query([key.job_id.as_str(), key.event.as_str()])?;
     let Some(row) = found.next()? else {
         return Ok(None);
     };
-    let entry = rows::entry(row)?;
-    let bodies = rows::bodies(tx, entry.id)?;
-    Ok(Some((entry, bodies)))
+    let entry = rows::entry(row, tx)?;
+    let bodies = rows::bodies(tx, entry.id)?.into_iter().map(|stored| stored.body);
+    Ok(Some((entry, bodies.collect())))
 }
 
 /// How many entries are in each state.
 pub(crate) fn counts(tx: &Connection) -> Result<Counts, Fault> {
     let mut statement = tx.prepare_cached(sql::COUNTS)?;
     let counts = statement.query_and_then([], |row| {
-        let state = State::from_name(rows::text_in(row, 0)?);
-        let state = state.ok_or_else(|| Error::damaged("an entry's state is none: run a check"))?;
-        Ok((state, row.get::<_, i64>(1)?.unsigned_abs()))
+        // An entry whose state cannot be read is corrupt.
+        let state = rows::lossy(row.get_ref(0)?).and_then(|state| State::from_name(&state));
+        Ok((state.unwrap_or(State::Corrupt), row.get::<_, i64>(1)?.unsigned_abs()))
     })?;
     counts.collect()
 }
@@ -69,8 +69,9 @@ pub(crate) fn due_since(tx: &Connection, now: SystemTime) -> Result<Option<Syste
     let mut since = None;
     for state in [State::Waiting, State::Leased] {
         let parameters = params![state.as_str(), to_millis(now)];
-        let at: Option<i64> = statement.query_row(parameters, |row| row.get(0)).optional()?;
-        since = [since, at].into_iter().flatten().min();
+        // What is no time is found damaged when it is claimed.
+        let at = statement.query_row(parameters, |row| Ok(row.get::<_, i64>(0).ok())).optional()?;
+        since = [since, at.flatten()].into_iter().flatten().min();
     }
     Ok(since.map(from_millis))
 }

@@ -10,7 +10,11 @@ use super::{
 };
 use crate::{
     Error,
-    store::sqlite::{connection::refused, fault::Fault},
+    store::sqlite::{
+        connection::refused,
+        damage::{Findings, Tx},
+        fault::Fault,
+    },
     timestamp::to_millis,
 };
 
@@ -21,10 +25,11 @@ pub(crate) use self::clock::{follow, store_clock, stored_clock};
 pub(crate) fn free_leases(
     connection: &Connection,
     path: &Path,
-    now: SystemTime,
+    (findings, now): (&Findings, SystemTime),
 ) -> Result<(), Error> {
     let free = || -> Result<(), Fault> {
-        let tx = connection.unchecked_transaction()?;
+        let transaction = connection.unchecked_transaction()?;
+        let tx = Tx::new(&transaction, findings, now);
         let mut entries = select(&tx, sql::LEASED, [])?;
         entries.extend(select(&tx, sql::DUE_LATER, [to_millis(now)])?);
         for mut stored in entries {
@@ -32,7 +37,7 @@ pub(crate) fn free_leases(
                 rows::save(&tx, &stored)?;
             }
         }
-        Ok(tx.commit()?)
+        Ok(transaction.commit()?)
     };
     free().map_err(|fault| match fault {
         Fault::Sql(error) => refused(path, &error),
@@ -40,17 +45,17 @@ pub(crate) fn free_leases(
     })
 }
 
-fn select(
-    tx: &Connection,
-    statement: &str,
-    parameters: impl Params,
-) -> Result<Vec<StoredRow>, Fault> {
+fn select(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<StoredRow>, Fault> {
     let mut statement = tx.prepare(statement)?;
-    let mut found = statement.query(parameters)?;
+    let found = statement.query_and_then(parameters, rows::stored)?;
+    let found = found.collect::<Result<Vec<_>, _>>()?;
     let mut entries = Vec::new();
-    while let Some(found) = found.next()? {
-        // A damaged row does not prevent the start. It is left as it is.
-        entries.extend(rows::stored(found).ok());
+    for found in found {
+        match found {
+            Ok(stored) => entries.push(stored),
+            // A damaged row does not prevent the start.
+            Err(damaged) => drop(damaged.isolate(tx)?),
+        }
     }
     Ok(entries)
 }

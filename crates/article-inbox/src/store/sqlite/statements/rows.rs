@@ -1,12 +1,15 @@
 //! Rows of the tables, and the values that they hold.
 
-mod body;
 mod checksum;
-mod entry;
 mod value;
 
+mod body;
+mod damaged_entry;
+mod entry;
+
 pub(super) use self::{
-    body::{SLOTS, bodies, put_body, put_intent},
+    body::{SLOTS, bodies, put_body, put_intent, sound_bodies, stored_body},
+    damaged_entry::DamagedEntry,
     entry::{StoredRow, add, count_held, entry, find, key_text, load, save, stored},
-    value::{bytes, digest, lossy, text_in},
+    value::{digest, lossy},
 };

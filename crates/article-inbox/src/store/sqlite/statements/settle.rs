@@ -5,13 +5,13 @@ use rusqlite::Connection;
 use super::{rows, sql};
 use crate::{
     call::{Completion, Lease, Outcome, Settled},
-    store::sqlite::fault::Fault,
+    store::sqlite::{damage::Tx, fault::Fault},
     timestamp::to_millis,
 };
 
 /// Stores the outcome of an attempt, as [`Store::settle`](crate::store::Store::settle) says.
 pub(crate) fn settle(
-    tx: &Connection,
+    tx: &Tx<'_>,
     now: SystemTime,
     lease: Lease,
     outcome: &Outcome,

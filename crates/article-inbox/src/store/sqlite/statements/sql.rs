@@ -9,6 +9,14 @@ macro_rules! entry {
     };
 }
 
+/// The columns of a stored body, in the order in which [`rows::stored_body`](super::rows::stored_body) reads them. The last
+/// is the checksum of the others. The bytes follow.
+macro_rules! body {
+    () => {
+        "slot, received_at, source, target, intent, digest, checksum"
+    };
+}
+
 /// The columns of [`entry!`], and the target of the first body.
 macro_rules! shown {
     () => {
@@ -24,6 +32,13 @@ pub(super) const LOAD: &str =
 /// The parameters are the columns of [`entry!`].
 pub(super) const SAVE: &str = "UPDATE article_inbox_entries SET state = ?5, attempts = ?6, fence = ?7, at = ?8, \
     since = ?9, interrupted = ?10, conflicts = ?11, cause = ?12, failures = ?13, checksum = ?14 WHERE id = ?1";
+/// Writes a whole row, so that every value has the type of its column again.
+pub(super) const ISOLATE: &str = "UPDATE article_inbox_entries SET job_id = ?2, event = ?3, received_at = ?4, \
+    state = ?5, attempts = ?6, fence = ?7, at = ?8, since = ?9, interrupted = ?10, conflicts = ?11, cause = ?12, \
+    failures = ?13, checksum = ?14, held = (SELECT count(*) FROM article_inbox_bodies \
+    WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
+pub(super) const FIND_ID: &str =
+    "SELECT id FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2";
 pub(super) const ADD: &str = "INSERT INTO article_inbox_entries \
     (job_id, event, received_at, state, attempts, fence, at, since, interrupted, conflicts, cause, failures, held) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
@@ -36,20 +51,27 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SE
 // Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
 pub(super) const KNOWN_BODIES: &str = "SELECT slot, digest, intent FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
-pub(super) const BODIES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum, body \
-    FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
+pub(super) const BODIES: &str = concat!(
+    "SELECT ",
+    body!(),
+    ", body FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot"
+);
 pub(super) const PUT_BODY: &str = "INSERT OR REPLACE INTO article_inbox_bodies \
     (slot, received_at, source, target, intent, digest, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-pub(super) const BODY_WITHOUT_BYTES: &str = "SELECT slot, received_at, source, target, intent, digest, checksum \
-    FROM article_inbox_bodies WHERE slot = ?1";
+pub(super) const BODY_WITHOUT_BYTES: &str =
+    concat!("SELECT ", body!(), " FROM article_inbox_bodies WHERE slot = ?1");
 pub(super) const PUT_INTENT: &str =
     "UPDATE article_inbox_bodies SET intent = ?2, checksum = ?3 WHERE slot = ?1";
 pub(super) const COUNT_BODIES: &str =
     "SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
+pub(super) const BODIES_AFTER: &str = concat!(
+    "SELECT ",
+    body!(),
+    ", body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2"
+);
+pub(super) const REMOVE_BODY: &str = "DELETE FROM article_inbox_bodies WHERE slot = ?1";
 pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL";
-pub(super) const BODIES_AFTER: &str =
-    "SELECT slot, digest, body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2";
 
 // Claims.
 /// Selects entries that [`Row::is_due`](crate::rules::Row::is_due) accepts: it must agree with it for the states `waiting`
@@ -94,7 +116,6 @@ pub(super) const HINTS: &str =
 pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
 pub(super) const DUE_SINCE: &str =
     "SELECT at FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at LIMIT 1";
-pub(super) const KEY: &str = "SELECT job_id, event FROM article_inbox_entries WHERE id = ?1";
 pub(super) const SHOW: &str =
     concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
 
@@ -135,6 +156,28 @@ pub(super) const TIMED: &str = "SELECT id FROM article_inbox_entries WHERE state
 pub(super) const CLOCK: &str = "SELECT value FROM article_inbox_meta WHERE name = 'clock'";
 pub(super) const STORE_CLOCK: &str =
     "UPDATE article_inbox_meta SET value = ?1 WHERE name = 'clock'";
+
+// Damage.
+/// All rows, also those that are in no index, and whether the number of bodies is wrong.
+pub(super) const SCAN_ENTRIES: &str = concat!(
+    "SELECT ",
+    entry!(),
+    ", held IS NOT (SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN id * 16 AND id * 16 + 15 \
+     AND body IS NOT NULL) AS wrong FROM article_inbox_entries NOT INDEXED WHERE id > ?1 ORDER BY id LIMIT ?2"
+);
+/// Without the bytes, so that their pages are not read: an empty value of the same type stands for them.
+pub(super) const SCAN_BODIES: &str = concat!(
+    "SELECT ",
+    body!(),
+    ", CASE typeof(body) WHEN 'blob' THEN x'' WHEN 'null' THEN NULL ELSE 0 END \
+     FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2"
+);
+pub(super) const SCAN_HINTS: &str = "SELECT job_id, at, code FROM article_inbox_hints NOT INDEXED";
+pub(super) const REMOVE_HINTS: &str = "DELETE FROM article_inbox_hints";
+/// Rows of one key, which an index with damage let in.
+pub(super) const TWINS: &str = "SELECT id FROM article_inbox_entries NOT INDEXED WHERE (job_id, event) IN \
+    (SELECT job_id, event FROM article_inbox_entries NOT INDEXED GROUP BY job_id, event HAVING count(*) > 1)";
+
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
 
@@ -198,7 +241,11 @@ mod tests {
             HINT,
             DUE_SINCE,
             SHOW,
-            KEY,
+            FIND_ID,
+            ISOLATE,
+            REMOVE_BODY,
+            SCAN_ENTRIES,
+            SCAN_BODIES,
             LIST,
             LIST_OTHER,
             LIST_STUCK,

@@ -7,7 +7,11 @@ use rusqlite::Connection;
 
 use crate::{
     Clock, ClockStep,
-    store::sqlite::{fault::Fault, statements},
+    store::sqlite::{
+        damage::{Findings, Tx},
+        fault::Fault,
+        statements,
+    },
     telemetry,
     timestamp::rounded,
 };
@@ -74,14 +78,14 @@ impl ClockWatch {
     }
 
     /// Follows the system's clock if it was set.
-    pub(super) fn follow(&self, connection: &Connection) -> Result<(), Fault> {
+    pub(super) fn follow(&self, connection: &Connection, findings: &Findings) -> Result<(), Fault> {
         let step = self.clock.difference();
         if step.distance() <= TOLERANCE || !self.is_due() {
             return Ok(());
         }
         let now = rounded(self.clock.now());
         let tx = connection.unchecked_transaction()?;
-        let moved = statements::follow(&tx, now, step)?;
+        let moved = statements::follow(&Tx::new(&tx, findings, now), now, step)?;
         if let ClockStep::Back(_) = step {
             statements::store_clock(&tx, step.applied_to(now))?;
         }

@@ -34,6 +34,11 @@ impl<T> Answer<T> {
         self.0.await.map_err(|_| store_has_stopped())?
     }
 
+    /// Waits for the result, in a thread that may block.
+    pub(in crate::store::sqlite) fn wait_in_a_thread(self) -> Result<T, Error> {
+        self.0.blocking_recv().map_err(|_| store_has_stopped())?
+    }
+
     /// The result, if it has arrived; `None` if no result will arrive.
     #[cfg(test)]
     pub(super) fn now(&mut self) -> Option<Result<T, Error>> {

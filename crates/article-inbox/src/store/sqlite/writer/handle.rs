@@ -5,12 +5,12 @@ use std::{
 };
 
 use super::{
-    clock_watch::ClockWatch, command_queue::CommandQueue, committer::Committer, status::Status,
-    thread::WriterThread, write_connection::WriteConnection,
+    clock_watch::ClockWatch, command_queue::CommandQueue, committer::Committer,
+    inspector::Inspector, status::Status, thread::WriterThread, write_connection::WriteConnection,
 };
 use crate::{
     Clock, Error,
-    store::sqlite::{connection::Access, reader::Reader},
+    store::sqlite::{connection::Access, damage::Findings, reader::Reader},
 };
 
 /// What the clones of a store share. Dropping it ends the writer and waits for its end.
@@ -22,6 +22,8 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) reader: Arc<Reader>,
     pub(in crate::store::sqlite) status: Arc<Status>,
     pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
+    pub(in crate::store::sqlite) findings: Arc<Findings>,
+    inspector: Mutex<Option<Inspector>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -35,11 +37,31 @@ impl Handle {
     ) -> Result<Self, Error> {
         let queue = Arc::new(CommandQueue::new());
         let (access, status) = (connection.access(), connection.status());
-        let clock_watch = connection.clock_watch();
+        let (clock_watch, findings) = (connection.clock_watch(), connection.findings());
         let committer = Committer::new(queue.clone(), clock.clone(), connection);
         let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));
-        Ok(Self { path, clock, access, queue, reader, status, clock_watch, thread })
+        let inspector = Mutex::default();
+        Ok(Self {
+            path,
+            clock,
+            access,
+            queue,
+            reader,
+            status,
+            clock_watch,
+            findings,
+            inspector,
+            thread,
+        })
+    }
+
+    /// Looks for damage in the background.
+    pub(in crate::store::sqlite) fn inspect(&self) -> Result<(), Error> {
+        let (queue, findings) = (self.queue.clone(), self.findings.clone());
+        let inspector = Inspector::start(&self.path, self.clock.clone(), queue, findings)?;
+        *self.inspector.lock().unwrap_or_else(PoisonError::into_inner) = Some(inspector);
+        Ok(())
     }
 
     /// Refuses a call after `close`.
@@ -49,6 +71,7 @@ impl Handle {
 
     /// Waits for the writer's end.
     pub(in crate::store::sqlite) fn join(&self) {
+        drop(self.inspector.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A panic of the thread was reported when it happened.

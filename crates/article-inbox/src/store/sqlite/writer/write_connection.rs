@@ -11,6 +11,7 @@ use crate::{
     Clock, Error,
     store::sqlite::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
+        damage::{self, Findings, Integrity},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
         log_number,
@@ -35,6 +36,7 @@ pub(in crate::store::sqlite) struct WriteConnection {
     status: Arc<Status>,
     connection: Option<Connection>,
     files: FilesInUse,
+    findings: Arc<Findings>,
     todo: Todo,
 }
 
@@ -47,6 +49,8 @@ struct Todo {
     renew_log: bool,
     /// The schema is not up to date yet, and the leases of the last run are not freed.
     start: bool,
+    /// Damage that the start mends; `None` if the file was not searched.
+    mend: Option<Integrity>,
     /// The connection is new.
     prepare: bool,
     /// The log may be begun anew by the next commit.
@@ -73,7 +77,22 @@ impl WriteConnection {
         };
         let (status, connection) = (Arc::default(), Some(connection));
         let watch = Arc::new(ClockWatch::new(clock.clone()));
-        Self { path, clock, watch, access, lock, reader, status, connection, files, todo }
+        let findings = Arc::default();
+        Self { path, clock, watch, access, lock, reader, status, connection, files, findings, todo }
+    }
+
+    /// Lets the start mend what was found.
+    pub(in crate::store::sqlite) fn mend_at_start(
+        &mut self,
+        findings: Arc<Findings>,
+        found: Option<Integrity>,
+    ) {
+        self.findings = findings;
+        self.todo.mend = found;
+    }
+
+    pub(super) fn findings(&self) -> Arc<Findings> {
+        self.findings.clone()
     }
 
     pub(super) fn access(&self) -> Access {
@@ -218,7 +237,7 @@ impl WriteConnection {
     fn follow_clock(&self) -> Result<(), Error> {
         match &self.connection {
             Some(connection) if self.access == Access::Exclusive => {
-                Ok(self.watch.follow(connection)?)
+                Ok(self.watch.follow(connection, &self.findings)?)
             }
             _ => Ok(()),
         }
@@ -283,7 +302,11 @@ impl WriteConnection {
             let tx = begin(connection)?;
             self.watch.begin(&tx)?;
             tx.commit()?;
-            statements::free_leases(connection, &self.path, rounded(self.clock.now()))?;
+            let start = (&*self.findings, rounded(self.clock.now()));
+            if let Some(found) = &self.todo.mend {
+                damage::mend(connection, &self.path, found, start)?;
+            }
+            statements::free_leases(connection, &self.path, start)?;
             self.todo.start = false;
         }
         connection.busy_timeout(BUSY)?;

@@ -2,11 +2,18 @@ use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
 
 use super::{
     checksum::checksum,
-    value::{copied, damaged, digest, execute, optional_text, text, text_in, verify},
+    value::{
+        Damaged, bytes_in, cause, digest, execute, integer_in, lossy, optional_text,
+        optional_text_in, text, text_in, verify,
+    },
 };
 use crate::{
-    Body, Source,
-    store::sqlite::{fault::Fault, statements::sql},
+    Body, Digest, Source,
+    store::sqlite::{
+        damage::{Part, Tx},
+        fault::Fault,
+        statements::sql,
+    },
     timestamp::{from_millis, to_millis},
 };
 
@@ -19,28 +26,74 @@ const COLUMNS: usize = 6;
 /// Which of them is the intent.
 const INTENT: usize = 4;
 
+type Columns<'a> = [ValueRef<'a>; COLUMNS];
+
+/// A body as it is stored, and what is wrong with its row.
+pub(in super::super) struct StoredBody {
+    pub(in super::super) slot: i64,
+    /// A damaged one has a digest that no bytes have, so that it is never intact.
+    pub(in super::super) body: Body,
+    pub(in super::super) damage: Option<String>,
+}
+
 /// The bodies of an entry, in the order of their arrival.
-pub(in super::super) fn bodies(tx: &Connection, id: i64) -> Result<Vec<Body>, Fault> {
+pub(in super::super) fn bodies(tx: &Connection, id: i64) -> Result<Vec<StoredBody>, Fault> {
     let mut statement = tx.prepare_cached(sql::BODIES)?;
-    let bodies = statement.query_and_then([id], |row| body(id, row))?;
+    let bodies = statement.query_and_then([id], stored_body)?;
     bodies.collect()
 }
 
-fn body(id: i64, found: &SqlRow<'_>) -> Result<Body, Fault> {
-    verify(found, id, COLUMNS)?;
-    Ok(Body {
-        received_at: from_millis(found.get(1)?),
-        source: Source::from_name(text_in(found, 2)?).ok_or_else(|| damaged(id, "source"))?,
-        target: text_in(found, 3)?.into(),
-        intent: found.get::<_, Option<String>>(4)?.map(Into::into),
-        digest: digest(found.get_ref(5)?).ok_or_else(|| damaged(id, "digest"))?,
-        bytes: copied(found.get_ref(COLUMNS + 1)?),
+/// The body in the columns of `sql::body!` and the bytes after them.
+pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fault> {
+    let columns = columns(found)?;
+    let (checksum, bytes) = (found.get_ref(COLUMNS)?, found.get_ref(COLUMNS + 1)?);
+    let sound = sound(&columns, bytes).and_then(|body| verify(columns, checksum).map(|()| body));
+    let slot = found.get(0)?;
+    Ok(match sound {
+        Ok(body) => StoredBody { slot, body, damage: None },
+        Err(damaged) => {
+            StoredBody { slot, body: readable(&columns, bytes), damage: Some(cause(damaged)) }
+        }
     })
+}
+
+fn columns<'a>(found: &'a SqlRow<'_>) -> Result<Columns<'a>, Fault> {
+    let mut columns = [ValueRef::Null; COLUMNS];
+    for (number, column) in columns.iter_mut().enumerate() {
+        *column = found.get_ref(number)?;
+    }
+    Ok(columns)
+}
+
+fn sound(columns: &Columns<'_>, bytes: ValueRef<'_>) -> Result<Body, Damaged> {
+    let [_, received_at, source, target, intent, digest] = *columns;
+    Ok(Body {
+        received_at: from_millis(integer_in(received_at, "received_at")?),
+        source: Source::from_name(text_in(source, "source")?).ok_or("source")?,
+        target: text_in(target, "target")?.into(),
+        intent: optional_text_in(intent, "intent")?.map(Into::into),
+        digest: self::digest(digest).ok_or("digest")?,
+        bytes: bytes_in(bytes, "body")?,
+    })
+}
+
+/// As much of a damaged body as can be read.
+fn readable(columns: &Columns<'_>, bytes: ValueRef<'_>) -> Body {
+    let [_, received_at, source, target, intent, _] = *columns;
+    let source = text_in(source, "source").ok().and_then(Source::from_name);
+    Body {
+        received_at: from_millis(integer_in(received_at, "received_at").unwrap_or_default()),
+        source: source.unwrap_or(Source::Webhook),
+        target: lossy(target).unwrap_or_default().into(),
+        intent: lossy(intent).map(Into::into),
+        digest: Digest::from([0; 32]),
+        bytes: bytes_in(bytes, "body").unwrap_or_default(),
+    }
 }
 
 /// Writes a body into a slot, over the one that is there.
 pub(in super::super) fn put_body(tx: &Connection, slot: i64, body: &Body) -> Result<(), Fault> {
-    let columns: [_; COLUMNS] = [
+    let columns: Columns<'_> = [
         ValueRef::Integer(slot),
         ValueRef::Integer(to_millis(body.received_at)),
         text(body.source.as_str()),
@@ -53,20 +106,41 @@ pub(in super::super) fn put_body(tx: &Connection, slot: i64, body: &Body) -> Res
     execute(tx, sql::PUT_BODY, columns.into_iter().chain([checksum, bytes]))
 }
 
+/// The bodies of an entry, or the cause if none that has bytes is sound.
+///
+/// Damaged ones are told and written back with values of the right types, so that no statement fails because of them.
+/// Their digest is that of no bytes: they stay damaged.
+pub(in super::super) fn sound_bodies(
+    tx: &Tx<'_>,
+    id: i64,
+) -> Result<Result<Vec<Body>, String>, Fault> {
+    let stored = bodies(tx, id)?;
+    let mut cause = None;
+    for (number, stored) in stored.iter().enumerate() {
+        let Some(damage) = &stored.damage else { continue };
+        put_body(tx, stored.slot, &stored.body)?;
+        let damage = format!("body {}: {damage}", number + 1);
+        tx.found(Part::Body, format!("entry {id}, {damage}; deliver or collect the job again"));
+        cause.get_or_insert(damage);
+    }
+    let is_sound = |stored: &StoredBody| stored.damage.is_none() && stored.body.bytes.is_some();
+    Ok(match cause {
+        Some(cause) if !stored.iter().any(is_sound) => Err(cause),
+        _ => Ok(stored.into_iter().map(|stored| stored.body).collect()),
+    })
+}
+
 /// Gives a body an intent. A damaged one is left as it is: the next delivery replaces it.
 pub(in super::super) fn put_intent(tx: &Connection, slot: i64, intent: &str) -> Result<(), Fault> {
     let checksum = {
         let mut statement = tx.prepare_cached(sql::BODY_WITHOUT_BYTES)?;
         let mut found = statement.query([slot])?;
         let Some(row) = found.next()? else { return Ok(()) };
-        let mut columns = [ValueRef::Null; COLUMNS];
-        for (number, column) in columns.iter_mut().enumerate() {
-            *column = row.get_ref(number)?;
+        let mut columns = columns(row)?;
+        if verify(columns, row.get_ref(COLUMNS)?).is_err() {
+            return Ok(());
         }
-        match row.get_ref(COLUMNS)? {
-            ValueRef::Integer(expected) if checksum(columns) != expected => return Ok(()),
-            _ => columns[INTENT] = text(intent),
-        }
+        columns[INTENT] = text(intent);
         ValueRef::Integer(checksum(columns))
     };
     execute(tx, sql::PUT_INTENT, [ValueRef::Integer(slot), text(intent), checksum])

@@ -1,17 +1,21 @@
 use std::time::SystemTime;
 
 use article_webhook::{Event, JobId};
-use rusqlite::{Connection, OptionalExtension, Params, Row as SqlRow, types::ValueRef};
+use rusqlite::{Connection, Params, Row as SqlRow, types::ValueRef};
 
 use super::{
     checksum::checksum,
-    value::{count, damaged, execute, lossy, optional_text, text, text_in, verify},
+    damaged_entry::DamagedEntry,
+    value::{
+        Damaged, count_in, execute, integer_in, lossy, optional_integer_in, optional_text,
+        optional_text_in, text, text_in, verify,
+    },
 };
 use crate::{
     Entry, EntryKey, Failure, State,
     entry::FailureLine,
     rules::Row,
-    store::sqlite::{fault::Fault, statements::sql},
+    store::sqlite::{damage::Tx, fault::Fault, statements::sql},
     timestamp::{from_millis, to_millis},
 };
 
@@ -25,30 +29,45 @@ pub(in super::super) struct StoredRow {
 }
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 13;
+pub(super) const COLUMNS: usize = 13;
 
-/// Loads an entry by a statement that selects it.
+/// The values of the columns in the checksum, in the order of `sql::entry!`.
+pub(super) type Columns<'a> = [ValueRef<'a>; COLUMNS];
+
+/// Loads an entry by a statement that selects it. A damaged row is isolated, and is corrupt from now on.
 pub(in super::super) fn load(
-    tx: &Connection,
+    tx: &Tx<'_>,
     statement: &str,
     parameters: impl Params,
 ) -> Result<Option<StoredRow>, Fault> {
-    let mut statement = tx.prepare_cached(statement)?;
-    let mut found = statement.query(parameters)?;
-    found.next()?.map(stored).transpose()
+    let found = {
+        let mut statement = tx.prepare_cached(statement)?;
+        let mut found = statement.query(parameters)?;
+        found.next()?.map(stored).transpose()?
+    };
+    match found {
+        Some(Err(damaged)) => damaged.isolate(tx).map(Some),
+        Some(Ok(stored)) => Ok(Some(stored)),
+        None => Ok(None),
+    }
 }
 
 /// Loads an entry by its key.
-pub(in super::super) fn find(tx: &Connection, key: &EntryKey) -> Result<Option<StoredRow>, Fault> {
+pub(in super::super) fn find(tx: &Tx<'_>, key: &EntryKey) -> Result<Option<StoredRow>, Fault> {
     load(tx, sql::FIND, [key.job_id.as_str(), key.event.as_str()])
 }
 
 /// Writes the row of an entry back.
 pub(in super::super) fn save(tx: &Connection, stored: &StoredRow) -> Result<(), Fault> {
+    write(tx, sql::SAVE, stored)
+}
+
+/// Writes an entry by a statement with the parameters of `sql::entry!`.
+pub(super) fn write(tx: &Connection, statement: &str, stored: &StoredRow) -> Result<(), Fault> {
     let failures = failures_text(&stored.row.failures);
     let columns = columns(stored, failures.as_deref());
     let checksum = ValueRef::Integer(checksum(columns));
-    execute(tx, sql::SAVE, columns.into_iter().chain([checksum]))
+    execute(tx, statement, columns.into_iter().chain([checksum]))
 }
 
 /// Adds an entry and returns its id. `held` is the number of its bodies that have bytes.
@@ -72,8 +91,7 @@ pub(in super::super) fn add(
     Ok(stored.id)
 }
 
-/// The values of the columns in the checksum, in the order of `sql::entry!`.
-fn columns<'a>(stored: &'a StoredRow, failures: Option<&'a str>) -> [ValueRef<'a>; COLUMNS] {
+fn columns<'a>(stored: &'a StoredRow, failures: Option<&'a str>) -> Columns<'a> {
     let StoredRow { id, key, received_at, row } = stored;
     let time = |time| ValueRef::Integer(to_millis(time));
     [
@@ -93,43 +111,75 @@ fn columns<'a>(stored: &'a StoredRow, failures: Option<&'a str>) -> [ValueRef<'a
     ]
 }
 
-/// The entry in the columns of `sql::entry!`.
-pub(in super::super) fn stored(found: &SqlRow<'_>) -> Result<StoredRow, Fault> {
+/// The entry in the columns of `sql::entry!`, or what can be read of it.
+pub(in super::super) fn stored(
+    found: &SqlRow<'_>,
+) -> Result<Result<StoredRow, DamagedEntry>, Fault> {
+    let mut columns = [ValueRef::Null; COLUMNS];
+    for (number, column) in columns.iter_mut().enumerate() {
+        *column = found.get_ref(number)?;
+    }
+    let checksum = found.get_ref(COLUMNS)?;
     let id = found.get(0)?;
-    verify(found, id, COLUMNS)?;
-    let job_id: JobId = text_in(found, 1)?.parse().map_err(|_| damaged(id, "job_id"))?;
-    let key = EntryKey { job_id, event: Event::from(text_in(found, 2)?) };
-    let received_at = from_millis(found.get(3)?);
-    let state = State::from_name(text_in(found, 4)?).ok_or_else(|| damaged(id, "state"))?;
-    let at = from_millis(found.get(7)?);
-    let since = found.get::<_, Option<i64>>(8)?.map(from_millis);
+    let sound = sound(id, &columns).and_then(|stored| verify(columns, checksum).map(|()| stored));
+    Ok(sound.map_err(|damaged| DamagedEntry::new(id, &columns, damaged)))
+}
+
+fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredRow, Damaged> {
+    let [
+        _,
+        job_id,
+        event,
+        received_at,
+        state,
+        attempts,
+        fence,
+        at,
+        since,
+        interrupted,
+        conflicts,
+        cause,
+        failures,
+    ] = *columns;
+    let job_id: JobId = text_in(job_id, "job_id")?.parse().map_err(|_| "job_id")?;
+    let key = EntryKey { job_id, event: Event::from(text_in(event, "event")?) };
+    let received_at = from_millis(integer_in(received_at, "received_at")?);
+    let state = State::from_name(text_in(state, "state")?).ok_or("state")?;
+    let at = from_millis(integer_in(at, "at")?);
+    let since = optional_integer_in(since, "since")?.map(from_millis);
+    let interrupted = match interrupted {
+        ValueRef::Null => 0,
+        counted => count_in(counted, "interrupted")?,
+    };
     let row = Row {
         state,
-        attempts: count(found.get(5)?),
-        fence: found.get(6)?,
+        attempts: count_in(attempts, "attempts")?,
+        fence: integer_in(fence, "fence")?,
         at,
         since: since.unwrap_or_else(|| Row::assumed_since(state, received_at, at)),
-        interrupted: count(found.get::<_, Option<i64>>(9)?.unwrap_or_default()),
-        conflicts: count(found.get(10)?),
-        cause: lossy(found.get_ref(11)?),
-        failures: failures_in(found.get_ref(12)?),
+        interrupted,
+        conflicts: count_in(conflicts, "conflicts")?,
+        cause: optional_text_in(cause, "cause")?.map(str::to_owned),
+        failures: failures_in(failures)?,
     };
     Ok(StoredRow { id, key, received_at, row })
 }
 
-/// The entry as the inbox shows it, in the columns of `sql::shown!`.
-pub(in super::super) fn entry(found: &SqlRow<'_>) -> Result<Entry, Fault> {
-    let StoredRow { id, key, received_at, row } = stored(found)?;
+/// The entry as the inbox shows it, in the columns of `sql::shown!`. A damaged one is shown as corrupt.
+pub(in super::super) fn entry(found: &SqlRow<'_>, tx: &Tx<'_>) -> Result<Entry, Fault> {
+    let StoredRow { id, key, received_at, row } =
+        stored(found)?.unwrap_or_else(|damaged| damaged.shown(tx));
     let target = lossy(found.get_ref(COLUMNS + 1)?).unwrap_or_default();
     Ok(row.into_entry(id, key, received_at, target.into()))
 }
 
 /// The key of an entry, as text for a finding.
-pub(in super::super) fn key_text(tx: &Connection, id: i64) -> Result<Option<String>, Fault> {
-    let key = tx.prepare_cached(sql::KEY)?.query_row([id], |row| {
-        Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    });
-    Ok(key.optional()?)
+pub(in super::super) fn key_text(tx: &Tx<'_>, id: i64) -> Result<String, Fault> {
+    let mut statement = tx.prepare_cached(sql::LOAD)?;
+    let mut found = statement.query([id])?;
+    let Some(found) = found.next()? else { return Ok("of no job".to_owned()) };
+    let stored = stored(found)?.unwrap_or_else(|damaged| damaged.shown(tx));
+    Ok(stored.key.to_string().escape_debug().to_string())
 }
 
 /// Counts again how many bodies of an entry have bytes.
@@ -147,9 +197,8 @@ fn failures_text(failures: &[Failure]) -> Option<String> {
     Some(serde_json::to_string(&lines).expect("numbers and texts are written as JSON"))
 }
 
-/// Failures are for people. If they are damaged, their entry is still processed.
-fn failures_in(value: ValueRef<'_>) -> Vec<Failure> {
-    let text = value.as_str_or_null().ok().flatten();
-    let lines: Option<Vec<FailureLine>> = text.and_then(|text| serde_json::from_str(text).ok());
-    lines.unwrap_or_default().into_iter().map(Failure::from).collect()
+pub(super) fn failures_in(value: ValueRef<'_>) -> Result<Vec<Failure>, Damaged> {
+    let Some(text) = optional_text_in(value, "failures")? else { return Ok(Vec::new()) };
+    let lines: Vec<FailureLine> = serde_json::from_str(text).map_err(|_| "failures")?;
+    Ok(lines.into_iter().map(Failure::from).collect())
 }

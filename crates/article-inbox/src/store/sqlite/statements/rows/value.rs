@@ -1,11 +1,14 @@
 use bytes::Bytes;
 use rusqlite::{
-    Connection, Row as SqlRow, params_from_iter,
+    Connection, params_from_iter,
     types::{ToSqlOutput, ValueRef},
 };
 
 use super::checksum::checksum;
-use crate::{Digest, Error, store::sqlite::fault::Fault};
+use crate::{Digest, store::sqlite::fault::Fault};
+
+/// The name of a column whose value is none that this crate writes.
+pub(super) type Damaged = &'static str;
 
 /// Runs a statement with these parameters.
 pub(super) fn execute<'a>(
@@ -18,14 +21,25 @@ pub(super) fn execute<'a>(
     Ok(())
 }
 
-/// Checks the first columns of a row against the checksum in the column after them. Without a checksum, which an earlier
-/// version or a completion leaves, nothing is checked.
-pub(super) fn verify(found: &SqlRow<'_>, id: i64, columns: usize) -> Result<(), Fault> {
-    let ValueRef::Integer(expected) = found.get_ref(columns)? else {
-        return Ok(());
-    };
-    let columns: Result<Vec<_>, _> = (0..columns).map(|column| found.get_ref(column)).collect();
-    if checksum(columns?) == expected { Ok(()) } else { Err(damaged(id, "checksum")) }
+/// Checks columns against their checksum. Without one, which an earlier version or a completion leaves, nothing is
+/// checked.
+pub(super) fn verify<'a>(
+    columns: impl IntoIterator<Item = ValueRef<'a>>,
+    expected: ValueRef<'_>,
+) -> Result<(), Damaged> {
+    match expected {
+        ValueRef::Null => Ok(()),
+        ValueRef::Integer(expected) if checksum(columns) == expected => Ok(()),
+        _ => Err("checksum"),
+    }
+}
+
+/// What is wrong with a row, for its cause.
+pub(super) fn cause(damaged: Damaged) -> String {
+    match damaged {
+        "checksum" => "its checksum does not match".to_owned(),
+        column => format!("its {column} is damaged"),
+    }
 }
 
 pub(super) fn text(value: &str) -> ValueRef<'_> {
@@ -37,41 +51,47 @@ pub(super) fn optional_text(value: Option<&str>) -> ValueRef<'_> {
 }
 
 pub(in super::super) fn digest(value: ValueRef<'_>) -> Option<Digest> {
-    let bytes: [u8; 32] = bytes(value)?.try_into().ok()?;
+    let bytes: [u8; 32] = value.as_blob().ok()?.try_into().ok()?;
     Some(bytes.into())
 }
 
-pub(in super::super) fn bytes(value: ValueRef<'_>) -> Option<&[u8]> {
-    match value {
-        ValueRef::Blob(bytes) => Some(bytes),
-        _ => None,
-    }
+pub(super) fn bytes_in(value: ValueRef<'_>, column: Damaged) -> Result<Option<Bytes>, Damaged> {
+    let bytes = value.as_blob_or_null().map_err(|_| column)?;
+    Ok(bytes.map(Bytes::copy_from_slice))
 }
 
-pub(super) fn copied(value: ValueRef<'_>) -> Option<Bytes> {
-    bytes(value).map(Bytes::copy_from_slice)
+pub(super) fn text_in<'a>(value: ValueRef<'a>, column: Damaged) -> Result<&'a str, Damaged> {
+    value.as_str().map_err(|_| column)
 }
 
-/// A text, borrowed from the row.
-pub(in super::super) fn text_in<'a>(row: &'a SqlRow<'_>, column: usize) -> Result<&'a str, Fault> {
-    Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
+pub(super) fn optional_text_in<'a>(
+    value: ValueRef<'a>,
+    column: Damaged,
+) -> Result<Option<&'a str>, Damaged> {
+    value.as_str_or_null().map_err(|_| column)
 }
 
-/// A text for people. If it is damaged, its entry is still processed.
+pub(super) fn integer_in(value: ValueRef<'_>, column: Damaged) -> Result<i64, Damaged> {
+    value.as_i64().map_err(|_| column)
+}
+
+pub(super) fn optional_integer_in(
+    value: ValueRef<'_>,
+    column: Damaged,
+) -> Result<Option<i64>, Damaged> {
+    value.as_i64_or_null().map_err(|_| column)
+}
+
+pub(super) fn count_in(value: ValueRef<'_>, column: Damaged) -> Result<u32, Damaged> {
+    u32::try_from(integer_in(value, column)?).map_err(|_| column)
+}
+
+/// As much of a text as can be read.
 pub(in super::super) fn lossy(value: ValueRef<'_>) -> Option<String> {
     match value {
-        ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            Some(String::from_utf8_lossy(text).into_owned())
+        }
         _ => None,
     }
-}
-
-pub(super) fn count(value: i64) -> u32 {
-    u32::try_from(value.max(0)).unwrap_or(u32::MAX)
-}
-
-pub(super) fn damaged(id: i64, column: &str) -> Fault {
-    Error::damaged(format!(
-        "entry {id} is damaged: its {column} is none, restore a backup or remove it"
-    ))
-    .into()
 }

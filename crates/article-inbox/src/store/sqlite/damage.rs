@@ -1,0 +1,17 @@
+//! Damage of the files: how it is found, what is built again, and how it is told.
+
+mod findings;
+mod integrity;
+mod log_file;
+
+mod transaction;
+
+mod mend;
+
+pub(super) use self::{
+    findings::{Findings, Part},
+    integrity::{Integrity, integrity},
+    log_file::unreadable,
+    mend::{build_again, judge, mend},
+    transaction::Tx,
+};

@@ -1,0 +1,101 @@
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::telemetry;
+
+/// How many findings are kept. The log has all of them.
+const MOST: usize = 32;
+
+/// The least time between two attempts to build indexes again while the store is open.
+const PAUSE: Duration = Duration::from_secs(300);
+
+/// The damage that was found since the store was opened. Each finding is a sentence.
+#[derive(Debug, Default)]
+pub(in crate::store::sqlite) struct Findings(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    findings: Vec<String>,
+    built_again: Option<Instant>,
+}
+
+impl Findings {
+    /// Adds a finding, and tells it by log and metric. One that is known is not told again.
+    pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
+        let findings = &mut self.known().findings;
+        if findings.contains(&finding) {
+            return;
+        }
+        telemetry::damage_found(part.as_str(), &finding);
+        if findings.len() < MOST {
+            findings.push(finding);
+        }
+    }
+
+    /// The findings, the oldest first.
+    pub(in crate::store::sqlite) fn all(&self) -> Vec<String> {
+        self.known().findings.clone()
+    }
+
+    /// Whether indexes may be built again, because that was not tried for some minutes. It counts as tried now.
+    pub(in crate::store::sqlite) fn may_build_again(&self) -> bool {
+        let (known, now) = (&mut self.known(), Instant::now());
+        let may = known.built_again.is_none_or(|built| now.duration_since(built) >= PAUSE);
+        if may {
+            known.built_again = Some(now);
+        }
+        may
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The part of the files that is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store::sqlite) enum Part {
+    /// The log: commits in it cannot be read.
+    Log,
+    /// An index: it was built again.
+    Index,
+    /// Pages that cannot be built again.
+    Page,
+    /// The row of an entry.
+    Entry,
+    /// The row of a body, or its bytes.
+    Body,
+    /// The row of a hint.
+    Hint,
+}
+
+impl Part {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Index => "index",
+            Self::Page => "page",
+            Self::Entry => "entry",
+            Self::Body => "body",
+            Self::Hint => "hint",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_kept_once_and_their_number_is_bounded() {
+        let findings = Findings::default();
+        for number in 0..100 {
+            findings.add(Part::Entry, format!("entry {number} is damaged"));
+            findings.add(Part::Entry, "entry 0 is damaged".to_owned());
+        }
+        assert_eq!(findings.all().len(), MOST);
+        assert_eq!(findings.all()[1], "entry 1 is damaged");
+    }
+}

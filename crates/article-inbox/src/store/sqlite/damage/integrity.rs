@@ -1,0 +1,175 @@
+//! Damage of the pages, and indexes that differ from their tables.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rusqlite::Connection;
+
+use crate::store::sqlite::fault::Fault;
+
+/// What a check of the pages and of the indexes found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::store::sqlite) struct Integrity {
+    /// Indexes that differ from their tables, or have damaged pages. [`rebuild`] builds them again.
+    pub(in crate::store::sqlite) indexes: BTreeSet<String>,
+    /// Damage of pages that hold what nothing else holds, in SQLite's words.
+    pub(in crate::store::sqlite) pages: BTreeSet<String>,
+}
+
+/// Checks the pages of the whole file, and each index of the inbox against its table. What is in the application's own
+/// tables is not judged. Damaged values in rows are found elsewhere.
+pub(in crate::store::sqlite) fn integrity(connection: &Connection) -> Result<Integrity, Fault> {
+    let trees = trees(connection)?;
+    let mut found = Integrity::default();
+    for tree in trees.values() {
+        let Tree::Table(table) = tree else { continue };
+        for line in lines(connection, &format!("PRAGMA integrity_check('{table}')"))? {
+            found.add(&line, &trees);
+        }
+    }
+    // The check of a table does not notice a page that belongs to something else as well.
+    for line in lines(connection, "PRAGMA quick_check(1000)")? {
+        if is_about_pages(&line) {
+            found.add(&line, &trees);
+        }
+    }
+    Ok(found)
+}
+
+/// Builds all indexes of the inbox again, and the hints, which are sorted by their key. Runs in a transaction.
+pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
+    Ok(tx.execute_batch("REINDEX article_inbox_entries; REINDEX article_inbox_hints")?)
+}
+
+impl Integrity {
+    pub(in crate::store::sqlite) fn is_sound(&self) -> bool {
+        self.indexes.is_empty() && self.pages.is_empty()
+    }
+
+    /// Everything that was found, in words.
+    pub(super) fn lines(self) -> BTreeSet<String> {
+        self.indexes.into_iter().chain(self.pages).collect()
+    }
+
+    /// Adds what a line of a check says.
+    fn add(&mut self, line: &str, trees: &HashMap<u64, Tree>) {
+        let is_of_pages = match tree(line) {
+            Some(root) => match trees.get(&root) {
+                // A page that two trees refer to may hold anything.
+                _ if line.contains("2nd reference") => true,
+                Some(Tree::Index(name)) => {
+                    self.indexes.insert(name.clone());
+                    false
+                }
+                Some(Tree::Table(_)) => true,
+                None => false,
+            },
+            None if is_harmless(line) => false,
+            None => match line.rsplit_once(" index ") {
+                Some((_, name)) => {
+                    self.indexes.insert(name.to_owned());
+                    false
+                }
+                None => true,
+            },
+        };
+        if is_of_pages {
+            self.pages.insert(line.to_owned());
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Tree {
+    Table(String),
+    Index(String),
+}
+
+/// The tables and indexes of the inbox, and the schema, by the pages of their roots.
+fn trees(connection: &Connection) -> Result<HashMap<u64, Tree>, Fault> {
+    let ours = "SELECT rootpage, type = 'table', name FROM sqlite_schema WHERE tbl_name LIKE 'article\\_inbox\\_%' ESCAPE '\\' \
+        AND type IN ('table', 'index')";
+    let mut statement = connection.prepare(ours)?;
+    let trees = statement.query_map([], |row| {
+        let tree = if row.get(1)? { Tree::Table } else { Tree::Index };
+        Ok((row.get::<_, i64>(0)?.unsigned_abs(), tree(row.get(2)?)))
+    })?;
+    let mut trees: HashMap<_, _> = trees.collect::<Result<_, _>>()?;
+    // The check of the schema includes the list of free pages.
+    trees.insert(1, Tree::Table("sqlite_schema".to_owned()));
+    Ok(trees)
+}
+
+/// The lines of all rows that a check returns.
+fn lines(connection: &Connection, check: &str) -> Result<Vec<String>, Fault> {
+    let mut statement = connection.prepare(check)?;
+    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let lines = rows.iter().flat_map(|row| row.lines());
+    Ok(lines.filter(|line| *line != "ok" && !line.starts_with("***")).map(str::to_owned).collect())
+}
+
+/// The root of the tree in which a line has found damage: `Tree 7 page 9 cell 0: …`.
+fn tree(line: &str) -> Option<u64> {
+    line.strip_prefix("Tree ")?.split(' ').next()?.parse().ok()
+}
+
+fn is_about_pages(line: &str) -> bool {
+    ["Tree ", "Freelist: ", "Page ", "max rootpage", "incremental_vacuum"]
+        .iter()
+        .any(|words| line.starts_with(words))
+}
+
+/// A page that nothing uses only takes space. Wrong values are isolated with their rows.
+fn is_harmless(line: &str) -> bool {
+    line.ends_with(": never used")
+        || line.contains(" value in ")
+        || line.starts_with("CHECK constraint failed in ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str) -> Integrity {
+        let table = Tree::Table("article_inbox_entries".into());
+        let index = Tree::Index("article_inbox_entries_by_time".into());
+        let trees = HashMap::from([(1, table.clone()), (4, table), (6, index)]);
+        let mut found = Integrity::default();
+        found.add(line, &trees);
+        found
+    }
+
+    #[test]
+    fn each_kind_of_finding_is_told_apart() {
+        let by_time = BTreeSet::from(["article_inbox_entries_by_time".to_owned()]);
+        for line in [
+            "row 5 missing from index article_inbox_entries_by_time",
+            "wrong # of entries in index article_inbox_entries_by_time",
+            "rowid not at end-of-record for row 5 of index article_inbox_entries_by_time",
+            "Tree 6 page 9 cell 0: Rowid 5 out of order",
+        ] {
+            let Integrity { indexes, pages } = found(line);
+            assert_eq!((indexes, pages.len()), (by_time.clone(), 0), "{line}");
+        }
+        for line in [
+            "Tree 4 page 9: btreeInitPage() returns error code 11",
+            "Tree 1 page 1: free space corruption",
+            "Tree 6 page 9: 2nd reference to page 12",
+            "Tree 99 page 9: 2nd reference to page 12",
+            "Freelist: size is 3 but should be 4",
+            "row not in PRIMARY KEY order for article_inbox_meta",
+            "something that a later SQLite says",
+        ] {
+            let Integrity { indexes, pages } = found(line);
+            assert_eq!((indexes.len(), pages.len()), (0, 1), "{line}");
+        }
+        for line in [
+            "Tree 99 page 9: free space corruption",
+            "Page 12: never used",
+            "NULL value in article_inbox_entries.at",
+            "CHECK constraint failed in article_inbox_entries",
+        ] {
+            assert!(found(line).is_sound(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What is done about damage that was found.
+
+use std::{path::Path, time::SystemTime};
+
+use rusqlite::Connection;
+
+use super::{Findings, Integrity, Tx, findings::Part, integrity, integrity::rebuild};
+use crate::{
+    Error,
+    store::sqlite::{
+        connection::{damaged, refused},
+        fault::Fault,
+        statements,
+    },
+};
+
+/// Files up to this size are searched for damage at start, and larger ones in the background.
+const AT_START: u64 = 64 << 20;
+
+/// Refuses a database with damage that [`mend`] cannot mend. It changes nothing. `None` if the file is too large to be
+/// searched now.
+pub(in crate::store::sqlite) fn judge(
+    connection: &Connection,
+    path: &Path,
+) -> Result<Option<Integrity>, Error> {
+    // The file is not opened: closing it would release the locks that this process holds on it.
+    if path.metadata().map_or(0, |metadata| metadata.len()) > AT_START {
+        return Ok(None);
+    }
+    let judge = || -> Result<Integrity, Fault> {
+        let found = integrity(connection)?;
+        if found.indexes.is_empty() || !found.pages.is_empty() {
+            return Ok(found);
+        }
+        // The pages of an index may be damaged. Whether it can be built anew shows when that is tried, in memory.
+        connection.execute_batch("PRAGMA cache_spill = OFF")?;
+        let tx = connection.unchecked_transaction()?;
+        let after = match rebuild(&tx) {
+            Ok(()) => integrity(&tx)?,
+            // Two damaged rows have one key.
+            Err(fault) if fault.is_constraint() => Integrity::default(),
+            Err(fault) => return Err(fault),
+        };
+        tx.rollback()?;
+        connection.execute_batch("PRAGMA cache_spill = ON")?;
+        Ok(if after.is_sound() { found } else { Integrity { pages: after.lines(), ..found } })
+    };
+    match judge() {
+        Ok(found) if found.pages.is_empty() => Ok(Some(found)),
+        Ok(_) => Err(damaged(path)),
+        Err(fault) => Err(at_start(path, fault)),
+    }
+}
+
+/// Builds indexes again that differ from their tables, and isolates damaged rows, in one transaction.
+pub(in crate::store::sqlite) fn mend(
+    connection: &Connection,
+    path: &Path,
+    found: &Integrity,
+    (findings, now): (&Findings, SystemTime),
+) -> Result<(), Error> {
+    let mend = || -> Result<bool, Fault> {
+        let tx = connection.unchecked_transaction()?;
+        let is_sound = mend_in(&Tx::new(&tx, findings, now), found)?;
+        let ended = if is_sound { tx.commit() } else { tx.rollback() };
+        Ok(ended.map(|()| is_sound)?)
+    };
+    match mend() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(damaged(path)),
+        Err(fault) => Err(at_start(path, fault)),
+    }
+}
+
+/// Mends in a transaction. `false` if there is still damage then.
+pub(super) fn mend_in(tx: &Tx<'_>, found: &Integrity) -> Result<bool, Fault> {
+    if !found.indexes.is_empty() {
+        rebuild_all(tx)?;
+    }
+    let suspects = statements::scan(tx)?;
+    if !suspects.is_empty() {
+        statements::isolate(tx, &suspects)?;
+        // A row was in an index by a value that it no longer has.
+        rebuild(tx)?;
+    }
+    if found.indexes.is_empty() && suspects.is_empty() {
+        return Ok(true);
+    }
+    for index in &found.indexes {
+        tx.found(
+            Part::Index,
+            format!("the index {index} differed from its table, and was built again"),
+        );
+    }
+    Ok(integrity(tx)?.is_sound())
+}
+
+fn rebuild_all(tx: &Tx<'_>) -> Result<(), Fault> {
+    match rebuild(tx) {
+        Err(fault) if fault.is_constraint() => {}
+        rebuilt => return rebuilt,
+    }
+    // Without this, an update fails because the index lacks the old value.
+    tx.execute_batch("PRAGMA writable_schema = ON")?;
+    let separated = statements::separate_twins(tx);
+    tx.execute_batch("PRAGMA writable_schema = OFF")?;
+    separated?;
+    rebuild(tx)
+}
+
+/// Builds all indexes again, in a transaction of the writer, while the store is open.
+pub(in crate::store::sqlite) fn build_again(tx: &Tx<'_>) -> Result<(), Fault> {
+    rebuild_all(tx)?;
+    tx.found(Part::Index, "SQLite found damage, and all indexes were built again".to_owned());
+    Ok(())
+}
+
+fn at_start(path: &Path, fault: Fault) -> Error {
+    match fault {
+        Fault::Sql(error) => refused(path, &error),
+        Fault::Ours(error) => error,
+    }
+}

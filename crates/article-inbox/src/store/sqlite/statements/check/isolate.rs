@@ -1,0 +1,54 @@
+use rusqlite::OptionalExtension;
+
+use super::Suspects;
+use crate::{
+    State,
+    store::sqlite::{
+        damage::{Part, Tx},
+        fault::Fault,
+        statements::{hint, rows, sql},
+    },
+};
+
+/// Isolates damaged rows, so that no statement fails because of them, and tells each.
+pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
+    for id in suspects.entries.iter().chain(&suspects.held) {
+        // Loading isolates.
+        rows::load(tx, sql::LOAD, [id])?;
+        rows::count_held(tx, *id)?;
+    }
+    for id in &suspects.held {
+        tx.found(
+            Part::Entry,
+            format!("entry {id}: the number of its bodies was wrong, and was counted again"),
+        );
+    }
+    for id in &suspects.bodies {
+        let Err(cause) = rows::sound_bodies(tx, *id)? else { continue };
+        let Some(mut stored) = rows::load(tx, sql::LOAD, [id])? else { continue };
+        if let State::Waiting | State::Leased = stored.row.state {
+            stored.row.find_damaged(cause, tx.now());
+            rows::save(tx, &stored)?;
+        }
+    }
+    if suspects.hints > 0 {
+        hint::rewrite(tx)?;
+    }
+    Ok(())
+}
+
+/// Gives each entry a key of its own, which an index was to enforce. Those that are damaged, or else all but the first,
+/// get another name.
+pub(crate) fn separate_twins(tx: &Tx<'_>) -> Result<(), Fault> {
+    let mut statement = tx.prepare(sql::TWINS)?;
+    let twins = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    for id in twins {
+        let mut statement = tx.prepare(sql::LOAD)?;
+        let damaged =
+            statement.query_row([id], |row| Ok(rows::stored(row))).optional()?.transpose()?;
+        if let Some(Err(damaged)) = damaged {
+            damaged.isolate_renamed(tx)?;
+        }
+    }
+    Ok(())
+}

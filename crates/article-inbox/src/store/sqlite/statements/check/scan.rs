@@ -1,0 +1,90 @@
+use std::collections::BTreeSet;
+
+use super::BATCH;
+use crate::store::sqlite::{
+    damage::Tx,
+    fault::Fault,
+    statements::{
+        hint,
+        rows::{self, SLOTS},
+        sql,
+    },
+};
+
+/// Rows that are damaged. They are isolated by the connection that writes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Suspects {
+    /// Entries whose rows are damaged.
+    pub(super) entries: BTreeSet<i64>,
+    /// Entries with bodies whose rows are damaged.
+    pub(super) bodies: BTreeSet<i64>,
+    /// Entries whose number of bodies is wrong.
+    pub(super) held: BTreeSet<i64>,
+    /// How many hints cannot be read.
+    pub(super) hints: usize,
+}
+
+impl Suspects {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn findings(&self) -> Vec<String> {
+        let of = |ids: &BTreeSet<i64>, what: &'static str| {
+            ids.iter().map(move |id| format!("entry {id}: {what}")).collect::<Vec<_>>()
+        };
+        let mut findings =
+            of(&self.entries, "its row is damaged, deliver or collect its job again");
+        findings
+            .extend(of(&self.bodies, "a body's row is damaged, deliver or collect its job again"));
+        findings.extend(of(&self.held, "its number of bodies is wrong, start the receiver again"));
+        if self.hints > 0 {
+            findings.push(format!("{} hints cannot be read", self.hints));
+        }
+        findings
+    }
+}
+
+/// Looks at every row of the inbox, also at those that no index leads to. The bytes of bodies are not read.
+pub(crate) fn scan(tx: &Tx<'_>) -> Result<Suspects, Fault> {
+    let mut suspects = Suspects::default();
+    batches(|last| {
+        let mut statement = tx.prepare_cached(sql::SCAN_ENTRIES)?;
+        let mut rows = statement.query([last, BATCH])?;
+        let mut end = None;
+        while let Some(row) = rows.next()? {
+            let id = row.get(0)?;
+            if rows::stored(row)?.is_err() {
+                suspects.entries.insert(id);
+            } else if row.get("wrong")? {
+                suspects.held.insert(id);
+            }
+            end = Some(id);
+        }
+        Ok(end)
+    })?;
+    batches(|last| {
+        let mut statement = tx.prepare_cached(sql::SCAN_BODIES)?;
+        let mut rows = statement.query([last, BATCH])?;
+        let mut end = None;
+        while let Some(row) = rows.next()? {
+            let stored = rows::stored_body(row)?;
+            if stored.damage.is_some() {
+                suspects.bodies.insert(stored.slot.div_euclid(SLOTS));
+            }
+            end = Some(stored.slot);
+        }
+        Ok(end)
+    })?;
+    suspects.hints = hint::read_all(tx)?.unreadable;
+    Ok(suspects)
+}
+
+/// Reads batches until one is empty. A batch begins after the last row of the one before.
+fn batches(mut batch: impl FnMut(i64) -> Result<Option<i64>, Fault>) -> Result<(), Fault> {
+    let mut last = i64::MIN;
+    while let Some(end) = batch(last)? {
+        last = end;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+use std::time::SystemTime;
+
+use article_webhook::{Event, JobId};
+use rusqlite::OptionalExtension;
+
+use super::{
+    entry::{Columns, StoredRow, failures_in, write},
+    value::{Damaged, cause, count_in, integer_in, lossy, text_in},
+};
+use crate::{
+    EntryKey, State,
+    rules::Row,
+    store::sqlite::{
+        damage::{Part, Tx},
+        fault::Fault,
+        statements::sql,
+    },
+    timestamp::{from_millis, to_millis},
+};
+
+/// The longest part of an unreadable job id that is kept.
+const LONGEST_NAME: usize = 200;
+
+/// An entry whose row is damaged, as far as it can be read: it is corrupt.
+#[derive(Debug)]
+pub(in super::super) struct DamagedEntry {
+    id: i64,
+    /// `None` if it cannot be read.
+    job_id: Option<JobId>,
+    /// A name for operators, if the job id cannot be read.
+    name: String,
+    event: Event,
+    received_at: Option<SystemTime>,
+    row: Row,
+}
+
+impl DamagedEntry {
+    pub(super) fn new(id: i64, columns: &Columns<'_>, damaged: Damaged) -> Self {
+        let [_, job_id, event, received_at, _, attempts, fence, at, _, _, conflicts, _, failures] =
+            *columns;
+        let time = |value, column| integer_in(value, column).ok().map(from_millis);
+        let received_at = time(received_at, "received_at");
+        let at = time(at, "at").or(received_at).unwrap_or(SystemTime::UNIX_EPOCH);
+        let name = lossy(job_id).unwrap_or_default();
+        let row = Row {
+            state: State::Corrupt,
+            attempts: count_in(attempts, "attempts").unwrap_or_default(),
+            fence: integer_in(fence, "fence").unwrap_or_default(),
+            conflicts: count_in(conflicts, "conflicts").unwrap_or_default(),
+            cause: Some(cause(damaged)),
+            failures: failures_in(failures).unwrap_or_default(),
+            ..Row::new(at)
+        };
+        Self {
+            id,
+            job_id: text_in(job_id, "job_id").ok().and_then(|job_id| job_id.parse().ok()),
+            name: readable(&name),
+            event: Event::from(&*lossy(event).unwrap_or_default()),
+            received_at,
+            row,
+        }
+    }
+
+    /// The place among the entries that are due.
+    pub(in super::super) fn order(&self) -> (SystemTime, i64) {
+        (self.row.at, self.id)
+    }
+
+    /// The entry as it is shown while it is not isolated: by a connection that only reads.
+    pub(super) fn shown(self, tx: &Tx<'_>) -> StoredRow {
+        let stored = self.stored(tx.now());
+        tell(tx, &stored);
+        stored
+    }
+
+    /// Isolates the entry: its row is corrupt and sound from now on.
+    pub(in super::super) fn isolate(self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
+        let mut stored = self.stored(tx.now());
+        stored.row.find_damaged(stored.row.cause.clone().unwrap_or_default(), tx.now());
+        // Greater than any number that claims have counted to, so that the fence of no earlier lease comes again.
+        stored.row.fence = stored.row.fence.max(to_millis(tx.now()));
+        while is_taken(tx, &stored)? {
+            stored.key.job_id = name_of(&format!("{}_", stored.key.job_id), stored.id);
+        }
+        write(tx, sql::ISOLATE, &stored)?;
+        tell(tx, &stored);
+        Ok(stored)
+    }
+
+    /// Isolates the entry under another job id, because an entry of its job exists.
+    pub(in super::super) fn isolate_renamed(self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
+        Self { job_id: None, ..self }.isolate(tx)
+    }
+
+    fn stored(self, now: SystemTime) -> StoredRow {
+        let Self { id, job_id, name, event, received_at, row } = self;
+        // No real job may be mistaken for this one.
+        let job_id = job_id.unwrap_or_else(|| name_of(&name, id));
+        let key = EntryKey { job_id, event };
+        StoredRow { id, key, received_at: received_at.unwrap_or(now), row }
+    }
+}
+
+/// A text with the characters that a job id may have.
+fn readable(text: &str) -> String {
+    let allowed =
+        |char: char| if char.is_ascii_alphanumeric() || "-_.:".contains(char) { char } else { '_' };
+    text.chars().map(allowed).take(LONGEST_NAME).collect()
+}
+
+fn name_of(name: &str, id: i64) -> JobId {
+    let name: String = name.chars().take(LONGEST_NAME).collect();
+    format!("{name}_damaged_{id}").parse().expect("letters, digits and underscores are a job id")
+}
+
+/// Whether another entry has the key.
+fn is_taken(tx: &Tx<'_>, stored: &StoredRow) -> Result<bool, Fault> {
+    let StoredRow { id, key, .. } = stored;
+    let mut statement = tx.prepare_cached(sql::FIND_ID)?;
+    let key = [key.job_id.as_str(), key.event.as_str()];
+    let found = statement.query_row(key, |row| row.get::<_, i64>(0)).optional()?;
+    Ok(found.is_some_and(|found| found != *id))
+}
+
+fn tell(tx: &Tx<'_>, stored: &StoredRow) {
+    let StoredRow { id, key, row, .. } = stored;
+    let (key, cause) = (key.to_string(), row.cause.as_deref().unwrap_or_default());
+    let key = key.escape_debug();
+    tx.found(
+        Part::Entry,
+        format!("entry {id}, {key}, is corrupt: {cause}; deliver or collect the job again, or requeue it"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unreadable_job_id_becomes_one_that_operators_can_write() {
+        assert_eq!(
+            name_of(&readable("job 1\u{1b}[2J\u{fffd}"), 7).as_str(),
+            "job_1__2J__damaged_7"
+        );
+        assert_eq!(name_of("", 7).as_str(), "_damaged_7");
+        assert!(name_of(&readable(&"ä".repeat(500)), i64::MAX).as_str().len() < 255);
+    }
+}

@@ -1,0 +1,103 @@
+//! How a call reaches the connections, and what is done when SQLite reports damage to it.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use rusqlite::Connection;
+
+use super::SqliteStore;
+use crate::{
+    Error,
+    store::{
+        interface::{Pending, Store},
+        sqlite::{
+            damage::{Tx, build_again},
+            fault::Fault,
+            writer::{Answer, store_has_stopped},
+        },
+    },
+};
+
+/// The memory that a call without a body takes while it waits.
+pub(super) const CALL_BYTES: usize = 512;
+
+impl SqliteStore {
+    /// Runs in the next transaction of the writer.
+    pub(super) fn write<'a, T: Send + 'static>(
+        &'a self,
+        bytes: usize,
+        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+    ) -> Pending<'a, T> {
+        let run = Arc::new(Mutex::new(run));
+        Box::pin(async move {
+            match self.push(bytes, &run)?.wait().await {
+                Err(error) if error.is_damage() && self.build_again().await => {
+                    self.push(bytes, &run)?.wait().await
+                }
+                answer => answer,
+            }
+        })
+    }
+
+    fn push<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        run: &Arc<Mutex<impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static>>,
+    ) -> Result<Answer<T>, Error> {
+        let (run, findings) = (Arc::clone(run), Arc::clone(&self.handle.findings));
+        self.handle.queue.push(bytes, move |connection: &Connection, now| {
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            run(&Tx::new(connection, &findings, now), now)
+        })
+    }
+
+    /// Runs on the connection that reads, in a thread that may block.
+    pub(super) fn read<'a, T: Send + 'static>(
+        &'a self,
+        run: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static,
+    ) -> Pending<'a, T> {
+        let run = Arc::new(run);
+        Box::pin(async move {
+            match self.read_once(&run).await {
+                Err(error) if error.is_damage() && self.build_again().await => {
+                    self.read_once(&run).await
+                }
+                answer => answer,
+            }
+        })
+    }
+
+    async fn read_once<T: Send + 'static>(
+        &self,
+        run: &Arc<impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static>,
+    ) -> Result<T, Error> {
+        self.handle.check_open()?;
+        let (run, findings, now) = (Arc::clone(run), Arc::clone(&self.handle.findings), self.now());
+        let read = move |connection: &Connection| run(&Tx::new(connection, &findings, now));
+        let reader = Arc::clone(&self.handle.reader);
+        blocking(move || reader.read(read)).await
+    }
+
+    /// Builds the indexes again, because SQLite reported damage, unless that was tried some minutes ago. Whether it
+    /// was done.
+    async fn build_again(&self) -> bool {
+        if !self.handle.findings.may_build_again() {
+            return false;
+        }
+        let run = Arc::new(Mutex::new(|tx: &Tx<'_>, _| build_again(tx)));
+        let pushed = self.push(CALL_BYTES, &run);
+        match pushed {
+            Ok(answer) => answer.wait().await.is_ok(),
+            Err(_) => false,
+        }
+    }
+}
+
+/// Runs in a thread that may block.
+pub(super) async fn blocking<T: Send + 'static>(
+    run: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(run).await.map_err(|_| store_has_stopped())?
+}

@@ -1,0 +1,111 @@
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use rusqlite::InterruptHandle;
+
+use super::{command_queue::CommandQueue, failure::store_has_stopped};
+use crate::{
+    Clock, Error,
+    store::sqlite::{
+        connection,
+        damage::{Findings, Part, Tx, build_again, integrity},
+        fault::Fault,
+        statements,
+    },
+    telemetry,
+    timestamp::rounded,
+};
+
+/// The pause between two attempts to end a statement.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A thread that looks for damage in a file that is too large to be searched before it is opened. It reads on a
+/// connection of its own, and mends through the writer. Dropping this ends it.
+pub(in crate::store::sqlite) struct Inspector {
+    stop: Arc<AtomicBool>,
+    interrupt: InterruptHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Inspector {
+    pub(in crate::store::sqlite) fn start(
+        path: &Path,
+        clock: Clock,
+        queue: Arc<CommandQueue>,
+        findings: Arc<Findings>,
+    ) -> Result<Self, Error> {
+        let connection = connection::open_reader(path)?;
+        let interrupt = connection.get_interrupt_handle();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let inspect = move || {
+            let tx = Tx::new(&connection, &findings, rounded(clock.now()));
+            let outcome = inspect(&tx, &queue, &findings);
+            let Err(error) = outcome.map_err(Error::from) else { return };
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            telemetry::store_failed("check", &error);
+            if error.is_damage() {
+                findings.add(Part::Page, damaged_pages());
+            }
+        };
+        let thread = thread::Builder::new().name("article-inbox-check".into()).spawn(inspect);
+        let thread = thread.map_err(|error| store_has_stopped().because(error))?;
+        Ok(Self { stop, interrupt, thread: Some(thread) })
+    }
+}
+
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else { return };
+        // An interruption reaches only a statement that runs.
+        while !thread.is_finished() {
+            self.interrupt.interrupt();
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn inspect(tx: &Tx<'_>, queue: &CommandQueue, findings: &Arc<Findings>) -> Result<(), Fault> {
+    let found = integrity(tx)?;
+    if !found.pages.is_empty() {
+        tx.found(Part::Page, damaged_pages());
+    }
+    if !found.indexes.is_empty() {
+        mend(queue, findings, build_again)?;
+        if !integrity(tx)?.indexes.is_empty() {
+            tx.found(Part::Page, damaged_pages());
+        }
+    }
+    let suspects = statements::scan(tx)?;
+    if !suspects.is_empty() {
+        mend(queue, findings, move |tx| statements::isolate(tx, &suspects))?;
+    }
+    Ok(())
+}
+
+/// Mends in a transaction of the writer, and waits for it.
+fn mend(
+    queue: &CommandQueue,
+    findings: &Arc<Findings>,
+    mend: impl Fn(&Tx<'_>) -> Result<(), Fault> + Send + 'static,
+) -> Result<(), Fault> {
+    let findings = Arc::clone(findings);
+    let answer =
+        queue.push(0, move |connection, now| mend(&Tx::new(connection, &findings, now)))?;
+    Ok(answer.wait_in_a_thread()?)
+}
+
+fn damaged_pages() -> String {
+    "pages of the database are damaged: stop the receiver, and restore a backup; what can be read is worked on until then"
+        .to_owned()
+}

@@ -1,0 +1,100 @@
+//! Flips single bits in databases with entries in each state, opens them, and works on them to the end.
+//!
+//! A place is one bit of the database or of its log; the long form also zeroes and tears whole pages. Each place gets a
+//! copy of the files. The store opens the copy, looks for damage, runs a worker, takes one new delivery and one old one
+//! again, closes and opens again. What it did is compared with what it does without damage ([`judge`]).
+//!
+//! It tries some hundred places, or 20,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
+//! of it. `-- --count 5000` sets the number of places.
+
+#![allow(clippy::print_stdout)] // a program may
+
+mod base;
+mod judge;
+mod places;
+mod report;
+mod story;
+mod trial;
+
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use base::Base;
+use places::{Damage, Place};
+use report::Report;
+
+const SHORT: usize = 400;
+const LONG: usize = 20_000;
+
+/// A place that takes longer than this hangs.
+const TOO_LONG: Duration = Duration::from_secs(20);
+
+fn main() {
+    let arguments: Vec<_> = std::env::args().collect();
+    let number = |name: &str| {
+        let value = arguments.iter().skip_while(|argument| *argument != name).nth(1)?;
+        Some(value.parse().expect("a number"))
+    };
+    let is_long = arguments.iter().any(|argument| argument == "--long");
+    let seed = number("--seed").unwrap_or_else(|| fastrand::u64(..1 << 32));
+    let count = number("--count").and_then(|count| usize::try_from(count).ok());
+    let count = count.unwrap_or(if is_long { LONG } else { SHORT });
+    let damages: &[Damage] = if is_long { &Damage::ALL } else { &[Damage::Bit] };
+
+    let began = Instant::now();
+    let bases = Base::all();
+    let places = places::choose(&bases, damages, count, seed);
+    let only = number("--place").and_then(|place| usize::try_from(place).ok());
+    trial::count_panics();
+    let report = try_all(&bases, &places, only);
+    println!("{report}");
+    println!(
+        "damage: {} places from seed {seed} in {} s: {}",
+        report.places(),
+        began.elapsed().as_secs(),
+        report.summary()
+    );
+    assert!(
+        report.is_sound(),
+        "damage spread: `-- --seed {seed} --count {count} --place N` shows one place again"
+    );
+}
+
+/// Tries the places, on as many threads as there are processors.
+fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
+    let whole: Vec<_> = bases.iter().map(trial::undamaged).collect();
+    let (next, report) = (AtomicUsize::new(only.unwrap_or(0)), Mutex::new(Report::default()));
+    let end = only.map_or(places.len(), |place| place + 1);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= end {
+                        break;
+                    }
+                    let place = &places[number];
+                    let (base, whole) = (&bases[place.base], &whole[place.base]);
+                    let files = place.damaged(base);
+                    let began = Instant::now();
+                    let observed = trial::run(base, &files, number);
+                    let mut verdict = judge::judge(base, &files, whole, &observed);
+                    if began.elapsed() > TOO_LONG {
+                        verdict.wrong.push("hangs".into());
+                    }
+                    if only.is_some() {
+                        println!("{observed:#?}");
+                    }
+                    report.lock().expect("no thread panics").add(number, place, verdict);
+                }
+            });
+        }
+    });
+    report.into_inner().expect("no thread panics")
+}

@@ -1,0 +1,219 @@
+//! Damage of a row costs that row, and is told. `tests/damage` flips bits in every page.
+
+use article_inbox::{
+    Entry, Filter, Hint, SqliteStore, State,
+    store::{Outcome, Recorded, Settled, Store},
+};
+
+use super::{CLAIM, Place, arrival, claimed, key};
+
+const ARTICLE: &str = r#"{"job_id": "job_1"}"#;
+
+/// A closed database with the entries `job_1` to `job_4`, and a hint for `job_5`.
+pub(super) async fn closed() -> Place {
+    let place = Place::new();
+    let store = place.open();
+    for number in 1..=4 {
+        store.record(arrival(&format!("job_{number}"), format!("{{{number}}}"))).await.unwrap();
+    }
+    let hint = Hint { job_id: "job_5".parse().unwrap(), at: store.now(), code: "timeout".into() };
+    store.hint(hint).await.unwrap();
+    store.close().await.unwrap();
+    place
+}
+
+impl Place {
+    /// Changes rows as damage does: neither checksums nor rules of columns are obeyed.
+    pub(super) fn damage(&self, statement: &str) {
+        let sql = self.sql();
+        sql.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
+        sql.execute_batch(statement).unwrap();
+    }
+}
+
+pub(super) async fn entries(store: &SqliteStore) -> Vec<Entry> {
+    store.list(Filter::default()).await.unwrap().entries
+}
+
+pub(super) async fn findings(store: &SqliteStore) -> Vec<String> {
+    store.health().await.unwrap().findings
+}
+
+/// Each damage of the row of `job_2`, and the cause that its entry shows.
+const ROWS: [(&str, &str); 12] = [
+    ("attempts = attempts + 1", "its checksum does not match"),
+    ("at = at + 3600000", "its checksum does not match"),
+    ("received_at = 7", "its checksum does not match"),
+    ("checksum = checksum + 1", "its checksum does not match"),
+    ("event = 'article.complfte'", "its checksum does not match"),
+    ("attempts = -1", "its attempts is damaged"),
+    ("conflicts = 1 << 40", "its conflicts is damaged"),
+    ("fence = fence + (1 << 62)", "its checksum does not match"),
+    ("state = 'waitinf'", "its state is damaged"),
+    ("cause = CAST(x'ff' AS TEXT)", "its cause is damaged"),
+    ("failures = '{'", "its failures is damaged"),
+    ("event = CAST(x'ff' AS TEXT)", "its event is damaged"),
+];
+
+#[tokio::test]
+async fn a_damaged_row_is_isolated_with_its_cause_and_blocks_no_other() {
+    for (damage, cause) in ROWS {
+        let place = closed().await;
+        place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+        let store = place.open();
+        let entry = entries(&store).await.remove(1);
+        assert_eq!(
+            (entry.state, entry.cause.as_deref()),
+            (State::Corrupt, Some(cause)),
+            "{damage}"
+        );
+        let told = findings(&store).await;
+        assert_eq!(told.len(), 1, "{damage}: {told:?}");
+        assert!(told[0].starts_with("entry 2, job_2 (") && told[0].contains(cause), "{told:?}");
+        let checked = store.check().await.unwrap();
+        assert_eq!(checked.len(), 1, "{damage}: {checked:?}");
+        assert!(checked[0].contains(cause), "{checked:?}");
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3, "{damage}");
+
+        // Isolated once and for all.
+        store.close().await.unwrap();
+        let store = place.open();
+        assert_eq!(findings(&store).await, [""; 0], "{damage}");
+        assert_eq!(entries(&store).await.remove(1).state, State::Corrupt);
+    }
+}
+
+#[tokio::test]
+async fn the_next_delivery_mends_a_damaged_entry() {
+    for (damage, _) in ROWS.into_iter().filter(|(damage, _)| !damage.starts_with("event")) {
+        let place = closed().await;
+        place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+        let store = place.open();
+        assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Stored);
+        let claims = store.claim(CLAIM).await.unwrap().claimed;
+        let mended = claims.iter().find(|claimed| claimed.key == key("job_2")).unwrap();
+        assert!(mended.bodies.iter().all(article_inbox::Body::is_intact), "{damage}");
+        assert_eq!(store.settle(mended.lease, Outcome::Done).await.unwrap(), Settled::Settled);
+        assert_eq!(store.check().await.unwrap(), [""; 0], "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn an_operator_may_requeue_an_entry_whose_row_was_damaged() {
+    let place = closed().await;
+    place.damage("UPDATE article_inbox_entries SET attempts = 99, fence = fence + 8 WHERE id = 2");
+    let store = place.open();
+    assert!(store.requeue(key("job_2")).await.unwrap());
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+}
+
+#[tokio::test]
+async fn an_unreadable_job_id_is_replaced_and_its_job_is_taken_as_a_new_one() {
+    for (damage, name) in [
+        ("job_id = CAST(x'6a6f62ff32' AS TEXT)", "job_2_damaged_2"),
+        ("job_id = 'job 2'", "job_2_damaged_2"),
+        ("job_id = ''", "_damaged_2"),
+    ] {
+        let place = closed().await;
+        place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+        let store = place.open();
+        let entry = entries(&store).await.remove(1);
+        assert_eq!(entry.key.job_id.as_str(), name, "{damage}");
+        assert_eq!(entry.cause.as_deref(), Some("its job_id is damaged"));
+        assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Stored);
+        assert_eq!(store.forget(entry.key.job_id).await.unwrap(), 1);
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+        assert_eq!(store.check().await.unwrap(), [""; 0], "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_row_fails_no_call_while_the_store_is_open() {
+    let place = closed().await;
+    let store = place.open();
+    let one = article_inbox::store::Claim { limit: 1, ..CLAIM };
+    let leased = store.claim(one).await.unwrap().claimed.remove(0);
+    place.damage("UPDATE article_inbox_entries SET conflicts = conflicts + 1");
+    assert!(store.extend(&[leased.lease], CLAIM.lease).await.unwrap().is_empty());
+    assert_eq!(store.settle(leased.lease, Outcome::Done).await.unwrap(), Settled::LostLease);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed, []);
+    assert!(store.bury(key("job_4"), "no".into()).await.unwrap());
+    let entries = entries(&store).await;
+    let states: Vec<_> = entries.iter().map(|entry| entry.state).collect();
+    assert_eq!(states, [State::Corrupt, State::Corrupt, State::Corrupt, State::Dead]);
+    assert_eq!(store.record(arrival("job_1", "{1}")).await.unwrap(), Recorded::Stored);
+    assert_eq!(claimed(&store).await.key, key("job_1"));
+}
+
+#[tokio::test]
+async fn a_reader_shows_a_damaged_row_as_corrupt_before_it_is_isolated() {
+    let place = closed().await;
+    let store = place.open();
+    place.damage("UPDATE article_inbox_entries SET state = 'dead' WHERE id = 3");
+    let (entry, bodies) = store.show(key("job_3")).await.unwrap().unwrap();
+    assert_eq!((entry.state, bodies.len()), (State::Corrupt, 1));
+    assert_eq!(findings(&store).await.len(), 1);
+    assert_eq!(store.counts().await.unwrap().total(), 4);
+}
+
+#[tokio::test]
+async fn a_damaged_row_of_a_body_makes_its_entry_corrupt() {
+    for (damage, cause) in [
+        ("source = 'fax'", "body 1: its source is damaged"),
+        ("target = 'shop'", "body 1: its checksum does not match"),
+        ("target = CAST(x'ff' AS TEXT)", "body 1: its target is damaged"),
+        ("intent = 'another'", "body 1: its checksum does not match"),
+        ("digest = x'00'", "body 1: its digest is damaged"),
+        ("received_at = received_at + 1", "body 1: its checksum does not match"),
+    ] {
+        let place = closed().await;
+        place.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
+        let store = place.open();
+        let entry = entries(&store).await.remove(1);
+        assert_eq!(
+            (entry.state, entry.cause.as_deref()),
+            (State::Corrupt, Some(cause)),
+            "{damage}"
+        );
+        assert_eq!(findings(&store).await.len(), 1);
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
+        assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Stored);
+        let mended = claimed(&store).await;
+        assert_eq!(mended.bodies.iter().filter(|body| body.is_intact()).count(), 1, "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_body_does_not_take_the_others_of_its_entry_along() {
+    let place = closed().await;
+    let store = place.open();
+    store.record(arrival("job_2", ARTICLE)).await.unwrap();
+    store.close().await.unwrap();
+    place.damage("UPDATE article_inbox_bodies SET source = 'fax' WHERE slot = 32");
+    let store = place.open();
+    assert_eq!(entries(&store).await.remove(1).state, State::Waiting);
+    let claims = store.claim(CLAIM).await.unwrap().claimed;
+    let intact: Vec<_> = claims[1].bodies.iter().map(article_inbox::Body::is_intact).collect();
+    assert_eq!(intact, [false, true]);
+}
+
+#[tokio::test]
+async fn a_damaged_hint_is_removed_and_told() {
+    let place = closed().await;
+    place.damage("UPDATE article_inbox_hints SET job_id = 'job 5'");
+    let store = place.open();
+    assert_eq!(store.hints(10).await.unwrap(), []);
+    assert_eq!(findings(&store).await, ["1 hints could not be read, and were removed"]);
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_wrong_number_of_bodies_is_counted_again() {
+    let place = closed().await;
+    place.damage("UPDATE article_inbox_entries SET held = 0 WHERE id = 2");
+    let store = place.open();
+    let told = "entry 2: the number of its bodies was wrong, and was counted again";
+    assert_eq!(findings(&store).await, [told]);
+    let held = "SELECT held FROM article_inbox_entries WHERE id = 2";
+    assert_eq!(place.sql().query_row(held, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+}

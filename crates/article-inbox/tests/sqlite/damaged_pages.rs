@@ -1,0 +1,143 @@
+//! Damage of indexes, of the log and of what is not ours.
+
+use std::time::Duration;
+
+use article_inbox::{
+    SqliteStore, State,
+    store::{Recorded, Store},
+};
+use rusqlite::types::Value;
+
+use super::{
+    CLAIM, Place, arrival,
+    damage::{closed, entries, findings},
+};
+
+async fn states(store: &SqliteStore) -> Vec<(String, State)> {
+    let entries = entries(store).await.into_iter();
+    entries.map(|entry| (entry.key.job_id.to_string(), entry.state)).collect()
+}
+
+impl Place {
+    /// Changes what the pages hold, by replacing bytes that occur in them.
+    fn replace(&self, old: &[u8], new: &[u8], which: usize) {
+        let mut bytes = std::fs::read(&self.path).unwrap();
+        let mut places: Vec<_> =
+            (0..bytes.len() - old.len()).filter(|at| bytes[*at..].starts_with(old)).collect();
+        let at = places.remove(which);
+        bytes[at..at + old.len()].copy_from_slice(new);
+        std::fs::write(&self.path, bytes).unwrap();
+    }
+
+    /// Changes one byte: the one behind these bytes on the first page of a table or an index.
+    fn change(&self, tree: &str, behind: &[u8], byte: u8) {
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let root: u32 = self.sql().query_row(root, [tree], |row| row.get(0)).unwrap();
+        let root = root as usize;
+        let mut bytes = std::fs::read(&self.path).unwrap();
+        let page = &mut bytes[(root - 1) * 8192..root * 8192];
+        let at = (0..8192).find(|at| page[*at..].starts_with(behind)).unwrap() + behind.len();
+        page[at] = byte;
+        std::fs::write(&self.path, bytes).unwrap();
+    }
+}
+
+/// One flipped bit in the index of what is due: without the check, 32 of 60 articles waited for ever.
+#[tokio::test]
+async fn an_index_that_differs_from_its_table_is_built_again() {
+    let place = closed().await;
+    place.change("article_inbox_entries_by_time", b"wai", b'u');
+    let store = place.open();
+    let told =
+        "the index article_inbox_entries_by_time differed from its table, and was built again";
+    assert_eq!(findings(&store).await, [told]);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
+/// A flipped bit makes the job id of one row that of another, so that the unique index cannot be built.
+#[tokio::test]
+async fn a_damaged_row_that_has_the_key_of_another_gets_a_name_of_its_own() {
+    let place = closed().await;
+    // The newest row is the first on the page.
+    place.change("article_inbox_entries", b"job_", b'3');
+    let store = place.open();
+    let expected = [
+        ("job_1", State::Waiting),
+        ("job_2", State::Waiting),
+        ("job_3", State::Waiting),
+        ("job_3_damaged_4", State::Corrupt),
+    ];
+    assert_eq!(states(&store).await, expected.map(|(job, state)| (job.to_owned(), state)));
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
+    assert_eq!(store.record(arrival("job_4", "{4}")).await.unwrap(), Recorded::Stored);
+}
+
+/// A file that is searched in the background.
+#[tokio::test]
+async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
+    let place = closed().await;
+    let store = place.open();
+    for number in 6..15 {
+        store.record(arrival(&format!("job_{number}"), vec![b' '; 8 << 20])).await.unwrap();
+    }
+    store.close().await.unwrap();
+    place.damage("UPDATE article_inbox_entries SET attempts = 9 WHERE id = 2");
+    place.change("article_inbox_entries_by_time", b"wai", b'u');
+
+    let store = place.open();
+    while findings(&store).await.len() < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(states(&store).await[1].1, State::Corrupt);
+    let mut claim = CLAIM;
+    claim.limit = 20;
+    assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 12);
+    store.close().await.unwrap();
+
+    // The search does not delay the end.
+    let store = place.open();
+    let began = std::time::Instant::now();
+    store.close().await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+/// What the application keeps in the same file is not ours to judge.
+#[tokio::test]
+async fn damage_in_a_table_of_the_application_refuses_no_start() {
+    let place = closed().await;
+    let sql = place.sql();
+    sql.execute_batch(
+        "CREATE TABLE shop (name TEXT UNIQUE); INSERT INTO shop VALUES ('marker-shop')",
+    )
+    .unwrap();
+    drop(sql);
+    place.replace(b"marker-shop", b"marker-shoq", 0);
+    let checked: Value =
+        place.sql().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_ne!(checked, Value::Text("ok".into()));
+    assert_eq!(findings(&place.open()).await, [""; 0]);
+}
+
+/// A log whose end is unreadable is told, because SQLite forgets the commits in it silently.
+#[tokio::test]
+async fn a_damaged_log_is_told() {
+    let place = closed().await;
+    let store = place.open();
+    let keep = place.sql();
+    keep.execute_batch("BEGIN").unwrap();
+    keep.query_row("SELECT count(*) FROM article_inbox_meta", [], |_| Ok(())).unwrap();
+    for number in 6..9 {
+        store.record(arrival(&format!("job_{number}"), "{}")).await.unwrap();
+    }
+    let copy = Place::new();
+    std::fs::copy(&place.path, &copy.path).unwrap();
+    let mut log = std::fs::read(place.beside("-wal")).unwrap();
+    let at = log.len() / 2;
+    log[at] ^= 1;
+    std::fs::write(copy.beside("-wal"), log).unwrap();
+    let told = findings(&copy.open()).await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("cannot be read to its end"), "{told:?}");
+    drop((keep, store));
+}
