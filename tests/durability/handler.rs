@@ -14,6 +14,9 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
+    /// Much longer than it takes to abort the process and to start it again.
+    pub(crate) const LONG: Duration = Duration::from_secs(3);
+
     pub(crate) fn new(runs: Runs, file: &Path) -> Self {
         Self { runs, file: file.into() }
     }
@@ -24,6 +27,7 @@ impl Handler {
             Some("transaction") => self.complete(&job)?,
             Some("fails") => Err("as it always does")?,
             Some("slow") => tokio::time::sleep(Duration::from_millis(150)).await,
+            Some("long") => tokio::time::sleep(Self::LONG).await,
             Some("panics") => panic!("as it always does"),
             Some("aborts") => process::abort(),
             // Other threads go on: it is not the processor that is held, but this thread.

@@ -82,7 +82,11 @@ fn main() {
         faults::a_call_that_fails_acknowledges_nothing_that_is_not_there(form);
     });
     proof("poison", Needs::Nothing, &poison::is_given_up_and_holds_up_nobody);
-    proof("neighbours", Needs::Nothing, &poison::does_not_take_its_neighbours_along);
+    proof("neighbours", Needs::Nothing, &|| {
+        poison::does_not_take_its_neighbours_along();
+        poison::does_not_take_along_a_handler_that_takes_long();
+        poison::gives_up_no_entry_that_it_has_not_begun();
+    });
 }
 
 #[derive(Clone, Copy)]

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     child::Child,
+    handler::Handler,
     ledger::Ledger,
     role::{self, Role},
     runs,
@@ -74,10 +75,60 @@ pub(crate) fn does_not_take_its_neighbours_along() {
     );
 }
 
+/// A handler that takes as long as many restarts must come to its end while another entry aborts the process.
+pub(crate) fn does_not_take_along_a_handler_that_takes_long() {
+    let start = Instant::now();
+    let mut scene = Scene::of(Role::Patient);
+    let jobs = ["aborts-0", "long-0"];
+    for job_id in jobs {
+        scene.deliver(job_id);
+    }
+    let ended = scene.until_all_are_settled();
+    let states = jobs.map(|job_id| ended[job_id].state);
+    assert_eq!(
+        states,
+        [State::Dead, State::Done],
+        "a handler that takes long is given up with the one that aborts the process"
+    );
+    println!(
+        "durability: neighbours: a handler of {} s is done beside one that aborts the process {} times, in {} s",
+        Handler::LONG.as_secs(),
+        scene.restarts,
+        start.elapsed().as_secs()
+    );
+}
+
+/// With a single attempt, an entry that is dead was begun. On a busy machine a few were not.
+pub(crate) fn gives_up_no_entry_that_it_has_not_begun() {
+    let start = Instant::now();
+    let mut scene = Scene::of(Role::Receiver);
+    for nth in 0..ONCE {
+        let word = ["healthy", "slow", "healthy", "aborts"][nth % 4];
+        scene.deliver(&format!("{word}-{nth}"));
+    }
+    scene.become_role(Role::Once);
+    let ended = scene.until_all_are_settled();
+    let dead: Vec<_> = ended.values().filter(|end| end.state == State::Dead).collect();
+    let never_begun = dead.iter().filter(|end| end.began == 0).count();
+    println!(
+        "durability: neighbours: with a single attempt, {} of {ONCE} dead, {never_begun} of them never begun, {} restarts, in {} s",
+        dead.len(),
+        scene.restarts,
+        start.elapsed().as_secs()
+    );
+    assert!(ended.values().all(|end| end.began <= 1), "one attempt is one attempt");
+    // A claim that is being committed when the process ends has spent the attempt of its entry.
+    assert!(never_begun * 4 <= scene.restarts as usize, "attempts are spent without being made");
+}
+
+/// How many entries have a single attempt.
+const ONCE: usize = 120;
+
 /// A receiver that is started again whenever it ends, and what was delivered to it.
 struct Scene {
     _folder: TempDir,
     path: PathBuf,
+    role: Role,
     child: Child,
     ledger: Ledger,
     restarts: u32,
@@ -93,21 +144,29 @@ struct End {
 
 impl Scene {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("there is room for temporary files");
-        let path = folder.path().canonicalize().expect("it is there");
-        let child = Self::child(&path);
-        let (ledger, restarts) = Default::default();
-        Self { _folder: folder, path, child, ledger, restarts, start: Instant::now() }
+        Self::of(Role::Impatient)
     }
 
-    fn child(path: &Path) -> Child {
-        Child::start(path, Role::Impatient, None)
-            .expect("the receiver starts, also after it was aborted")
+    fn of(role: Role) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let path = folder.path().canonicalize().expect("it is there");
+        let child = Self::child(&path, role);
+        let (ledger, restarts) = Default::default();
+        Self { _folder: folder, path, role, child, ledger, restarts, start: Instant::now() }
+    }
+
+    fn child(path: &Path, role: Role) -> Child {
+        Child::start(path, role, None).expect("the receiver starts, also after it was aborted")
+    }
+
+    fn become_role(&mut self, role: Role) {
+        self.child.end();
+        (self.role, self.child) = (role, Self::child(&self.path, role));
     }
 
     fn restart_if_it_ended(&mut self) {
         if self.child.has_ended() {
-            self.child = Self::child(&self.path);
+            self.child = Self::child(&self.path, self.role);
             self.restarts += 1;
         }
     }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// One cut in this number is opened by the inbox itself, the others by SQLite alone, which is faster.
-const INBOX: usize = 25;
+const INBOX: usize = 8;
 
 pub(crate) fn nothing_acknowledged_is_lost(form: Form) {
     let start = Instant::now();

@@ -27,6 +27,10 @@ pub(crate) enum Role {
     Inbox,
     /// An inbox and a worker that gives up soon.
     Impatient,
+    /// An inbox and a worker with its default settings.
+    Patient,
+    /// An inbox and a worker that makes a single attempt.
+    Once,
     /// No inbox, but its file, written to with `synchronous=FULL`.
     Full,
     /// The same with `synchronous=NORMAL`, which does not sync when it commits.
@@ -37,13 +41,23 @@ impl Role {
     /// How many attempts the impatient worker makes.
     pub(crate) const ATTEMPTS: u32 = 3;
 
-    const ALL: [Self; 5] = [Self::Receiver, Self::Inbox, Self::Impatient, Self::Full, Self::Normal];
+    const ALL: [Self; 7] = [
+        Self::Receiver,
+        Self::Inbox,
+        Self::Impatient,
+        Self::Patient,
+        Self::Once,
+        Self::Full,
+        Self::Normal,
+    ];
 
     pub(crate) fn argument(self) -> &'static str {
         match self {
             Self::Receiver => "--serve=receiver",
             Self::Inbox => "--serve=inbox",
             Self::Impatient => "--serve=impatient",
+            Self::Patient => "--serve=patient",
+            Self::Once => "--serve=once",
             Self::Full => "--serve=full",
             Self::Normal => "--serve=normal",
         }
@@ -67,7 +81,7 @@ impl Role {
             match self {
                 Self::Full => serve(Router::new(), Control::full().await, stopped).await,
                 Self::Normal => serve(Router::new(), Control::normal().await, stopped).await,
-                Self::Receiver | Self::Inbox | Self::Impatient => self.receive(stopped).await,
+                _ => self.receive(stopped).await,
             }
         });
         if let Err(error) = served {
@@ -79,7 +93,7 @@ impl Role {
     /// One thread for everything that is not the inbox's own, so that strace counts its calls in one row.
     fn runtime(self) -> Runtime {
         let mut builder = match self {
-            Self::Impatient => runtime::Builder::new_multi_thread(),
+            Self::Impatient | Self::Patient | Self::Once => runtime::Builder::new_multi_thread(),
             _ => runtime::Builder::new_current_thread(),
         };
         builder.enable_all().build().expect("there are threads")
@@ -104,6 +118,8 @@ impl Role {
                 .handler_timeout(Duration::from_millis(400))
                 .lease(Duration::from_millis(600))
                 .poll(Duration::from_millis(100)),
+            Self::Patient => worker,
+            Self::Once => worker.attempts(1),
             // A job that is killed many times over is not given up, so that none is missing in the end.
             _ => worker.attempts(100).backoff(Duration::from_millis(10), Duration::from_millis(50)),
         };

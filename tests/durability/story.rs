@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf, thread, time::Duration};
 
+use rusqlite::{Connection, config::DbConfig};
 use tempfile::TempDir;
 
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     form::Form,
     load,
     recording::{Answers, Recording},
-    role::Role,
+    role::{self, Role},
     service::Parcel,
     strace::{self, Strace},
 };
@@ -29,11 +30,21 @@ pub(crate) enum Story {
     Killed,
     /// A sync fails: the same deliveries come once more.
     Failing,
+    /// Stopped in order while another program reads, so that the log stays; started again, killed before a sync, and
+    /// started once more when the program has ended.
+    Read,
 }
 
 impl Story {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Receiver, Self::Worker, Self::Bursts, Self::Restarts, Self::Killed, Self::Failing];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Receiver,
+        Self::Worker,
+        Self::Bursts,
+        Self::Restarts,
+        Self::Killed,
+        Self::Failing,
+        Self::Read,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -43,6 +54,7 @@ impl Story {
             Self::Restarts => "with restarts",
             Self::Killed => "killed before a sync",
             Self::Failing => "with syncs that fail",
+            Self::Read => "beside a reader",
         }
     }
 
@@ -97,6 +109,22 @@ impl Story {
                 }
                 taping.end()
             }
+            Self::Read => {
+                let mut taping = Taping::new(Role::Receiver);
+                taping.run(&load::parcels("first", 1, 3, 0), |trace| trace);
+                for round in 0..form.choose(3, 6) {
+                    let parcels = |word| load::parcels(&format!("{word}{round}"), 1, 6, 0);
+                    let reader = taping.reader();
+                    taping.run(&parcels("beside"), |trace| trace);
+                    let injection = interrupted("signal=KILL", round % 3);
+                    taping.run(&parcels("killed"), |trace| trace.injecting(&injection));
+                    // While the reader is there, the deliveries are refused.
+                    taping.run(&parcels("killed"), |trace| trace);
+                    drop(reader);
+                    taping.run(&parcels("killed"), |trace| trace);
+                }
+                taping.end()
+            }
         }
     }
 }
@@ -138,6 +166,16 @@ impl Taping {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let (traces, answers, parcels) = Default::default();
         Self { role, folder, traces, answers, parcels }
+    }
+
+    /// Another program, which reads until it is dropped. It changes no file, because it is not recorded.
+    fn reader(&self) -> Connection {
+        let reader = Connection::open(self.folder.path().join(role::FILE)).expect("it is there");
+        reader
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .expect("it can be set");
+        reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").expect("it can be read");
+        reader
     }
 
     /// A child from its start to its end. How many deliveries it answered.

@@ -122,6 +122,10 @@ impl Worker {
     }
 
     /// How many attempts an entry may have before it is dead.
+    ///
+    /// An attempt counts when its entry is claimed. So that a crash of the process spends no attempt in vain, an entry on its
+    /// last attempt is claimed by itself, and nothing else is for 50 milliseconds or until its handler ends. With a single
+    /// attempt, that is the pace of the whole worker.
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.settings.attempts = attempts;
         self

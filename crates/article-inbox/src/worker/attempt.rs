@@ -44,7 +44,7 @@ pub(super) struct Attempt {
 
 /// An attempt whose handler has ended or was never started. Its outcome is not stored yet.
 pub(super) struct FinishedAttempt {
-    entry: LeasedEntry,
+    pub(super) entry: LeasedEntry,
     /// The handler was never started: until the outcome is stored, whoever drops this gives the entry back.
     unbegun: Option<Unbegun>,
     /// `None` if the lease was lost.

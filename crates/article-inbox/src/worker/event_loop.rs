@@ -174,6 +174,10 @@ impl EventLoop {
         if claims.alone_waits || claims.claimed.iter().any(|claimed| claimed.runs_alone) {
             self.scheduler.run_alone();
         }
+        let mut claimed = claims.claimed.iter();
+        if let Some(last) = claimed.find(|claimed| claimed.attempt >= self.settings.attempts) {
+            self.scheduler.last_attempt(last.lease, now());
+        }
         // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
         for (claimed, unbegun) in claims.claimed.into_iter().zip(unbegun) {
@@ -190,7 +194,7 @@ impl EventLoop {
         while let Some(finished) = next {
             let finished =
                 finished.expect("an attempt catches the handler's panics and has none of its own");
-            self.scheduler.handled();
+            self.scheduler.handled(finished.entry.lease);
             if !finished.had_thread {
                 telemetry::no_thread();
                 self.scheduler.rest(now());

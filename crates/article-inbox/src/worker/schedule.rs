@@ -3,6 +3,7 @@
 
 mod backoff;
 mod capacity;
+mod claim_pause;
 mod heartbeat;
 mod prune_timer;
 mod shutdown;

@@ -1,6 +1,7 @@
 //! What a worker does with the entries of an inbox.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
+mod alone;
 mod attempts;
 mod blocking;
 mod dropped;

@@ -2,11 +2,10 @@ use std::time::{Duration, Instant};
 
 use super::{
     capacity::Capacity,
+    claim_pause::ClaimPause,
     shutdown::{Request, Shutdown},
 };
-
-/// How long a worker claims nothing after the store failed.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+use crate::call::Lease;
 
 /// When a worker claims, how much, and when it ends.
 ///
@@ -22,8 +21,7 @@ pub(crate) struct Scheduler {
     look_at: Instant,
     /// When an entry that was settled during a claim is due again. The claim may not have seen it.
     again_at: Option<Instant>,
-    /// No claim is made before this time.
-    rest_until: Instant,
+    pause: ClaimPause,
     shutdown: Shutdown,
 }
 
@@ -51,7 +49,7 @@ impl Scheduler {
             woken: false,
             look_at: now,
             again_at: None,
-            rest_until: now,
+            pause: ClaimPause::new(now),
             shutdown: Shutdown::new(grace),
         }
     }
@@ -68,7 +66,7 @@ impl Scheduler {
             Some(Request::Abandon) => return Step::Abandon,
             None => {}
         }
-        let look_at = self.look_at.max(self.rest_until);
+        let look_at = self.look_at.max(self.pause.end());
         let limit = self.capacity.room();
         if self.claiming || limit == 0 {
             return Step::Wait(None);
@@ -102,6 +100,11 @@ impl Scheduler {
         self.capacity.run_alone();
     }
 
+    /// The claim returned an entry on its last attempt.
+    pub(crate) fn last_attempt(&mut self, lease: Lease, now: Instant) {
+        self.pause.last_attempt(lease, now);
+    }
+
     /// A claim failed.
     pub(crate) fn failed(&mut self, now: Instant) {
         self.claiming = false;
@@ -110,12 +113,13 @@ impl Scheduler {
 
     /// Another call failed, and the next claim needs a pause.
     pub(crate) fn rest(&mut self, now: Instant) {
-        self.rest_until = now + AFTER_FAILURE;
+        self.pause.failed(now);
     }
 
     /// A handler has ended, or was never started, and its outcome is stored next.
-    pub(crate) fn handled(&mut self) {
+    pub(crate) fn handled(&mut self, lease: Lease) {
         self.capacity.handled();
+        self.pause.handled(lease);
     }
 
     /// The outcome of an attempt is stored or lost. `again` is the time until its entry is due again.
@@ -145,8 +149,9 @@ impl Scheduler {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::claim_pause::AFTER_FAILURE, *};
 
+    const LEASE: Lease = Lease { id: 1, fence: 1 };
     const POLL: Duration = Duration::from_secs(5);
     const GRACE: Duration = Duration::from_secs(25);
     const AFTER_GRACE: Duration = Duration::from_secs(4);
@@ -168,7 +173,7 @@ mod tests {
         assert_eq!(scheduler.next(now), claim(1));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(scheduler.next(now), Step::Wait(None));
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, None);
         assert_eq!(scheduler.next(now), claim(1));
     }
@@ -181,7 +186,7 @@ mod tests {
         scheduler.run_alone();
         scheduler.woken(now);
         assert_eq!(scheduler.next(now), Step::Wait(None));
-        scheduler.handled();
+        scheduler.handled(LEASE);
         assert_eq!(scheduler.next(now), Step::Wait(None));
         scheduler.settled(now, None);
         assert_eq!(scheduler.next(now), claim(4));
@@ -215,10 +220,10 @@ mod tests {
         let (mut scheduler, now) = scheduler();
         assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 2, None);
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, Some(Duration::from_secs(2)));
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + Duration::from_secs(2))));
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, Some(POLL * 2));
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + Duration::from_secs(2))));
     }
@@ -251,7 +256,7 @@ mod tests {
         scheduler.stop(now);
         assert!(scheduler.is_stopping());
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + GRACE)));
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, None);
         assert_eq!(scheduler.next(now), Step::Stop);
     }
@@ -265,9 +270,9 @@ mod tests {
         scheduler.stop(now + GRACE); // the first call counts
         assert_eq!(scheduler.next(now + GRACE), Step::Cancel);
         assert_eq!(scheduler.next(now + GRACE), Step::Wait(Some(now + GRACE + AFTER_GRACE)));
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, None);
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, None);
         assert_eq!(scheduler.next(now + GRACE), Step::Stop);
     }
@@ -309,7 +314,7 @@ mod tests {
         scheduler.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(scheduler.next(now), claim(3));
         let soon = Duration::from_secs(1);
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, Some(soon));
         scheduler.claimed(now, 0, None);
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + soon)));
@@ -321,7 +326,7 @@ mod tests {
         assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
         assert_eq!(scheduler.next(now), claim(3));
-        scheduler.handled();
+        scheduler.handled(LEASE);
         scheduler.settled(now, Some(Duration::ZERO));
         scheduler.rest(now);
         assert_eq!(scheduler.next(now), Step::Wait(None));

@@ -18,6 +18,17 @@ pub(crate) fn frames(connection: &Connection) -> Result<Option<i64>, Fault> {
     Ok((log >= 0).then_some(log))
 }
 
+/// Whether the whole log is in the database, and the database is synced.
+///
+/// A checkpoint during which another connection commits ends without a sync, and does not say so. The next one that
+/// finds nothing to copy shows that there was none.
+pub(crate) fn is_copied(connection: &Connection) -> Result<bool, Fault> {
+    let (before, after) =
+        (run(connection, Checkpoint::Passive)?, run(connection, Checkpoint::Passive)?);
+    let (is_busy, log, copied) = after;
+    Ok(before == after && !is_busy && log == copied)
+}
+
 /// Copies the whole log into the database, and syncs the database, so that the next commit begins the log anew. `false`
 /// if another program uses the log.
 ///

@@ -153,7 +153,8 @@ impl WriteConnection {
         let connection = self.connection.take()?;
         match connection::checkpoint(&connection, mode) {
             Ok(left) => {
-                self.todo.number_log |= left == 0;
+                self.todo.number_log |=
+                    left == 0 && connection::is_copied(&connection).unwrap_or(false);
                 self.put(connection);
                 Some(left)
             }

@@ -1,0 +1,74 @@
+use std::time::{Duration, Instant};
+
+use crate::call::Lease;
+
+/// How long a worker claims nothing after the store failed.
+pub(super) const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// How long it claims nothing after the handler of a last attempt has begun, unless that handler ends before.
+const HEAD_START: Duration = Duration::from_millis(50);
+
+/// When the next claim may be made.
+///
+/// An article that crashes the process mostly does so at once. An entry whose claim is being committed then has spent an
+/// attempt that never begins. On the last attempt that is its death, so a last attempt has a head start.
+#[derive(Debug)]
+pub(super) struct ClaimPause {
+    after_failure: Instant,
+    head_start: Option<(Lease, Instant)>,
+}
+
+impl ClaimPause {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { after_failure: now, head_start: None }
+    }
+
+    /// No claim is made before this time.
+    pub(super) fn end(&self) -> Instant {
+        self.head_start.map_or(self.after_failure, |(_, end)| end.max(self.after_failure))
+    }
+
+    /// A call failed.
+    pub(super) fn failed(&mut self, now: Instant) {
+        self.after_failure = now + AFTER_FAILURE;
+    }
+
+    /// A last attempt begins.
+    pub(super) fn last_attempt(&mut self, lease: Lease, now: Instant) {
+        self.head_start = Some((lease, now + HEAD_START));
+    }
+
+    /// A handler has ended.
+    pub(super) fn handled(&mut self, ended: Lease) {
+        self.head_start = self.head_start.filter(|(lease, _)| *lease != ended);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAST: Lease = Lease { id: 1, fence: 3 };
+
+    #[test]
+    fn a_last_attempt_has_a_head_start_until_its_handler_ends() {
+        let now = Instant::now();
+        let mut pause = ClaimPause::new(now);
+        pause.last_attempt(LAST, now);
+        pause.handled(Lease { id: 2, ..LAST });
+        assert_eq!(pause.end(), now + HEAD_START);
+        pause.handled(LAST);
+        assert_eq!(pause.end(), now);
+    }
+
+    #[test]
+    fn the_longer_pause_counts() {
+        let now = Instant::now();
+        let mut pause = ClaimPause::new(now);
+        pause.failed(now);
+        pause.last_attempt(LAST, now);
+        assert_eq!(pause.end(), now + AFTER_FAILURE);
+        pause.last_attempt(LAST, now + AFTER_FAILURE);
+        assert_eq!(pause.end(), now + AFTER_FAILURE + HEAD_START);
+    }
+}

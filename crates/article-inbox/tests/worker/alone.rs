@@ -1,0 +1,127 @@
+//! An entry whose attempts were interrupted again and again may be what crashes the process: it runs alone.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use article_inbox::{
+    Job, State,
+    store::{Claim, Store},
+};
+use tokio::sync::Notify;
+
+use super::scene::{HOUR, Scene, bounded, until_true};
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// Two workers were killed while they ran it.
+async fn interrupt_twice(scene: &Scene) {
+    for _ in 0..2 {
+        let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0 };
+        assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
+        scene.clock.advance(LEASE);
+    }
+}
+
+/// Which handlers ended, and beside how many others each of them began and ended.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Handlers>>);
+
+#[derive(Default)]
+struct Handlers {
+    running: u32,
+    ended: Vec<(String, u32, u32)>,
+}
+
+impl Seen {
+    async fn run(self, job: Job, work: impl Future) {
+        let began_beside = {
+            let mut handlers = self.0.lock().unwrap();
+            handlers.running += 1;
+            handlers.running - 1
+        };
+        work.await;
+        let mut handlers = self.0.lock().unwrap();
+        handlers.running -= 1;
+        let ended_beside = handlers.running;
+        handlers.ended.push((job.job_id().to_string(), began_beside, ended_beside));
+    }
+
+    fn running(&self) -> u32 {
+        self.0.lock().unwrap().running
+    }
+
+    /// As which handler that of this job ended, and beside how many others it began and ended.
+    fn of(&self, job: &str) -> Option<(usize, u32, u32)> {
+        let ended = &self.0.lock().unwrap().ended;
+        let nth = ended.iter().position(|(other, ..)| other == job)?;
+        let (_, began, ended) = ended[nth];
+        Some((nth, began, ended))
+    }
+}
+
+#[tokio::test]
+async fn a_suspect_runs_alone_and_then_the_others_run() {
+    let (scene, seen) = (Scene::new(), Seen::default());
+    scene.deliver("job_bad").await;
+    interrupt_twice(&scene).await;
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.deliver(job).await;
+    }
+    let watched = seen.clone();
+    let worker = scene.inbox.worker(move |job| {
+        let seen = watched.clone();
+        async move {
+            seen.run(job, tokio::time::sleep(Duration::from_millis(20))).await;
+            Ok(())
+        }
+    });
+    bounded(worker.poll(HOUR).run(scene.until(State::Done, 4))).await.unwrap();
+    assert_eq!(seen.of("job_bad"), Some((0, 0, 0)), "first, and beside no other");
+}
+
+#[tokio::test]
+async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
+    let (scene, seen) = (Scene::new(), Seen::default());
+    scene.deliver("job_bad").await;
+    interrupt_twice(&scene).await;
+    // Due after all others, for now.
+    let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0 };
+    assert!(scene.store.claim(claim).await.unwrap().claimed[0].runs_alone);
+    scene.deliver("job_1").await;
+
+    let finish = Arc::new(Notify::new());
+    let (watched, wait) = (seen.clone(), Arc::clone(&finish));
+    let worker = scene.inbox.worker(move |job: Job| {
+        let (seen, wait) = (watched.clone(), Arc::clone(&wait));
+        async move {
+            let is_first = job.job_id().as_str() == "job_1";
+            let work = async {
+                if is_first {
+                    wait.notified().await;
+                }
+            };
+            seen.run(job, work).await;
+            Ok(())
+        }
+    });
+    let story = async {
+        until_true(|| seen.running() == 1).await;
+        scene.clock.advance(LEASE);
+        let claims = scene.store.calls("claim");
+        scene.deliver("job_2").await;
+        until_true(|| scene.store.calls("claim") > claims).await;
+        let claims = scene.store.calls("claim");
+        for job in ["job_3", "job_4"] {
+            scene.deliver(job).await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(scene.store.calls("claim"), claims, "nothing is claimed until job_1 has ended");
+        finish.notify_one();
+        scene.until(State::Done, 5).await;
+    };
+    bounded(worker.lease(HOUR).poll(HOUR).run(story)).await.unwrap();
+    assert_eq!(seen.of("job_1").unwrap().0, 0);
+    assert_eq!(seen.of("job_bad"), Some((1, 0, 0)), "next, and beside no other");
+}
