@@ -44,9 +44,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = server.unwrap_or_else(|error| cannot_listen(&address, &error));
     listening(server.local_addr()?);
 
+    // In a task of its own: if the worker ends with an error, the log says so, and articles are still stored.
+    let worker = tokio::spawn(inbox.worker(print).concurrency(4).run(stop()));
     // Both stop at the same time and within 25 seconds, so that 30 are enough for the whole program.
-    let served = async { Ok::<_, Box<dyn Error>>(server.serve(app, stop()).await?) };
-    let worked = async { Ok(inbox.worker(print).concurrency(4).run(stop()).await?) };
-    tokio::try_join!(served, worked)?;
+    server.serve(app, stop()).await?;
+    worker.await??;
     Ok(inbox.close().await?)
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::{join, time::Instant};
 
 use super::Inbox;
 use crate::{
@@ -52,11 +52,13 @@ pub struct Health {
 }
 
 impl Inbox {
-    /// The health of the inbox. Cheap for any number of entries.
+    /// The health of the inbox. Cheap for any number of entries, and within two seconds also if the store hangs.
     pub async fn health(&self) -> Health {
-        let writable = self.writable().await;
-        let due_since = self.patiently(self.0.store.due_since()).await;
-        let now = self.0.store.now();
+        let store = &self.0.store;
+        let due_since = self.patiently(store.due_since());
+        let (writable, due_since, store_health) =
+            join!(self.writable(), due_since, self.patiently(store.health()));
+        let now = store.now();
         let age = |since| now.duration_since(since).unwrap_or_default();
         let overdue = due_since.map(|since| since.map(age)).map_err(|error| error.to_string());
         if let Ok(overdue) = overdue {
@@ -64,7 +66,7 @@ impl Inbox {
         }
         let (workers, stuck) = (self.0.workers.workers(), self.0.workers.stuck());
         telemetry::stuck_handlers(stuck.len());
-        let store = self.patiently(self.0.store.health()).await.unwrap_or_default();
+        let store = store_health.unwrap_or_default();
         let hints = self.hint_queue();
         let (hints_held, hints_dropped) = (hints.len(), hints.dropped);
         Health { writable, overdue, workers, stuck, hints_held, hints_dropped, store }

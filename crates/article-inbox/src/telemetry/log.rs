@@ -144,7 +144,7 @@ mod enabled {
                 jobs.iter().take(NAMED).map(|key| escaped(&key.job_id).to_string()).collect();
             let jobs = named.join(" ");
             let advice = "nothing is claimed while so many handlers go on that were given up: restart the program";
-            error!(target: TARGET, handlers, jobs, unlogged, "{advice}");
+            error!(target: TARGET, handlers, %jobs, unlogged, "{advice}");
         });
     }
 

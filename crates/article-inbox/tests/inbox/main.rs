@@ -1,6 +1,7 @@
 //! What an inbox answers, keeps and shows.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
+mod door;
 mod export;
 #[path = "../common/faulty_store.rs"]
 mod faulty;

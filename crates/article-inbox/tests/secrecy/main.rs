@@ -12,6 +12,7 @@
 mod canary;
 mod observe;
 mod scene;
+mod worker;
 
 use std::time::SystemTime;
 

@@ -36,8 +36,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
 pub(crate) fn log_of_another(path: &Path) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "the log {path}-wal belongs to another state of the database, as after a copy over {path}: to use {path} as it is, \
-         remove {path}-wal and {path}-shm, and copy it again if it is a backup; to return, put the earlier {path} back"
+        "the log {path}-wal belongs to another copy of the database: put that copy back; or, if {path} is a backup to be \
+         restored, remove {path}-wal and {path}-shm, and only then copy the backup"
     ))
 }
 

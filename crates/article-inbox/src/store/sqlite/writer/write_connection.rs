@@ -158,7 +158,7 @@ impl WriteConnection {
                 self.put(connection);
                 Some(left)
             }
-            Err(fault) if fault.is_of_the_connection() => {
+            Err(fault) if fault.leaves_doubt() => {
                 self.doubt(connection);
                 None
             }
@@ -257,7 +257,7 @@ impl WriteConnection {
             }
             Err(fault) => {
                 // Another connection reads the log anew, so that nothing of it counts as copied.
-                if fault.is_of_the_connection() {
+                if fault.leaves_doubt() {
                     self.doubt(connection);
                 } else {
                     self.put(connection);
@@ -290,7 +290,9 @@ impl WriteConnection {
                 }
                 tx.commit()?;
             } else if is_renewed {
-                connection::commit_something(connection)?;
+                let tx = begin(connection)?;
+                connection::write_first_page(&tx)?;
+                tx.commit()?;
             }
             self.todo.number_log = !is_ours;
             self.todo.renew_log = false;

@@ -1,0 +1,91 @@
+//! What the log says about a worker, and about the handlers that it cannot end.
+
+use std::{
+    future::pending,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use article_inbox::{Failed, Inbox, Job};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
+
+use crate::observe::{log, observe};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn deliver(inbox: &Inbox, job: &str) {
+    let post = DeliveryRequest::complete().job_id(job);
+    let envelope = fixture::receiver().open(post.headers()).unwrap();
+    let delivery = envelope.read(post.body().clone()).unwrap();
+    assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+}
+
+/// The lines about this text.
+fn logged(text: &str) -> Vec<String> {
+    log().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+}
+
+/// The line is repeated while it lasts, but not at each look.
+#[tokio::test]
+async fn too_many_stuck_handlers_are_an_error_that_names_them() {
+    observe();
+    let inbox = Inbox::memory();
+    // A zero-width space turns an id around on a terminal.
+    let jobs =
+        ["stuck_\u{200b}0", "stuck_1", "stuck_2", "stuck_3", "stuck_4", "stuck_5", "stuck_6"];
+    for job in jobs {
+        deliver(&inbox, job).await;
+    }
+    let (end, never) = mpsc::channel::<()>();
+    let never = Arc::new(std::sync::Mutex::new(never));
+    let worker = inbox.worker(move |_: Job| {
+        let never = Arc::clone(&never);
+        async move {
+            let _ = never.lock().map(|never| never.recv()); // blocks its thread
+            Ok::<(), Failed>(())
+        }
+    });
+    let worker =
+        worker.concurrency(7).attempts(2).handler_timeout(Duration::ZERO).stuck_handlers(7);
+    let said = async {
+        while logged("nothing is claimed while").is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        tokio::time::sleep(2 * SECOND).await;
+    };
+    worker.backoff(Duration::ZERO, Duration::ZERO).run(said).await.unwrap();
+    drop(end);
+
+    let lines = logged("nothing is claimed while");
+    // It may also come just before and after a full minute.
+    assert!((1..=2).contains(&lines.len()), "{lines:#?}");
+    assert!(lines[0].contains("ERROR article_inbox: "), "{}", lines[0]);
+    assert!(lines[0].contains("handlers=7"), "{}", lines[0]);
+    let named = r"jobs=stuck_\u{200b}0 stuck_1 stuck_2 stuck_3 stuck_4";
+    assert!(lines[0].ends_with(named), "{}", lines[0]);
+    for job in &jobs[1..] {
+        let given_up = logged("its handler goes on");
+        assert!(given_up.iter().any(|line| line.contains(&format!("job_id={job} "))), "{job}");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_ends_with_an_error_or_is_dropped_says_so() {
+    observe();
+    let inbox = Inbox::memory();
+    let worker = || inbox.worker(|_: Job| async { Ok::<(), Failed>(()) });
+    worker().lease(Duration::ZERO).run(pending::<()>()).await.unwrap_err();
+    let line = "ERROR article_inbox: the worker has ended, and articles wait until another runs: \
+                worker: lease: expected at least 100ms, found 0ns";
+    assert_eq!(logged(line).len(), 1, "{:#?}", logged("the worker"));
+
+    let before =
+        logged("WARN article_inbox: the worker was dropped before it was told to stop").len();
+    assert!(tokio::time::timeout(Duration::ZERO, worker().run(pending::<()>())).await.is_err());
+    let after =
+        logged("WARN article_inbox: the worker was dropped before it was told to stop").len();
+    assert_eq!(after, before + 1);
+}
