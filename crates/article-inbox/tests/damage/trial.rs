@@ -230,7 +230,7 @@ impl Trial {
                 if calls != last {
                     (last, since) = (calls, Instant::now());
                 }
-                if none || since.elapsed() > Duration::from_millis(300) {
+                if none || since.elapsed() > Duration::from_secs(2) {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(1)).await;

@@ -11,7 +11,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => Error::damaged(format!(
             "{shown} is not a SQLite database: name another file, or restore a backup"
         )),
-        Some(ErrorCode::DatabaseCorrupt) => damaged(path),
+        // SQLite knows no such format, or no such table: it reads something that it did not write.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => damaged(path),
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
                 "{shown} cannot be opened and written to: let this process write to it and to its folder"
