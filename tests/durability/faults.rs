@@ -11,6 +11,7 @@ use std::{
 };
 
 use fastrand::Rng;
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::{
@@ -201,7 +202,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// A disk that is really full, and is emptied again.
+/// A disk that is really full, and is emptied again, while another program reads the database all the time.
 pub(crate) fn a_small_disk_fills_and_empties() {
     let Some(disk) = SmallDisk::mount() else {
         println!("durability: faults: skipped: a small disk (mounting is not allowed here)");
@@ -222,6 +223,8 @@ pub(crate) fn a_small_disk_fills_and_empties() {
         *counts.entry(status).or_default() += 1;
         status
     };
+    let reader = Connection::open(folder.join(role::FILE)).expect("it is there");
+    reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").expect("it can be read");
     for round in 0..3 {
         assert!((0..5).all(|nth| send(&format!("room{round}"), nth) == 200), "there is room");
         fill(&ballast).expect("only room is missing");
@@ -234,6 +237,7 @@ pub(crate) fn a_small_disk_fills_and_empties() {
         });
         assert!(recovers, "the receiver does not recover when there is room again");
     }
+    drop(reader);
     child.kill();
     compare(&ledger, &folder, "a full disk");
     assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [200, 503]);

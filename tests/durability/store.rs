@@ -28,6 +28,11 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let inbox = Inbox::open(file).await?;
+        // A commit that was cut off is told, because a damaged one looks like it. Nothing else is damaged by a crash.
+        let findings = inbox.health().await.store.findings;
+        if let Some(finding) = findings.iter().find(|finding| !finding.starts_with("the log ")) {
+            return Err(finding.clone().into());
+        }
         let mut rows = Vec::new();
         let mut filter = Filter::default();
         loop {

@@ -107,6 +107,7 @@ macro_rules! store_contract {
                 a_pruned_body_is_still_a_duplicate,
                 bytes_do_not_go_before_their_time,
                 a_later_body_of_a_done_entry_stays,
+                the_bytes_of_a_mended_body_go,
                 the_bytes_of_other_entries_stay,
                 only_done_and_unhandled_entries_go,
                 entries_do_not_go_before_their_time,

@@ -85,6 +85,21 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) 
     assert_eq!(trial.bodies("job_1").await, [None, bytes("[]")]);
 }
 
+/// Bytes that were missing until the body was delivered again are removed like others.
+pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Corrupt).await;
+    let (entry, bodies) = trial.shown("job_1").await;
+    trial.store().forget(job("job_1")).await.unwrap();
+    let without_bytes = bodies.into_iter().map(|body| Body { bytes: None, ..body }).collect();
+    assert!(trial.store().import(entry, without_bytes).await.unwrap());
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    trial.advance(2);
+    assert_eq!(prune(&trial, self::bodies(trial.now())).await.bodies, 1);
+    assert_eq!(trial.bodies("job_1").await, [None]);
+}
+
 /// Durable acknowledgement: an entry that is not done keeps its bytes, however old they are.
 pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
     let others = || STATES.into_iter().filter(|state| *state != State::Done);

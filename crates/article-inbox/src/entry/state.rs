@@ -11,7 +11,7 @@ use std::fmt;
 ///                        │                      ▼
 ///                        └────── requeue ───── dead
 ///
-///   requeued while its body is there: done ──► waiting
+///   requeued, in any state but leased; a done one only while its body is there ──► waiting
 ///   claimed, and no body decodes:              unhandled ── a body that decodes is delivered ──► waiting
 ///   claimed, and a body differs from its hash: corrupt ──── the body is delivered again ───────► waiting
 /// ```
@@ -22,8 +22,8 @@ use std::fmt;
 /// | `leased` | the handler's result, the end of the lease, or a shutdown, which costs no attempt |
 /// | `done` | retention, or [`Inbox::requeue`](crate::Inbox::requeue) while its body is there |
 /// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::forget`](crate::Inbox::forget), or retention if it [has a limit for them](crate::Retention::dead) |
-/// | `unhandled` | a body that decodes, or retention |
-/// | `corrupt` | a delivery of the same body |
+/// | `unhandled` | a body that decodes, [`Inbox::requeue`](crate::Inbox::requeue), or retention |
+/// | `corrupt` | a delivery of the same body, or [`Inbox::requeue`](crate::Inbox::requeue) |
 ///
 /// ```
 /// use article_inbox::State;

@@ -70,7 +70,7 @@ pub(super) fn judge(base: &Base, files: &Files, whole: &Observed, observed: &Obs
     }
     for (entry, _) in &observed.after {
         let key = entry.key.to_string();
-        if entry.state == State::Corrupt && is_repeated(&key) {
+        if entry.state == State::Corrupt && is_repeated(&key) && expected.contains_key(&key) {
             wrong.push(format!("not mended by its next delivery: {key}, {:?}", entry.cause));
         }
     }

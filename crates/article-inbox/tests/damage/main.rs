@@ -4,7 +4,7 @@
 //! copy of the files. The store opens the copy, looks for damage, runs a worker, takes one new delivery and one old one
 //! again, closes and opens again. What it did is compared with what it does without damage ([`judge`]).
 //!
-//! It tries some hundred places, or 20,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
+//! It tries 300 places, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
 //! of it. `-- --count 5000` sets the number of places.
 
 #![allow(clippy::print_stdout)] // a program may
@@ -21,18 +21,16 @@ use std::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use base::Base;
 use places::{Damage, Place};
 use report::Report;
 
-const SHORT: usize = 400;
-const LONG: usize = 20_000;
-
-/// A place that takes longer than this hangs.
-const TOO_LONG: Duration = Duration::from_secs(20);
+const SHORT: usize = 300;
+/// Of these, 20,000 are bits.
+const LONG: usize = 25_000;
 
 fn main() {
     let arguments: Vec<_> = std::env::args().collect();
@@ -59,9 +57,10 @@ fn main() {
         began.elapsed().as_secs(),
         report.summary()
     );
+    let form = if is_long { "--long " } else { "" };
     assert!(
         report.is_sound(),
-        "damage spread: `-- --seed {seed} --count {count} --place N` shows one place again"
+        "damage spread: `-- {form}--seed {seed} --count {count} --place N` shows one place again"
     );
 }
 
@@ -82,12 +81,8 @@ fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
                     let place = &places[number];
                     let (base, whole) = (&bases[place.base], &whole[place.base]);
                     let files = place.damaged(base);
-                    let began = Instant::now();
                     let observed = trial::run(base, &files, number);
-                    let mut verdict = judge::judge(base, &files, whole, &observed);
-                    if began.elapsed() > TOO_LONG {
-                        verdict.wrong.push("hangs".into());
-                    }
+                    let verdict = judge::judge(base, &files, whole, &observed);
                     if only.is_some() {
                         println!("{observed:#?}");
                     }

@@ -77,10 +77,18 @@ pub(super) fn run(base: &Base, files: &Files, number: usize) -> Observed {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let mut trial = Trial { observed: Observed::default() };
-    runtime.block_on(trial.both_runs(base, &path, number));
+    let in_time =
+        async { tokio::time::timeout(TOO_LONG, trial.both_runs(base, &path, number)).await };
+    if runtime.block_on(in_time).is_err() {
+        trial.observed.failed.push("hangs".into());
+    }
+    runtime.shutdown_background();
     trial.observed.panics = PANICS.load(Ordering::Relaxed) - panics;
     trial.observed
 }
+
+/// A place that takes longer than this hangs.
+const TOO_LONG: Duration = Duration::from_secs(30);
 
 struct Trial {
     observed: Observed,
@@ -222,7 +230,7 @@ impl Trial {
                 if calls != last {
                     (last, since) = (calls, Instant::now());
                 }
-                if none || since.elapsed() > Duration::from_millis(300) {
+                if none || since.elapsed() > Duration::from_secs(2) {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(1)).await;

@@ -102,6 +102,44 @@ async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
+/// The number of free pages, in the header of the file.
+fn damage_list(place: &Place) {
+    let mut bytes = std::fs::read(&place.path).unwrap();
+    bytes[39] ^= 1;
+    std::fs::write(&place.path, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_list_of_free_pages_is_written_anew() {
+    let place = closed().await;
+    damage_list(&place);
+    let store = place.open();
+    let told = "the lists of free pages were damaged, and were written anew";
+    assert_eq!(findings(&store).await, [told]);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
+/// Writing it anew copies all tables, which may change row ids of the application.
+#[tokio::test]
+async fn a_damaged_list_in_a_file_of_the_application_refuses_the_start_and_says_what_to_do() {
+    let place = closed().await;
+    place.sql().execute_batch("CREATE TABLE shop (name TEXT)").unwrap();
+    damage_list(&place);
+    let error = SqliteStore::open(&place.path).unwrap_err();
+    assert!(error.is_damage());
+    let shown = place.shown();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the lists of pages in {shown} are damaged, and its tables are not: run `sqlite3 {shown} VACUUM`, which \
+             writes them anew and may change row ids in tables of your own, or restore a backup"
+        )
+    );
+    place.sql().execute_batch("VACUUM").unwrap();
+    assert_eq!(place.open().claim(CLAIM).await.unwrap().claimed.len(), 4);
+}
+
 /// What the application keeps in the same file is not ours to judge.
 #[tokio::test]
 async fn damage_in_a_table_of_the_application_refuses_no_start() {

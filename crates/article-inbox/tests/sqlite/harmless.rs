@@ -85,17 +85,24 @@ async fn restore(place: &Place, backup: &Path, entries: u64) {
 #[tokio::test]
 async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
     let place = Place::new();
-    let store = place.open();
-    record(&store, 0..40).await;
-    let backup = place.beside("-backup");
-    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
-    record(&store, 40..60).await;
-    let crashed = place.after_a_kill();
+    // In the first round the log holds the whole database, and in the second a part of it.
+    for (start, end) in [(0, 60), (60, 80)] {
+        let store = place.open();
+        record(&store, start..end - 10).await;
+        let backup = place.beside(&format!("-backup{start}"));
+        place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+        record(&store, end - 10..end).await;
+        let crashed = place.after_a_kill();
+        drop(store);
 
-    copy(&backup, &crashed.path);
-    let refusal = refused(&crashed);
-    assert!(refusal.contains(&format!("remove {0}-wal and {0}-shm", crashed.shown())), "{refusal}");
-    restore(&crashed, &backup, 40).await;
+        copy(&backup, &crashed.path);
+        let refusal = refused(&crashed);
+        assert!(
+            refusal.contains(&format!("remove {0}-wal and {0}-shm", crashed.shown())),
+            "{refusal}"
+        );
+        restore(&crashed, &backup, u64::from(end - 10)).await;
+    }
 }
 
 /// All pages of the log together are a sound database: only their number tells that they are not this file's.
@@ -120,9 +127,8 @@ async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
     assert_eq!(
         refused(&crashed),
         format!(
-            "the log {shown}-wal belongs to another state of the database, as after a copy over {shown}: to use {shown} \
-             as it is, remove {shown}-wal and {shown}-shm, and copy it again if it is a backup; to return, put the \
-             earlier {shown} back"
+            "the log {shown}-wal belongs to another copy of the database: put that copy back; or, if {shown} is a backup \
+             to be restored, remove {shown}-wal and {shown}-shm, and only then copy the backup"
         )
     );
     restore(&crashed, &backup, 1).await;

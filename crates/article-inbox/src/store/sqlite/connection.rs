@@ -17,7 +17,7 @@ use super::{
 use crate::Error;
 
 pub(super) use self::{
-    checkpoint::{Checkpoint, checkpoint, commit_something, empty_log, frames, is_copied},
+    checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
     refusal::{damaged, log_of_another, refused},
     required_settings::wrong_settings,
     version::check_two_writers,

@@ -10,6 +10,13 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// Whether a commit or a checkpoint that failed so may have left something in the log that is not on disk. What
+    /// found no room was not written: there is no whole commit in the log, and the next one overwrites it.
+    pub(super) fn leaves_doubt(&self) -> bool {
+        let is_full = matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull));
+        self.is_of_the_connection() && !is_full
+    }
+
     /// Whether a value is refused because another row has it, or because it breaks a rule of its column.
     pub(super) fn is_constraint(&self) -> bool {
         let Self::Sql(error) = self else { return false };

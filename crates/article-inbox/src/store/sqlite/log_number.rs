@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::fault::Fault;
+use super::{connection::write_first_page, fault::Fault};
 
 /// The number of the log. The first commit of each log writes it …
 const NUMBER: &str = "log";
@@ -50,7 +50,9 @@ pub(super) fn number_log(tx: &Connection) -> Result<(), Fault> {
     if let Some(earlier) = value(tx, NUMBER)? {
         set(tx, EARLIER, earlier)?;
     }
-    set(tx, NUMBER, fastrand::i64(1..))
+    set(tx, NUMBER, fastrand::i64(1..))?;
+    // It holds the count of changes to the schema.
+    Ok(write_first_page(tx)?)
 }
 
 /// Takes the mark of an orderly stop away.

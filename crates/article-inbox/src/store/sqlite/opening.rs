@@ -49,11 +49,10 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
 /// Refuses a database that is not ours to change.
 fn judge(connection: &Connection, path: &Path) -> Result<Option<Integrity>, Error> {
     schema::judge(connection, path)?;
-    let found = damage::judge(connection, path)?;
     if has_log_of_another(connection, path) {
         return Err(connection::log_of_another(path));
     }
-    Ok(found)
+    damage::judge(connection, path)
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.

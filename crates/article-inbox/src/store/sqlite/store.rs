@@ -43,6 +43,16 @@ use crate::{
 /// A tool that lists, requeues or erases entries while the receiver runs opens the file with
 /// [`open_shared`](Self::open_shared). A tool that only reads can use any SQLite.
 ///
+/// While the store is open it watches its files. If the database, the log or the lock was moved, removed or replaced,
+/// every call that writes fails with a transient error that says what to do. A log that was removed is first copied into
+/// the database, so that nothing is lost.
+///
+/// # Readers
+///
+/// A program that reads for long delays no delivery, but the log grows meanwhile, because it cannot be emptied.
+/// [`StoreHealth`] shows its size. Only after a crash or a failed sync must a reader of the old log end before the store
+/// commits again: until then, calls that write fail with a transient error, and the store goes on by itself.
+///
 /// # Versions of SQLite
 ///
 /// A second connection that writes needs SQLite 3.51.3, because in earlier versions a rare race can lose commits.
@@ -85,8 +95,11 @@ impl SqliteStore {
     /// # Errors
     ///
     /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the
-    /// file; it is on a network file system; it is damaged or not a database; it belongs to a newer version; or it
-    /// cannot have the settings that durability needs.
+    /// file; it is on a network file system; it is damaged or not a database; it belongs to a newer version; its log
+    /// belongs to another copy of the database, or has no database; a file is a link, or has two names; another program
+    /// has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
+    ///
+    /// A start that is refused has changed neither the database nor its log.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, SqliteSettings::default())
     }

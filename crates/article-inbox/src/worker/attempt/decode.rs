@@ -19,6 +19,8 @@ pub(super) fn decode(claimed: &Claimed) -> Result<(Body, ArticleResult), Attempt
             continue;
         }
         match ArticleResult::from_json(bytes) {
+            // A body in the wrong place: a receiver stores none of another job.
+            Ok(article) if article.job_id != claimed.key.job_id => damaged = true,
             Ok(article) => return Ok((body.clone(), article)),
             Err(error) => first_cause = first_cause.or(Some(error.to_string())),
         }
@@ -97,6 +99,17 @@ mod tests {
         );
         let both = claimed(vec![body(b"{}"), damaged(&article())]);
         assert_eq!(decode(&both).unwrap_err(), AttemptResult::Damaged { seen: 2 });
+    }
+
+    #[test]
+    fn the_article_of_another_job_is_never_handed_out() {
+        let other = body(DeliveryRequest::complete().job_id("job_2").body());
+        assert_eq!(
+            decode(&claimed(vec![other.clone()])).unwrap_err(),
+            AttemptResult::Damaged { seen: 1 }
+        );
+        let (chosen, _) = decode(&claimed(vec![other, body(&article())])).unwrap();
+        assert_eq!(chosen, body(&article()));
     }
 
     #[test]

@@ -41,13 +41,11 @@ pub(crate) fn empty_log(connection: &Connection) -> Result<bool, Fault> {
     Ok(!is_busy)
 }
 
-/// Commits a change that changes nothing, to a database without tables of the inbox.
-pub(crate) fn commit_something(connection: &Connection) -> Result<(), Fault> {
-    let tx = connection.unchecked_transaction()?;
+/// Writes the first page of the database, and changes nothing in it.
+pub(crate) fn write_first_page(tx: &Connection) -> rusqlite::Result<()> {
     // The value belongs to the application and stays.
     let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    set(&tx, "user_version", &version.to_string())?;
-    Ok(tx.commit()?)
+    set(tx, "user_version", &version.to_string())
 }
 
 /// Whether a reader or writer was in the way, the frames of the log, and how many of them are copied.

@@ -11,7 +11,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => Error::damaged(format!(
             "{shown} is not a SQLite database: name another file, or restore a backup"
         )),
-        Some(ErrorCode::DatabaseCorrupt) => damaged(path),
+        // SQLite knows no such format, or no such table: it reads something that it did not write.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => damaged(path),
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
                 "{shown} cannot be opened and written to: let this process write to it and to its folder"
@@ -35,8 +36,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
 pub(crate) fn log_of_another(path: &Path) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "the log {path}-wal belongs to another state of the database, as after a copy over {path}: to use {path} as it is, \
-         remove {path}-wal and {path}-shm, and copy it again if it is a backup; to return, put the earlier {path} back"
+        "the log {path}-wal belongs to another copy of the database: put that copy back; or, if {path} is a backup to be \
+         restored, remove {path}-wal and {path}-shm, and only then copy the backup"
     ))
 }
 

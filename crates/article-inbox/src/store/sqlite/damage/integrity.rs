@@ -11,6 +11,8 @@ use crate::store::sqlite::fault::Fault;
 pub(in crate::store::sqlite) struct Integrity {
     /// Indexes that differ from their tables, or have damaged pages. [`rebuild`] builds them again.
     pub(in crate::store::sqlite) indexes: BTreeSet<String>,
+    /// Damage of the lists of free pages and of each page's place, in SQLite's words. [`make_lists_anew`] writes others.
+    pub(in crate::store::sqlite) lists: BTreeSet<String>,
     /// Damage of pages that hold what nothing else holds, in SQLite's words.
     pub(in crate::store::sqlite) pages: BTreeSet<String>,
 }
@@ -23,16 +25,50 @@ pub(in crate::store::sqlite) fn integrity(connection: &Connection) -> Result<Int
     for tree in trees.values() {
         let Tree::Table(table) = tree else { continue };
         for line in lines(connection, &format!("PRAGMA integrity_check('{table}')"))? {
-            found.add(&line, &trees);
+            found.add(&line, &trees, Check::Table);
         }
     }
-    // The check of a table does not notice a page that belongs to something else as well.
+    // The check of a table does not notice a page that is in the list of free pages as well.
     for line in lines(connection, "PRAGMA quick_check(1000)")? {
         if is_about_pages(&line) {
-            found.add(&line, &trees);
+            found.add(&line, &trees, Check::File);
         }
     }
     Ok(found)
+}
+
+/// Checks the tables that have indexes, and nothing else. Fast enough for the connection that writes.
+pub(super) fn integrity_of_indexes(connection: &Connection) -> Result<Integrity, Fault> {
+    let trees = trees(connection)?;
+    let mut found = Integrity::default();
+    for table in ["article_inbox_entries", "article_inbox_hints"] {
+        for line in lines(connection, &format!("PRAGMA integrity_check('{table}')"))? {
+            found.add(&line, &trees, Check::Table);
+        }
+    }
+    Ok(found)
+}
+
+/// What a line of a check is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Check {
+    Table,
+    File,
+}
+
+/// Whether the file has no tables but those of the inbox.
+pub(super) fn is_ours_alone(connection: &Connection) -> Result<bool, Fault> {
+    let others = "SELECT TRUE FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+        AND name NOT LIKE 'article\\_inbox\\_%' ESCAPE '\\'";
+    Ok(!connection.prepare(others)?.exists([])?)
+}
+
+/// Writes the lists of free pages and of each page's place anew, by copying all tables. Not for a file with other
+/// tables: the numbers of their rows may change.
+pub(super) fn make_lists_anew(connection: &Connection) -> Result<(), Fault> {
+    // The copy is in memory: bodies are in no other file.
+    connection.execute_batch("PRAGMA temp_store = MEMORY; VACUUM; PRAGMA temp_store = DEFAULT")?;
+    Ok(())
 }
 
 /// Builds all indexes of the inbox again, and the hints, which are sorted by their key. Runs in a transaction.
@@ -42,38 +78,32 @@ pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
 
 impl Integrity {
     pub(in crate::store::sqlite) fn is_sound(&self) -> bool {
-        self.indexes.is_empty() && self.pages.is_empty()
+        *self == Self::default()
     }
 
     /// Everything that was found, in words.
     pub(super) fn lines(self) -> BTreeSet<String> {
-        self.indexes.into_iter().chain(self.pages).collect()
+        self.indexes.into_iter().chain(self.lists).chain(self.pages).collect()
     }
 
     /// Adds what a line of a check says.
-    fn add(&mut self, line: &str, trees: &HashMap<u64, Tree>) {
-        let is_of_pages = match tree(line) {
-            Some(root) => match trees.get(&root) {
-                // A page that two trees refer to may hold anything.
-                _ if line.contains("2nd reference") => true,
-                Some(Tree::Index(name)) => {
-                    self.indexes.insert(name.clone());
-                    false
-                }
-                Some(Tree::Table(_)) => true,
-                None => false,
-            },
-            None if is_harmless(line) => false,
-            None => match line.rsplit_once(" index ") {
-                Some((_, name)) => {
-                    self.indexes.insert(name.to_owned());
-                    false
-                }
-                None => true,
-            },
-        };
-        if is_of_pages {
-            self.pages.insert(line.to_owned());
+    fn add(&mut self, line: &str, trees: &HashMap<u64, Tree>, check: Check) {
+        let tree = tree(line).map(|root| trees.get(&root));
+        let index = line.rsplit_once(" index ").map(|(_, name)| name);
+        match (tree, index) {
+            _ if is_harmless(line) => {}
+            _ if is_about_lists(line) => drop(self.lists.insert(line.to_owned())),
+            // Tables that are sound by themselves have no page in common: the other reference is in the list of free pages.
+            (Some(_), _) if line.contains("2nd reference") => {
+                let found = if check == Check::File { &mut self.lists } else { &mut self.pages };
+                found.insert(line.to_owned());
+            }
+            (Some(None), _) => {}
+            (Some(Some(Tree::Index(name))), _) => drop(self.indexes.insert(name.clone())),
+            (None, Some(name)) => drop(self.indexes.insert(name.to_owned())),
+            (Some(Some(Tree::Table(_))), _) | (None, None) => {
+                self.pages.insert(line.to_owned());
+            }
         }
     }
 }
@@ -113,6 +143,14 @@ fn tree(line: &str) -> Option<u64> {
     line.strip_prefix("Tree ")?.split(' ').next()?.parse().ok()
 }
 
+/// The list of free pages, and the pages that say where each page belongs.
+fn is_about_lists(line: &str) -> bool {
+    line.starts_with("Freelist: ")
+        || line.starts_with("max rootpage")
+        || line.contains("ptr map entry")
+        || line.contains("ptrmap")
+}
+
 fn is_about_pages(line: &str) -> bool {
     ["Tree ", "Freelist: ", "Page ", "max rootpage", "incremental_vacuum"]
         .iter()
@@ -130,13 +168,17 @@ fn is_harmless(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(line: &str) -> Integrity {
+    fn found_by(check: Check, line: &str) -> Integrity {
         let table = Tree::Table("article_inbox_entries".into());
         let index = Tree::Index("article_inbox_entries_by_time".into());
         let trees = HashMap::from([(1, table.clone()), (4, table), (6, index)]);
         let mut found = Integrity::default();
-        found.add(line, &trees);
+        found.add(line, &trees, check);
         found
+    }
+
+    fn found(line: &str) -> Integrity {
+        found_by(Check::Table, line)
     }
 
     #[test]
@@ -148,20 +190,29 @@ mod tests {
             "rowid not at end-of-record for row 5 of index article_inbox_entries_by_time",
             "Tree 6 page 9 cell 0: Rowid 5 out of order",
         ] {
-            let Integrity { indexes, pages } = found(line);
-            assert_eq!((indexes, pages.len()), (by_time.clone(), 0), "{line}");
+            let expected = Integrity { indexes: by_time.clone(), ..Integrity::default() };
+            assert_eq!(found(line), expected);
         }
         for line in [
             "Tree 4 page 9: btreeInitPage() returns error code 11",
             "Tree 1 page 1: free space corruption",
             "Tree 6 page 9: 2nd reference to page 12",
-            "Tree 99 page 9: 2nd reference to page 12",
-            "Freelist: size is 3 but should be 4",
             "row not in PRIMARY KEY order for article_inbox_meta",
             "something that a later SQLite says",
         ] {
-            let Integrity { indexes, pages } = found(line);
-            assert_eq!((indexes.len(), pages.len()), (0, 1), "{line}");
+            let pages = BTreeSet::from([line.to_owned()]);
+            assert_eq!(found(line), Integrity { pages, ..Integrity::default() });
+        }
+        for (check, line) in [
+            (Check::Table, "Freelist: size is 3 but should be 4"),
+            (
+                Check::Table,
+                "Tree 4 page 9 cell 0: Bad ptr map entry key=12 expected=(5,9) got=(5,7)",
+            ),
+            (Check::File, "Tree 4 page 9: 2nd reference to page 12"),
+        ] {
+            let lists = BTreeSet::from([line.to_owned()]);
+            assert_eq!(found_by(check, line), Integrity { lists, ..Integrity::default() });
         }
         for line in [
             "Tree 99 page 9: free space corruption",

@@ -4,7 +4,12 @@ use std::{path::Path, time::SystemTime};
 
 use rusqlite::Connection;
 
-use super::{Findings, Integrity, Tx, findings::Part, integrity, integrity::rebuild};
+use super::{
+    Findings, Integrity, Tx,
+    findings::Part,
+    integrity,
+    integrity::{integrity_of_indexes, is_ours_alone, make_lists_anew, rebuild},
+};
 use crate::{
     Error,
     store::sqlite::{
@@ -27,9 +32,16 @@ pub(in crate::store::sqlite) fn judge(
     if path.metadata().map_or(0, |metadata| metadata.len()) > AT_START {
         return Ok(None);
     }
+    if connection.is_readonly("main").is_ok_and(|is_readonly| is_readonly) {
+        let path = path.display();
+        return Err(Error::unusable(format!(
+            "{path} cannot be written to: let this process write to it and to its folder; if it may, the header of the \
+             file is damaged: restore a backup"
+        )));
+    }
     let judge = || -> Result<Integrity, Fault> {
         let found = integrity(connection)?;
-        if found.indexes.is_empty() || !found.pages.is_empty() {
+        if found.indexes.is_empty() || !found.pages.is_empty() || !found.lists.is_empty() {
             return Ok(found);
         }
         // The pages of an index may be damaged. Whether it can be built anew shows when that is tried, in memory.
@@ -45,14 +57,21 @@ pub(in crate::store::sqlite) fn judge(
         connection.execute_batch("PRAGMA cache_spill = ON")?;
         Ok(if after.is_sound() { found } else { Integrity { pages: after.lines(), ..found } })
     };
-    match judge() {
-        Ok(found) if found.pages.is_empty() => Ok(Some(found)),
-        Ok(_) => Err(damaged(path)),
-        Err(fault) => Err(at_start(path, fault)),
+    let found = judge().map_err(|fault| at_start(path, fault))?;
+    if !found.pages.is_empty() {
+        return Err(damaged(path));
     }
+    if !found.lists.is_empty() && !is_ours_alone(connection)? {
+        let path = path.display();
+        return Err(Error::damaged(format!(
+            "the lists of pages in {path} are damaged, and its tables are not: run `sqlite3 {path} VACUUM`, which \
+             writes them anew and may change row ids in tables of your own, or restore a backup"
+        )));
+    }
+    Ok(Some(found))
 }
 
-/// Builds indexes again that differ from their tables, and isolates damaged rows, in one transaction.
+/// Builds indexes and lists of pages again, and isolates damaged rows.
 pub(in crate::store::sqlite) fn mend(
     connection: &Connection,
     path: &Path,
@@ -60,6 +79,14 @@ pub(in crate::store::sqlite) fn mend(
     (findings, now): (&Findings, SystemTime),
 ) -> Result<(), Error> {
     let mend = || -> Result<bool, Fault> {
+        if !found.lists.is_empty() {
+            make_lists_anew(connection)?;
+            if !integrity(connection)?.pages.is_empty() {
+                return Ok(false);
+            }
+            let finding = "the lists of free pages were damaged, and were written anew";
+            findings.add(Part::Page, finding.to_owned());
+        }
         let tx = connection.unchecked_transaction()?;
         let is_sound = mend_in(&Tx::new(&tx, findings, now), found)?;
         let ended = if is_sound { tx.commit() } else { tx.rollback() };
@@ -110,13 +137,20 @@ fn rebuild_all(tx: &Tx<'_>) -> Result<(), Fault> {
 
 /// Builds all indexes again, in a transaction of the writer, while the store is open.
 pub(in crate::store::sqlite) fn build_again(tx: &Tx<'_>) -> Result<(), Fault> {
-    rebuild_all(tx)?;
+    // An index whose pages lead to those of a table takes them along when it is removed.
+    if integrity_of_indexes(tx)?.pages.is_empty() {
+        rebuild_all(tx)?;
+    }
+    if !integrity_of_indexes(tx)?.is_sound() {
+        return Err(Error::damaged("the database is damaged: restore a backup").into());
+    }
     tx.found(Part::Index, "SQLite found damage, and all indexes were built again".to_owned());
     Ok(())
 }
 
 fn at_start(path: &Path, fault: Fault) -> Error {
     match fault {
+        fault if fault.is_constraint() => damaged(path),
         Fault::Sql(error) => refused(path, &error),
         Fault::Ours(error) => error,
     }

@@ -16,8 +16,8 @@ use crate::Error;
 pub(in crate::store::sqlite) struct Lock {
     name: PathBuf,
     identity: Option<Identity>,
+    file: File,
     _registered: Registered,
-    _file: File,
 }
 
 impl Lock {
@@ -54,7 +54,7 @@ impl Lock {
         // Until now another receiver could have the files.
         judge(path)?;
         create_private(path)?;
-        Ok(Self { name, identity, _registered: Registered::new(path)?, _file: file })
+        Ok(Self { name, identity, file, _registered: Registered::new(path)? })
     }
 
     /// Refuses if the path no longer leads to the file that is locked: then another process could lock a new one.
@@ -66,6 +66,13 @@ impl Lock {
             "the lock {} was removed or replaced, and no longer keeps a second receiver out: restart this one",
             self.name.display()
         )))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A process that this one is just starting may have the file open as well, and would keep the lock.
+        let _ = self.file.unlock();
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn check(tx: &Tx<'_>) -> Result<Vec<String>, Error> {
     findings.extend(found.indexes.iter().map(|index| {
         format!("the index {index} differs from its table: start the receiver again, which builds it anew")
     }));
-    if !found.pages.is_empty() {
+    if !found.pages.is_empty() || !found.lists.is_empty() {
         findings.push("pages of the database are damaged: restore a backup".to_owned());
     }
     findings.extend(scan(tx)?.findings());

@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
 use super::{
     command::Command,
@@ -91,12 +91,11 @@ impl Committer {
             telemetry::store_failed("commit", &transient(&error));
             let _ = execute(&connection, "ROLLBACK");
             fail(group, || transient(&error));
-            // A commit for which there was no room is not in the log. Of any other it is unknown what was committed.
-            if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && connection.is_autocommit()
-            {
-                self.connection.put(connection);
-            } else {
+            if Fault::from(error).leaves_doubt() || !connection.is_autocommit() {
+                // It is unknown what was committed. The next group begins with another connection.
                 self.connection.doubt(connection);
+            } else {
+                self.connection.put(connection);
             }
             return bytes;
         }
@@ -227,6 +226,28 @@ mod tests {
         assert!(before.now().unwrap().unwrap_err().is_transient());
         assert!(after.now().unwrap().unwrap_err().is_transient());
         assert_eq!(probe(&mut committer).unwrap(), 1);
+    }
+
+    #[test]
+    fn after_a_failed_sync_the_store_waits_for_readers_of_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let mut committer = committer(&path);
+        probe(&mut committer).unwrap();
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
+        probe(&mut committer).unwrap();
+        // SQLite does not say which step of a commit failed.
+        let rollback = |tx: &Connection, _| Ok(tx.execute_batch("ROLLBACK")?);
+        let mut failed = committer.queue.push(1, rollback).unwrap();
+        commit(&mut committer);
+        assert!(failed.now().unwrap().is_err());
+
+        let error = probe(&mut committer).unwrap_err();
+        assert!(error.to_string().starts_with("another program reads the log "), "{error}");
+        assert!(error.is_transient());
+        drop(reader);
+        assert_eq!(probe(&mut committer).unwrap(), 3);
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Drop for Inspector {
 
 fn inspect(tx: &Tx<'_>, queue: &CommandQueue, findings: &Arc<Findings>) -> Result<(), Fault> {
     let found = integrity(tx)?;
-    if !found.pages.is_empty() {
+    if !found.pages.is_empty() || !found.lists.is_empty() {
         tx.found(Part::Page, damaged_pages());
     }
     if !found.indexes.is_empty() {

@@ -1,10 +1,13 @@
+mod safe_log;
+
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 
+use self::safe_log::Mark;
 use super::{
     clock_watch::ClockWatch,
-    failure::{log_in_use, log_removed, log_replaced, moved, others_have_it_open},
+    failure::{log_removed, log_replaced, moved, others_have_it_open},
     status::Status,
 };
 use crate::{
@@ -158,7 +161,7 @@ impl WriteConnection {
                 self.put(connection);
                 Some(left)
             }
-            Err(fault) if fault.is_of_the_connection() => {
+            Err(fault) if fault.leaves_doubt() => {
                 self.doubt(connection);
                 None
             }
@@ -257,7 +260,7 @@ impl WriteConnection {
             }
             Err(fault) => {
                 // Another connection reads the log anew, so that nothing of it counts as copied.
-                if fault.is_of_the_connection() {
+                if fault.leaves_doubt() {
                     self.doubt(connection);
                 } else {
                     self.put(connection);
@@ -270,34 +273,13 @@ impl WriteConnection {
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
         if self.todo.renew_log {
-            let is_ours = schema::exists(connection)?;
-            let frames = connection::frames(connection)?;
-            let is_trusted = match frames {
-                Some(frames) if frames > 0 && self.todo.start && is_ours => {
-                    log_number::is_trusted(connection, frames)?
-                }
-                _ => false,
-            };
-            let is_renewed = !is_trusted && frames != Some(0);
-            if is_renewed && !connection::empty_log(connection)? {
-                return Err(log_in_use(&self.path).into());
-            }
-            if is_ours {
-                let tx = begin(connection)?;
-                log_number::unmark_stop(&tx)?;
-                if !is_trusted {
-                    log_number::number_log(&tx)?;
-                }
-                tx.commit()?;
-            } else if is_renewed {
-                connection::commit_something(connection)?;
-            }
-            self.todo.number_log = !is_ours;
+            let mark = if self.todo.start { Mark::Counts } else { Mark::Ignored };
+            self.todo.number_log = !safe_log::make_safe(connection, &self.path, mark)?;
             self.todo.renew_log = false;
         }
         if self.todo.start {
             schema::migrate(connection, &self.path)?;
-            let tx = begin(connection)?;
+            let tx = safe_log::begin(connection)?;
             self.watch.begin(&tx)?;
             tx.commit()?;
             let start = (&*self.findings, rounded(self.clock.now()));
@@ -323,27 +305,11 @@ impl WriteConnection {
             // SQLite would remove the log by its name, and it is another's.
             let _ = connection::close_as(&connection, LogAtClose::Left);
         } else if self.access == Access::Exclusive && !self.todo.prepare {
-            // The rest is safe in the log, and is copied after the next start.
-            let _ = connection.busy_timeout(BUSY);
+            // What readers keep in the log is safe there, and is copied after the next start.
+            let _ = connection.busy_timeout(RENEW);
             if !matches!(connection::checkpoint(&connection, Checkpoint::Truncate), Ok(0)) {
-                let _ = mark_stop(&connection);
+                let _ = safe_log::mark_stop(&connection);
             }
         }
     }
-}
-
-fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
-    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-}
-
-/// Marks that everything in the log is on disk. Each commit before this one was synced, or the connection would have
-/// been closed. A commit after it changes the number of frames.
-fn mark_stop(connection: &Connection) -> Result<(), Fault> {
-    if let Some(frames) = connection::frames(connection)? {
-        let tx = begin(connection)?;
-        // It changes one page.
-        log_number::mark_stop(&tx, frames + 1)?;
-        tx.commit()?;
-    }
-    Ok(())
 }
