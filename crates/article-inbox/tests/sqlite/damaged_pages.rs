@@ -124,6 +124,16 @@ async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
+/// Every new delivery would fail.
+#[tokio::test]
+async fn a_damaged_text_in_the_schema_refuses_the_start() {
+    let place = closed().await;
+    place.replace(b"CREATE TABLE sqlite_sequence", b"CREATE TABLE sqliTe_sequence", 0);
+    let error = SqliteStore::open(&place.path).unwrap_err();
+    assert!(error.is_damage());
+    assert!(error.to_string().contains("sqlite_sequence is not what this version made"), "{error}");
+}
+
 /// The number of free pages, in the header of the file.
 fn damage_list(place: &Place) {
     let mut bytes = std::fs::read(&place.path).unwrap();
