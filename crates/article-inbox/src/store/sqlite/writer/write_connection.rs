@@ -11,7 +11,7 @@ use super::{
     status::Status,
 };
 use crate::{
-    Clock, Error,
+    Clock, ClockStep, Error,
     store::sqlite::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
         damage::{self, Findings, Integrity},
@@ -21,6 +21,7 @@ use crate::{
         reader::Reader,
         schema, statements,
     },
+    telemetry,
     timestamp::rounded,
 };
 
@@ -112,8 +113,10 @@ impl WriteConnection {
 
     /// Makes the connection ready for a commit, as far as that is possible.
     pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
-        let outcome =
-            self.check_files().and_then(|()| self.prepare()).and_then(|()| self.follow_clock());
+        let mut outcome = self.check_files().and_then(|()| self.prepare());
+        if outcome.is_ok() && !self.has_followed_clock() {
+            outcome = self.check_files().and_then(|()| self.prepare());
+        }
         self.status.note(outcome.as_ref().map(drop));
         outcome
     }
@@ -237,13 +240,36 @@ impl WriteConnection {
         Ok(())
     }
 
-    fn follow_clock(&self) -> Result<(), Error> {
-        match &self.connection {
-            Some(connection) if self.access == Access::Exclusive => {
-                Ok(self.watch.follow(connection, &self.findings)?)
-            }
-            _ => Ok(()),
+    /// Follows the system's clock if it was set. Deliveries do not wait for that: if it fails, it is tried again in a
+    /// second. `false` if the connection had to be closed.
+    fn has_followed_clock(&mut self) -> bool {
+        let step = self.watch.step().filter(|_| self.access == Access::Exclusive);
+        let Some((step, connection)) = step.zip(self.connection.take_if(|_| step.is_some())) else {
+            return true;
+        };
+        let Err(fault) = self.follow_clock(step, &connection) else {
+            self.put(connection);
+            return true;
+        };
+        let leaves_doubt = fault.leaves_doubt();
+        telemetry::store_failed("clock", &fault.into());
+        if leaves_doubt {
+            self.doubt(connection)
+        } else {
+            self.put(connection)
         }
+        !leaves_doubt
+    }
+
+    fn follow_clock(&mut self, step: ClockStep, connection: &Connection) -> Result<(), Fault> {
+        connection.busy_timeout(RENEW)?;
+        let tx = safe_log::begin(connection)?;
+        self.number_log(&tx)?;
+        let moved = self.watch.move_entries(step, &tx, &self.findings)?;
+        tx.commit()?;
+        self.todo.number_log = false;
+        self.watch.follow(step, moved);
+        Ok(())
     }
 
     /// Does what must be done before the next commit.
