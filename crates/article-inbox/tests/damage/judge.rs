@@ -80,7 +80,11 @@ pub(super) fn judge(base: &Base, files: &Files, whole: &Observed, observed: &Obs
     if let Some(hit) = hit(base, files) {
         let neighbours: Vec<_> = deviating.iter().filter(|key| !hit.contains(*key)).collect();
         if !neighbours.is_empty() {
-            wrong.push(format!("neighbours suffer: {neighbours:?}"));
+            let first = neighbours[0];
+            let (expected, found) = (expected.get(first), found.get(first));
+            wrong.push(format!(
+                "neighbours suffer: {neighbours:?}, the first: expected {expected:?}, found {found:?}"
+            ));
         }
     }
     Verdict { outcome: "isolated", wrong }

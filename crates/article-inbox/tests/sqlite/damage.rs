@@ -207,6 +207,34 @@ async fn a_damaged_hint_is_removed_and_told() {
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
 
+/// Without them the store could not commit, or add an entry.
+#[tokio::test]
+async fn damaged_counters_go_on() {
+    for (damage, told) in [
+        (
+            "DELETE FROM article_inbox_meta WHERE name = 'probes'",
+            "the counter of probes was damaged, and begins anew",
+        ),
+        (
+            "UPDATE sqlite_sequence SET seq = 1 << 60",
+            "a counter of row ids was damaged, and goes on after the largest id",
+        ),
+        (
+            "UPDATE sqlite_sequence SET seq = 'many'",
+            "a counter of row ids was damaged, and goes on after the largest id",
+        ),
+    ] {
+        let place = closed().await;
+        place.damage(damage);
+        let store = place.open();
+        assert_eq!(findings(&store).await, [told], "{damage}");
+        store.probe().await.unwrap();
+        assert_eq!(store.record(arrival("job_6", "{6}")).await.unwrap(), Recorded::Stored);
+        assert_eq!(entries(&store).await[4].id, 5);
+        assert_eq!(store.check().await.unwrap(), [""; 0]);
+    }
+}
+
 #[tokio::test]
 async fn a_wrong_number_of_bodies_is_counted_again() {
     let place = closed().await;

@@ -11,6 +11,7 @@ use rusqlite::types::Value;
 use super::{
     CLAIM, Place, arrival,
     damage::{closed, entries, findings},
+    key,
 };
 
 async fn states(store: &SqliteStore) -> Vec<(String, State)> {
@@ -71,6 +72,27 @@ async fn a_damaged_row_that_has_the_key_of_another_gets_a_name_of_its_own() {
     assert_eq!(states(&store).await, expected.map(|(job, state)| (job.to_owned(), state)));
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
     assert_eq!(store.record(arrival("job_4", "{4}")).await.unwrap(), Recorded::Stored);
+}
+
+/// An update that does not find the old value in the index fails with the code of a damaged database.
+#[tokio::test]
+async fn indexes_are_built_again_when_a_call_meets_damage_while_the_store_is_open() {
+    let place = closed().await;
+    let store = place.open();
+    // The index is empty from now on.
+    let empty = "CREATE INDEX article_inbox_empty ON article_inbox_entries (state, at) WHERE id < 0;
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'article_inbox_empty')
+            WHERE name = 'article_inbox_entries_by_time';
+        DELETE FROM sqlite_schema WHERE name = 'article_inbox_empty';
+        PRAGMA schema_version = 1000";
+    place.sql().execute_batch(empty).unwrap();
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed, []);
+
+    assert!(store.bury(key("job_2"), "no".into()).await.unwrap());
+    let told = "SQLite found damage, and all indexes were built again";
+    assert_eq!(findings(&store).await, [told]);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
 }
 
 /// A file that is searched in the background.

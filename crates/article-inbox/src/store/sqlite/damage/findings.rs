@@ -71,6 +71,8 @@ pub(in crate::store::sqlite) enum Part {
     Body,
     /// The row of a hint.
     Hint,
+    /// A number that counts on.
+    Counter,
 }
 
 impl Part {
@@ -82,6 +84,7 @@ impl Part {
             Self::Entry => "entry",
             Self::Body => "body",
             Self::Hint => "hint",
+            Self::Counter => "counter",
         }
     }
 }

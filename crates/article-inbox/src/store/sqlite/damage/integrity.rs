@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::store::sqlite::fault::Fault;
 
@@ -104,7 +104,7 @@ impl Integrity {
             (Some(None), _) => {}
             (Some(Some(Tree::Index(name))), _) => drop(self.indexes.insert(name.clone())),
             (None, Some(name)) => drop(self.indexes.insert(name.to_owned())),
-            (Some(Some(Tree::Table(_))), _) | (None, None) => {
+            (Some(Some(Tree::Table(_) | Tree::Counters)), _) | (None, None) => {
                 self.pages.insert(line.to_owned());
             }
         }
@@ -115,6 +115,8 @@ impl Integrity {
 enum Tree {
     Table(String),
     Index(String),
+    /// SQLite's own table, in which it counts the ids of entries. What its rows hold is looked at elsewhere.
+    Counters,
 }
 
 /// The tables and indexes of the inbox, and the schema, by the pages of their roots.
@@ -127,6 +129,10 @@ fn trees(connection: &Connection) -> Result<HashMap<u64, Tree>, Fault> {
         Ok((row.get::<_, i64>(0)?.unsigned_abs(), tree(row.get(2)?)))
     })?;
     let mut trees: HashMap<_, _> = trees.collect::<Result<_, _>>()?;
+    let counters = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'";
+    if let Some(root) = connection.query_row(counters, [], |row| row.get::<_, i64>(0)).optional()? {
+        trees.insert(root.unsigned_abs(), Tree::Counters);
+    }
     // The check of the schema includes the list of free pages.
     trees.insert(1, Tree::Table("sqlite_schema".to_owned()));
     Ok(trees)

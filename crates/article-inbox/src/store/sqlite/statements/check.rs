@@ -1,3 +1,4 @@
+mod counters;
 mod isolate;
 mod scan;
 

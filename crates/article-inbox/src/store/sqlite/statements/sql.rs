@@ -174,6 +174,14 @@ pub(super) const SCAN_BODIES: &str = concat!(
 );
 pub(super) const SCAN_HINTS: &str = "SELECT job_id, at, code FROM article_inbox_hints NOT INDEXED";
 pub(super) const REMOVE_HINTS: &str = "DELETE FROM article_inbox_hints";
+pub(super) const PROBES: &str = "SELECT value FROM article_inbox_meta WHERE name = 'probes'";
+pub(super) const RESET_PROBES: &str =
+    "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('probes', 0)";
+pub(super) const SEQUENCES: &str = "SELECT rowid FROM sqlite_sequence";
+/// Slots of bodies are sixteen times as large as ids.
+pub(super) const SEQUENCE: &str = "SELECT typeof(name) = 'text' AND typeof(seq) = 'integer' \
+    AND (name <> 'article_inbox_entries' OR seq BETWEEN 0 AND 1 << 50) FROM sqlite_sequence WHERE rowid = ?1";
+pub(super) const REMOVE_SEQUENCE: &str = "DELETE FROM sqlite_sequence WHERE rowid = ?1";
 /// Rows of one key, which an index with damage let in.
 pub(super) const TWINS: &str = "SELECT id FROM article_inbox_entries NOT INDEXED WHERE (job_id, event) IN \
     (SELECT job_id, event FROM article_inbox_entries NOT INDEXED GROUP BY job_id, event HAVING count(*) > 1)";

@@ -1,6 +1,6 @@
 use rusqlite::OptionalExtension;
 
-use super::Suspects;
+use super::{Suspects, counters};
 use crate::{
     State,
     store::sqlite::{
@@ -33,6 +33,9 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
     }
     if suspects.hints > 0 {
         hint::rewrite(tx)?;
+    }
+    if suspects.counters {
+        counters::mend(tx)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::BATCH;
+use super::{BATCH, counters};
 use crate::store::sqlite::{
     damage::Tx,
     fault::Fault,
@@ -22,6 +22,8 @@ pub(crate) struct Suspects {
     pub(super) held: BTreeSet<i64>,
     /// How many hints cannot be read.
     pub(super) hints: usize,
+    /// Whether a counter cannot be read.
+    pub(super) counters: bool,
 }
 
 impl Suspects {
@@ -40,6 +42,9 @@ impl Suspects {
         findings.extend(of(&self.held, "its number of bodies is wrong, start the receiver again"));
         if self.hints > 0 {
             findings.push(format!("{} hints cannot be read", self.hints));
+        }
+        if self.counters {
+            findings.push("a counter is damaged, start the receiver again".to_owned());
         }
         findings
     }
@@ -77,6 +82,7 @@ pub(crate) fn scan(tx: &Tx<'_>) -> Result<Suspects, Fault> {
         Ok(end)
     })?;
     suspects.hints = hint::read_all(tx)?.unreadable;
+    suspects.counters = counters::are_damaged(tx)?;
     Ok(suspects)
 }
 
