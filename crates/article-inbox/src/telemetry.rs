@@ -91,6 +91,13 @@ pub(crate) fn workers(running: u32) {
     count::workers(running);
 }
 
+/// Damage was found after so much that it is no longer told one by one.
+#[cfg(feature = "sqlite")]
+pub(crate) fn more_damage_found(part: &'static str) {
+    count::damage_found(part);
+    log::more_damage_found(part);
+}
+
 /// A worker ends with an error.
 pub(crate) fn worker_failed(error: &Error) {
     count::worker_failed();

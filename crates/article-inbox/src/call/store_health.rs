@@ -31,7 +31,7 @@ pub struct StoreHealth {
     /// Why nothing can be committed now, and what to do. The store goes on by itself once the cause has ended.
     pub blocked: Option<String>,
     /// Damage that was found since the store was opened, and what was done about it. Each finding is a sentence. The
-    /// first 32 are kept; the log has all.
+    /// first 32 are kept; a [check](crate::Inbox::check) finds all.
     pub findings: Vec<String>,
     /// Since when the store's clock has run without being set: since the store was opened, or since the last step. `None`
     /// if the store does not know.

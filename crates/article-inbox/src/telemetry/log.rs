@@ -122,6 +122,13 @@ mod enabled {
         error!(target: TARGET, part, "damage: {finding}");
     }
 
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn more_damage_found(part: &'static str) {
+        DAMAGE.log(
+            |unlogged| error!(target: TARGET, part, unlogged, "more damage was found: run a check"),
+        );
+    }
+
     pub(crate) fn worker_failed(error: &Error) {
         error!(target: TARGET, "the worker has ended, and articles wait until another runs: {error}");
     }
@@ -200,6 +207,8 @@ mod disabled {
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(_: &'static str, _: &str) {}
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn more_damage_found(_: &'static str) {}
     pub(crate) fn worker_failed(_: &Error) {}
     pub(crate) fn worker_dropped() {}
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}

@@ -90,6 +90,13 @@ pub(super) fn run(base: &Base, files: &Files, number: usize) -> Observed {
 /// A place that takes longer than this hangs.
 const TOO_LONG: Duration = Duration::from_secs(30);
 
+/// In which order the bodies of a job are delivered again.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    LastFirst,
+    FirstFirst,
+}
+
 struct Trial {
     observed: Observed,
 }
@@ -117,9 +124,10 @@ impl Trial {
         if recorded.is_some_and(|recorded| recorded != Recorded::Stored) {
             self.observed.failed.push(format!("a new delivery is {recorded:?}"));
         }
-        // In the second round, entries with several bodies are mended, of which another was delivered first.
-        for _ in 0..2 {
-            self.repeat(base, &store, number).await;
+        // An entry with several bodies is mended by a delivery of the damaged one, if a worker has seen it since the
+        // delivery of another. So the last of them comes first, and then the first.
+        for order in [Order::LastFirst, Order::FirstFirst] {
+            self.repeat(base, &store, number, order).await;
             self.work(&inbox, &store).await;
         }
         self.look(&inbox, &store).await;
@@ -140,7 +148,7 @@ impl Trial {
     }
 
     /// Delivers one old job again, and each that is corrupt because of the damage.
-    async fn repeat(&mut self, base: &Base, store: &SqliteStore, number: usize) {
+    async fn repeat(&mut self, base: &Base, store: &SqliteStore, number: usize, order: Order) {
         let mut jobs: Vec<_> = base.sent.keys().filter(|job| !is_corrupt_by_story(job)).collect();
         jobs.sort();
         let corrupt = Filter { state: Some(State::Corrupt), limit: 1000, ..Filter::default() };
@@ -152,9 +160,12 @@ impl Trial {
             if number != one && !is_corrupt(job) {
                 continue;
             }
-            for bytes in &base.sent[job] {
-                let repeated =
-                    store.record(arrival(job, &Event::ArticleComplete, bytes.clone())).await;
+            let mut bodies = base.sent[job].clone();
+            if let Order::LastFirst = order {
+                bodies.reverse();
+            }
+            for bytes in bodies {
+                let repeated = store.record(arrival(job, &Event::ArticleComplete, bytes)).await;
                 self.ok("record of an old delivery", repeated);
             }
             self.observed.again.push(job.clone());

@@ -157,6 +157,25 @@ async fn damage_in_a_table_of_the_application_refuses_no_start() {
     assert_eq!(findings(&place.open()).await, [""; 0]);
 }
 
+/// A check of such a table fails without the function.
+#[tokio::test]
+async fn a_function_that_only_the_application_has_refuses_no_start() {
+    let place = closed().await;
+    let sql = place.sql();
+    sql.execute_batch(
+        "CREATE TABLE shop (name TEXT CHECK (length(name) > 0)); INSERT INTO shop VALUES ('a')",
+    )
+    .unwrap();
+    let schema = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'length', 'measure')
+        WHERE name = 'shop'";
+    sql.execute_batch(schema).unwrap();
+    drop(sql);
+    place.sql().query_row("PRAGMA quick_check", [], |_| Ok(())).unwrap_err();
+    let store = place.open();
+    assert_eq!(findings(&store).await, [""; 0]);
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
 /// A log whose end is unreadable is told, because SQLite forgets the commits in it silently.
 #[tokio::test]
 async fn a_damaged_log_is_told() {

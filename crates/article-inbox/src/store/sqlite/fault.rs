@@ -23,6 +23,13 @@ impl Fault {
         error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
     }
 
+    /// Whether SQLite does not know what a statement names.
+    pub(super) fn is_of_the_statement(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        // What is wrong with the text of a statement has another variant in some versions of rusqlite, without a code.
+        matches!(error.sqlite_error_code(), None | Some(ErrorCode::Unknown))
+    }
+
     /// Whether the connection may be broken, so that the next transaction needs another one.
     pub(super) fn is_of_the_connection(&self) -> bool {
         let Self::Sql(error) = self else {

@@ -5,7 +5,7 @@ use std::{
 
 use crate::telemetry;
 
-/// How many findings are kept. The log has all of them.
+/// How many findings are kept and told one by one. A check of the store finds all.
 const MOST: usize = 32;
 
 /// The least time between two attempts to build indexes again while the store is open.
@@ -28,9 +28,11 @@ impl Findings {
         if findings.contains(&finding) {
             return;
         }
-        telemetry::damage_found(part.as_str(), &finding);
         if findings.len() < MOST {
+            telemetry::damage_found(part.as_str(), &finding);
             findings.push(finding);
+        } else {
+            telemetry::more_damage_found(part.as_str());
         }
     }
 
