@@ -115,7 +115,8 @@ fn run_with(injection: &str) -> Option<Answers> {
     let strace = Strace::glancing(&CALLS.join(","), &folder.join("trace")).injecting(injection);
     let answers = match Child::start(&folder, Role::Receiver, Some(&strace)) {
         Ok(child) => {
-            let answers = deliver(&child, &ledger, DELIVERIES, 400);
+            // More often than calls fail in the longest stretch: a refusal may cost no more than one of them.
+            let answers = deliver(&child, &ledger, DELIVERIES, 1000);
             child.kill();
             Some(answers)
         }

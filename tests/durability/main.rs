@@ -14,7 +14,7 @@
 //! | `kills` | a receiver that is killed loses nothing and does nothing twice |
 //! | `faults` | a write or sync that fails, or a full disk, acknowledges nothing that is not there |
 //! | `poison` | a handler that fails, panics, aborts, hangs or hoards is given up, and delays no other |
-//! | `neighbours` | one that aborts the process each time is given up alone |
+//! | `neighbours` | one that aborts the process each time is given up alone; a handler that takes long is done beside it |
 //!
 //! Most of them watch the receiver with strace. Where it is missing, or may not trace, they are skipped and say so;
 //! where the variable `CI` is set, that is a failure.

@@ -56,6 +56,7 @@ macro_rules! store_contract {
             }
             alone {
                 an_entry_that_was_interrupted_twice_runs_alone,
+                an_interrupted_attempt_is_among_the_failures,
                 an_entry_that_was_interrupted_once_runs_beside_others,
                 an_interrupted_entry_runs_alone_in_its_last_attempt,
                 an_entry_that_must_run_alone_waits_for_others,
@@ -134,6 +135,7 @@ macro_rules! store_contract {
                 a_list_shows_the_entries_as_they_are,
             }
             operator {
+                an_entry_that_has_left_a_state_is_not_requeued_from_it,
                 a_requeued_entry_begins_anew,
                 a_requeued_entry_has_all_its_attempts,
                 a_waiting_entry_is_requeued_before_its_time,

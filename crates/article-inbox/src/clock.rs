@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+#[cfg(feature = "sqlite")]
 use crate::timestamp::to_millis;
 
 /// The clock of a store: the system's clock, or one that a test moves.
@@ -115,6 +116,7 @@ impl Clock {
     }
 
     /// How far the system's clock is from this one.
+    #[cfg(feature = "sqlite")] // that store follows
     pub(crate) fn difference(&self) -> ClockStep {
         let millis = match &self.source {
             Source::System(_) => to_millis(SystemTime::now()) - to_millis(self.now()),
@@ -124,6 +126,7 @@ impl Clock {
     }
 
     /// Follows the system's clock by this step.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn follow(&self, step: ClockStep) {
         self.followed.fetch_add(step.millis(), Ordering::Relaxed);
     }
@@ -151,6 +154,7 @@ fn moved(time: SystemTime, millis: i64) -> SystemTime {
 
 impl ClockStep {
     /// The step from one time to another.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn between(from: SystemTime, to: SystemTime) -> Self {
         match to.duration_since(from) {
             Ok(ahead) => Self::Forward(ahead),
@@ -171,6 +175,7 @@ impl ClockStep {
         moved(time, self.millis())
     }
 
+    #[cfg(feature = "sqlite")]
     fn of_millis(millis: i64) -> Self {
         let by = Duration::from_millis(millis.unsigned_abs());
         if millis < 0 { Self::Back(by) } else { Self::Forward(by) }
@@ -215,7 +220,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
 

@@ -1,10 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod clock;
 mod digest;
 mod error;
 mod timestamp;
+
+mod clock;
 
 mod entry;
 

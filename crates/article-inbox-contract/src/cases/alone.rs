@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use article_inbox::store::{Claim, Claims, Outcome};
+use article_inbox::{
+    Entry, Failure,
+    store::{Claim, Claims, Outcome},
+};
 
 use crate::{
     Durable, Subject, Trial,
@@ -135,7 +138,7 @@ pub async fn a_release_does_not_end_the_suspicion(mut trial: Trial<impl Subject>
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     assert_eq!(claim(&trial, Claim { attempts: 2, ..MANY }).await.buried, [key("job_1")]);
-    trial.store().requeue(key("job_1")).await.unwrap();
+    trial.store().requeue(key("job_1"), None).await.unwrap();
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }
 
@@ -149,4 +152,17 @@ pub async fn the_end_of_the_process_is_an_interruption(mut trial: Trial<impl Dur
     }
     trial.record("job_2", FIRST).await;
     assert_eq!(jobs(&trial, MANY).await, [("job_1".into(), true)]);
+}
+
+/// An attempt whose lease has ended is among the failures, and leaves the cause as it is.
+pub async fn an_interrupted_attempt_is_among_the_failures(mut trial: Trial<impl Subject>) {
+    trial.leased("job_1").await;
+    trial.advance_by(CLAIM.lease);
+    trial.lease("job_1").await;
+    let Entry { failures, cause, .. } = trial.entry("job_1").await;
+    let [Failure { at, attempt: 1, cause: failure }] = &failures[..] else {
+        panic!("one failure: {failures:?}")
+    };
+    assert_eq!((*at, cause), (trial.now(), None));
+    assert!(failure.starts_with("the attempt did not end"), "{failure}");
 }

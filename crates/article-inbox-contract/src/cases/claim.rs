@@ -191,7 +191,7 @@ pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
 pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let first = trial.leased("job_1").await;
     trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
-    trial.store().requeue(key("job_1")).await.unwrap();
+    trial.store().requeue(key("job_1"), None).await.unwrap();
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
     assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);

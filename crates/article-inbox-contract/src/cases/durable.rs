@@ -107,7 +107,7 @@ pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;
     trial.store().bury(key("waiting"), "not wanted".into()).await.unwrap();
-    trial.store().requeue(key("dead")).await.unwrap();
+    trial.store().requeue(key("dead"), None).await.unwrap();
     let before = trial.all().await;
     trial.reopen();
     assert_eq!(trial.all().await, before);

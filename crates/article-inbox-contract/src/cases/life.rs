@@ -83,7 +83,7 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
         ("due_since", store.due_since().await.err()),
         ("list", store.list(Filter::default()).await.err()),
         ("show", store.show(key("job_1")).await.err()),
-        ("requeue", store.requeue(key("job_1")).await.err()),
+        ("requeue", store.requeue(key("job_1"), None).await.err()),
         ("bury", store.bury(key("job_1"), "not wanted".into()).await.err()),
         ("forget", store.forget(job("job_1")).await.err()),
         ("import", store.import(entry, bodies).await.err()),

@@ -19,7 +19,7 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
         trial.put(id, state).await;
         let before = trial.entry(id).await;
         trial.advance(1);
-        assert!(trial.store().requeue(key(id)).await.unwrap(), "{state}");
+        assert!(trial.store().requeue(key(id), None).await.unwrap(), "{state}");
         let (state, now) = (State::Waiting, trial.now());
         let expected = Entry { state, attempts: 0, at: now, since: now, cause: None, ..before };
         assert_eq!(trial.entry(id).await, expected);
@@ -31,7 +31,7 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
 /// Bounded attempts: a requeued entry has all its attempts again.
 pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
-    trial.store().requeue(key("job_1")).await.unwrap();
+    trial.store().requeue(key("job_1"), None).await.unwrap();
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -39,7 +39,7 @@ pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
 pub async fn a_waiting_entry_is_requeued_before_its_time(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
-    assert!(trial.store().requeue(key("job_1")).await.unwrap());
+    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -53,7 +53,7 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
     let prune = Prune { bodies_before: between, entries_before, dead_before, limit: 100 };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
-    assert!(trial.store().requeue(key("job_1")).await.unwrap());
+    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;
 
@@ -61,7 +61,7 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let prune = Prune { bodies_before: trial.now(), ..prune };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
     let before = trial.entry("job_1").await;
-    assert!(!trial.store().requeue(key("job_1")).await.unwrap());
+    assert!(!trial.store().requeue(key("job_1"), None).await.unwrap());
     assert_eq!(trial.entry("job_1").await, before);
 }
 
@@ -70,7 +70,7 @@ pub async fn a_requeued_entry_keeps_its_failures(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
     let failures = trial.entry("job_1").await.failures;
     assert_eq!(failures.len(), 1);
-    trial.store().requeue(key("job_1")).await.unwrap();
+    trial.store().requeue(key("job_1"), None).await.unwrap();
     assert_eq!(trial.entry("job_1").await.failures, failures);
 }
 
@@ -79,9 +79,9 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.advance(1);
     let before = trial.entry("leased").await;
-    assert!(!trial.store().requeue(key("leased")).await.unwrap());
+    assert!(!trial.store().requeue(key("leased"), None).await.unwrap());
     assert_eq!(trial.entry("leased").await, before);
-    assert!(!trial.store().requeue(key("missing")).await.unwrap());
+    assert!(!trial.store().requeue(key("missing"), None).await.unwrap());
 }
 
 /// A buried entry is dead now, with the given cause.
@@ -168,9 +168,21 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
     trial.advance_by(CLAIM.lease);
     let claim = Claim { attempts: 1, ..CLAIM };
     assert_eq!(trial.store().claim(claim).await.unwrap().buried, [key("job_1")]);
-    trial.store().requeue(key("job_1")).await.unwrap();
+    trial.store().requeue(key("job_1"), None).await.unwrap();
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_ne!(trial.lease("job_1").await.fence, old.fence);
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
+}
+
+/// An entry that has left a state is not requeued from it.
+pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let requeue = async |from| trial.store().requeue(key("job_1"), Some(from)).await.unwrap();
+    assert!(!requeue(State::Dead).await);
+    assert!(requeue(State::Waiting).await);
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    assert!(!requeue(State::Waiting).await);
+    assert_eq!(trial.entry("job_1").await.state, State::Done);
 }

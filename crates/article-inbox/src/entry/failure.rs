@@ -7,7 +7,8 @@ use crate::timestamp::{from_millis, to_millis};
 /// How many failures are kept of one entry.
 pub const MAX_FAILURES: usize = 8;
 
-/// Why an entry did not become done, and when. An entry keeps its last [`MAX_FAILURES`].
+/// Why an entry did not become done, and when: a handler failed, an attempt ended without a result, or no body is an
+/// article. An entry keeps its last [`MAX_FAILURES`].
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -30,7 +31,7 @@ pub const MAX_FAILURES: usize = 8;
 pub struct Failure {
     /// When it was stored.
     pub at: SystemTime,
-    /// How many attempts of the entry counted then, this one included.
+    /// How many attempts of the entry counted then. An attempt that found no article does not count.
     pub attempt: u32,
     /// Why. If the handler returned an error, the cause is that error. Log events of this crate never contain it.
     pub cause: String,

@@ -47,8 +47,8 @@ pub struct Health {
     pub hints_held: usize,
     /// Hints that were dropped, because too many were held.
     pub hints_dropped: u64,
-    /// What the store reports about itself. Empty if it does not answer.
-    pub store: StoreHealth,
+    /// What the store reports about itself, or why it does not answer.
+    pub store: Result<StoreHealth, String>,
 }
 
 impl Inbox {
@@ -66,7 +66,7 @@ impl Inbox {
         }
         let (workers, stuck) = (self.0.workers.workers(), self.0.workers.stuck());
         telemetry::stuck_handlers(stuck.len());
-        let store = store_health.unwrap_or_default();
+        let store = store_health.map_err(|error| error.to_string());
         let hints = self.hint_queue();
         let (hints_held, hints_dropped) = (hints.len(), hints.dropped);
         Health { writable, overdue, workers, stuck, hints_held, hints_dropped, store }

@@ -3,7 +3,7 @@ use tokio::task::JoinSet;
 
 use super::Inbox;
 use crate::{
-    Body, Entry, EntryKey, Error,
+    Body, Entry, EntryKey, Error, State,
     call::{Counts, Filter, Hint, Page, Prune, Pruned},
 };
 
@@ -47,7 +47,11 @@ impl Inbox {
     ///
     /// The store failed.
     pub async fn requeue(&self, key: EntryKey) -> Result<bool, Error> {
-        let requeued = self.0.store.requeue(key).await?;
+        self.requeue_from(None, key).await
+    }
+
+    async fn requeue_from(&self, state: Option<State>, key: EntryKey) -> Result<bool, Error> {
+        let requeued = self.0.store.requeue(key, state).await?;
         if requeued {
             self.0.wake.wake();
         }
@@ -55,7 +59,8 @@ impl Inbox {
     }
 
     /// Requeues all entries that pass a filter, as [`requeue`](Self::requeue) does one, and returns how many it requeued.
-    /// The filter must name a state. Its `limit` does not matter. An entry that enters that state meanwhile may be left.
+    /// The filter must name a state. Its `limit` does not matter. An entry that enters that state meanwhile may be
+    /// left, and one that leaves it meanwhile stays as it is.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -95,7 +100,8 @@ impl Inbox {
             let mut calls = JoinSet::new();
             for entry in page.entries {
                 let inbox = self.clone();
-                calls.spawn(async move { inbox.requeue(entry.key).await });
+                // One that has left the state meanwhile stays as it is: it may be done now.
+                calls.spawn(async move { inbox.requeue_from(Some(entry.state), entry.key).await });
             }
             while let Some(call) = calls.join_next().await {
                 requeued += u64::from(call.expect("a call of a store does not panic")?);
@@ -115,7 +121,8 @@ impl Inbox {
         self.0.store.bury(key, cause.into()).await
     }
 
-    /// Removes a batch of old bodies, entries and hints. A worker does this automatically.
+    /// Removes a batch of old bodies, entries and hints. A worker does this automatically, once the store's clock has run
+    /// steadily for a while; this call does not wait for that.
     ///
     /// # Errors
     ///

@@ -6,8 +6,11 @@ use crate::State;
 impl Row {
     /// Requeues an entry: it waits, due now, without attempts and without a cause. Its failures stay. `held` is how many
     /// of its bodies have bytes. A leased entry, and one that is done and has no bytes left, is not changed, and the
-    /// result is `false`.
-    pub fn requeue(&mut self, held: usize, now: SystemTime) -> bool {
+    /// result is `false`. The same holds for an entry that has left the state `from`, if one is named.
+    pub fn requeue(&mut self, from: Option<State>, held: usize, now: SystemTime) -> bool {
+        if from.is_some_and(|from| from != self.state) {
+            return false;
+        }
         let can_begin_anew = match self.state {
             State::Leased => false,
             State::Done => held > 0,
@@ -38,6 +41,16 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     #[test]
+    fn an_entry_that_has_left_the_named_state_is_not_requeued() {
+        for from in State::ALL {
+            for state in [State::Waiting, State::Done, State::Dead] {
+                let mut row = Row { state, attempts: 2, ..Row::new(NOW) };
+                assert_eq!(row.requeue(Some(from), 1, NOW), from == state, "{from} {state}");
+            }
+        }
+    }
+
+    #[test]
     fn every_state_can_be_requeued_or_buried_or_neither() {
         let expected = [
             (State::Waiting, (true, true)),
@@ -50,7 +63,11 @@ mod tests {
         for (state, expected) in expected {
             let row = Row { state, attempts: 2, ..Row::new(NOW) };
             let (mut requeued, mut buried) = (row.clone(), row.clone());
-            assert_eq!((requeued.requeue(1, NOW), buried.bury("no", NOW)), expected, "{state}");
+            assert_eq!(
+                (requeued.requeue(None, 1, NOW), buried.bury("no", NOW)),
+                expected,
+                "{state}"
+            );
             assert_eq!((requeued != row, buried != row), expected, "{state}");
         }
     }
@@ -60,7 +77,7 @@ mod tests {
         for state in State::ALL {
             let mut row = Row { state, ..Row::new(NOW) };
             let expected = !matches!(state, State::Leased | State::Done);
-            assert_eq!(row.requeue(0, NOW), expected, "{state}");
+            assert_eq!(row.requeue(None, 0, NOW), expected, "{state}");
         }
     }
 
@@ -69,7 +86,7 @@ mod tests {
         let mut row = Row { attempts: 3, interrupted: 2, fence: 4, ..Row::new(NOW) };
         assert!(row.bury("no network", NOW));
         let failures = row.failures.clone();
-        assert!(row.requeue(1, NOW));
+        assert!(row.requeue(None, 1, NOW));
         assert_eq!(row, Row { fence: 4, failures, ..Row::new(NOW) });
     }
 }

@@ -13,7 +13,7 @@ impl Row {
     pub fn restart(&mut self, now: SystemTime) -> bool {
         match self.state {
             State::Leased => {
-                self.interrupted = self.interrupted.saturating_add(1);
+                self.interrupt(now);
                 self.wait(Duration::ZERO, Cause::Kept, now);
                 true
             }
@@ -34,6 +34,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Failure;
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -44,6 +45,10 @@ mod tests {
         let mut row = Row { cause: Some("no network".into()), ..leased };
         let freed = Row { state: State::Waiting, interrupted: 2, at: NOW, ..row.clone() };
         assert!(row.restart(NOW));
+        let [Failure { at: NOW, attempt: 3, .. }] = &row.failures[..] else {
+            panic!("one failure: {:?}", row.failures)
+        };
+        row.failures.clear();
         assert_eq!(row, freed);
     }
 

@@ -57,6 +57,9 @@ pub struct Row {
     pub failures: Vec<Failure>,
 }
 
+/// The failure of an attempt that ended without an outcome.
+const INTERRUPTED: &str = "the attempt did not end: its process ended, or its lease did";
+
 /// What becomes of the cause of an entry that enters another state.
 pub(super) enum Cause {
     /// There is none.
@@ -135,12 +138,21 @@ impl Row {
             Cause::None => self.cause = None,
             Cause::Kept => {}
             Cause::New(cause) => {
-                let attempt = self.attempts;
-                self.failures.push(Failure { at: now, attempt, cause: cause.clone() });
-                let forgotten = self.failures.len().saturating_sub(MAX_FAILURES);
-                self.failures.drain(..forgotten);
+                self.add_failure(cause.clone(), now);
                 self.cause = Some(cause);
             }
         }
+    }
+
+    /// The lease has ended without an outcome.
+    pub(super) fn interrupt(&mut self, now: SystemTime) {
+        self.interrupted = self.interrupted.saturating_add(1);
+        self.add_failure(INTERRUPTED.into(), now);
+    }
+
+    fn add_failure(&mut self, cause: String, now: SystemTime) {
+        self.failures.push(Failure { at: now, attempt: self.attempts, cause });
+        let forgotten = self.failures.len().saturating_sub(MAX_FAILURES);
+        self.failures.drain(..forgotten);
     }
 }

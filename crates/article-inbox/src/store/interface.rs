@@ -7,7 +7,7 @@ use std::{
 use article_webhook::JobId;
 
 use crate::{
-    Body, Entry, EntryKey, Error,
+    Body, Entry, EntryKey, Error, State,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
         Pruned, Recorded, Settled, StoreHealth,
@@ -167,9 +167,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
     /// Requeues an entry that is waiting, dead, unhandled or corrupt, or done while one of its bodies has bytes: it
-    /// waits, due now, without attempts and without a cause. `false` for any other. The rule is
-    /// [`Row::requeue`](crate::store::Row::requeue).
-    fn requeue(&self, key: EntryKey) -> Pending<'_, bool>;
+    /// waits, due now, without attempts and without a cause. `false` for any other, and for an entry that is not in the
+    /// state `from`, if one is named. The rule is [`Row::requeue`](crate::store::Row::requeue).
+    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool>;
 
     /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other. The rule is
     /// [`Row::bury`](crate::store::Row::bury).

@@ -225,12 +225,12 @@ impl Store for MemoryStore {
         })
     }
 
-    fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
+    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
             let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
-            Ok(entry.row.requeue(held, now))
+            Ok(entry.row.requeue(from, held, now))
         })
     }
 

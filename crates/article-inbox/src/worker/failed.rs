@@ -47,9 +47,9 @@ impl Failed {
         Self { cause: cause.into(), wish: Wish::RetryAfter(pause) }
     }
 
-    /// Not yet: the handler runs again after this pause, or after a day if the pause is longer. This costs nothing: the
-    /// attempt does not count, and the cause of an earlier failure stays. So it also works on the last attempt, and a
-    /// handler may ask for it as often as it likes.
+    /// Not yet: the handler runs again after this pause, which is at least a second and at most a day. This costs
+    /// nothing: the attempt does not count, and the cause of an earlier failure stays. So it also works on the last attempt,
+    /// and a handler may ask for it as often as it likes.
     ///
     /// ```
     /// use std::time::Duration;

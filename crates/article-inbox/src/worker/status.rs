@@ -32,7 +32,7 @@ pub struct Workers {
     pub running: u32,
     /// How many were started since the inbox was opened.
     pub started: u64,
-    /// Why the last one ended that did not end by its `shutdown`.
+    /// Why the last one ended that did not end by its `shutdown`. It stays when another is started.
     pub failure: Option<WorkerFailure>,
 }
 

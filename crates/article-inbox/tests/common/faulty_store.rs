@@ -9,7 +9,7 @@ use std::{
 
 use article_inbox::{
     Body, Clock, Completion, Counts, Entry, EntryKey, Error, Filter, Hint, MemoryStore, Page,
-    Prune, Pruned,
+    Prune, Pruned, State,
     store::{Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store},
 };
 use article_webhook::JobId;
@@ -168,8 +168,8 @@ impl Store for Faulty {
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.store.show(key)
     }
-    fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
-        self.store.requeue(key)
+    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
+        self.store.requeue(key, from)
     }
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
         self.store.bury(key, cause)

@@ -1,5 +1,6 @@
 use std::{future::pending, time::Duration};
 
+use article_inbox::store::{Claim, Store};
 use tokio::time::{Instant, advance};
 
 use super::{
@@ -84,6 +85,19 @@ async fn health_reports_how_long_the_oldest_entry_has_been_due() {
     scene.deliver("job_1").await;
     scene.clock.advance(HOUR);
     assert_eq!(scene.inbox.health().await.overdue, Ok(Some(HOUR)));
+}
+
+/// Its worker was killed, and none has claimed it since.
+#[tokio::test]
+async fn an_entry_whose_lease_has_ended_is_overdue() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0 };
+    assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
+    scene.clock.advance(HOUR / 2);
+    assert_eq!(scene.inbox.health().await.overdue, Ok(None), "it is worked on");
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.inbox.health().await.overdue, Ok(Some(HOUR / 2)));
 }
 
 #[tokio::test(start_paused = true)]

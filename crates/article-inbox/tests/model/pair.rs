@@ -141,7 +141,7 @@ impl Pair {
                 Answer::Page(store.list(filter).await?)
             }
             Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
-            Step::Requeue(key) => Answer::Changed(store.requeue(key).await?),
+            Step::Requeue { key, from } => Answer::Changed(store.requeue(key, from).await?),
             Step::Bury(key) => Answer::Changed(store.bury(key, "not wanted".into()).await?),
             Step::Forget(job_id) => Answer::Forgotten(store.forget(job_id).await?),
             Step::Import { key, state, attempts, ago, bodies, has_cause } => {

@@ -57,7 +57,10 @@ pub(crate) enum Step {
         limit: u32,
     },
     Show(EntryKey),
-    Requeue(EntryKey),
+    Requeue {
+        key: EntryKey,
+        from: Option<State>,
+    },
     Bury(EntryKey),
     Forget(JobId),
     Import {
@@ -163,7 +166,7 @@ fn step(rng: &mut Rng) -> Step {
             limit: rng.u32(1..6),
         },
         86..88 => Step::Show(key(rng)),
-        88..91 => Step::Requeue(key(rng)),
+        88..91 => Step::Requeue { key: key(rng), from: rng.bool().then(|| state(rng)) },
         91..93 => Step::Bury(key(rng)),
         93..95 => Step::Forget(job(rng)),
         95..98 => Step::Import {

@@ -3,10 +3,13 @@
 use std::{
     future::pending,
     sync::{Arc, mpsc},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
-use article_inbox::{Failed, Inbox, Job};
+use article_inbox::{
+    Clock, Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source,
+    store::{Arrival, Claim, Store},
+};
 use article_webhook::{
     Reply, Sink,
     fixture::{self, DeliveryRequest},
@@ -91,4 +94,40 @@ async fn a_worker_that_ends_with_an_error_or_is_dropped_says_so() {
     let after =
         logged("WARN article_inbox: the worker was dropped before it was told to stop").len();
     assert_eq!(after, before + 1);
+}
+
+#[tokio::test]
+async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
+    observe();
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let store = MemoryStore::new(clock.clone());
+    let bytes = DeliveryRequest::complete().job_id("job_alone").body().clone();
+    let arrival = Arrival {
+        key: EntryKey::article("job_alone".parse().unwrap()),
+        source: Source::Api,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(&bytes),
+        bytes,
+    };
+    store.record(arrival).await.unwrap();
+    for _ in 0..2 {
+        let claim = Claim { limit: 1, lease: SECOND, attempts: 8, running: 0 };
+        assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1);
+        clock.advance(SECOND);
+    }
+    let inbox = Inbox::new(store);
+    let worker = inbox.worker(|_: Job| async { Err(Failed::snooze(SECOND)) });
+    let put_off = async {
+        while logged("entry is put off").is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    worker.run(put_off).await.unwrap();
+    for line in ["entry runs alone", "entry is put off"] {
+        let lines = logged(line);
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].contains("INFO article_inbox: "), "{}", lines[0]);
+        assert!(lines[0].contains("job_id=job_alone "), "{}", lines[0]);
+    }
 }

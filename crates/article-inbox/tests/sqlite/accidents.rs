@@ -85,6 +85,10 @@ async fn another_file_in_the_place_of_the_log_is_refused_and_not_removed() {
         )
     );
     assert_eq!(fs::read(&log).unwrap(), b"something else");
+    // What the log held is in the database.
+    let crashed = place.after_a_kill();
+    fs::remove_file(crashed.beside("-wal")).unwrap();
+    assert_eq!(crashed.total().await, 5);
     fs::rename(&away, &log).unwrap();
     assert_eq!(store.record(arrival("job_5", "{}")).await.unwrap(), Recorded::Stored);
 

@@ -106,7 +106,7 @@ async fn what_a_tool_requeues_is_due_at_once_in_a_receiver_that_started_before_n
     place.clock.set(ClockStep::Forward(10 * HOUR));
     within(10, async || store.health().await.unwrap().clock_step.is_some()).await;
     let tool = SqliteStore::open_shared(&place.path).unwrap();
-    assert!(tool.requeue(key("job_1")).await.unwrap());
+    assert!(tool.requeue(key("job_1"), None).await.unwrap());
     // The time that this test has taken.
     place.clock.advance(Duration::from_secs(20));
     assert_eq!(claimed(&store).await, ["job_1"]);

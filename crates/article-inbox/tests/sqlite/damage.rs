@@ -103,7 +103,7 @@ async fn an_operator_may_requeue_an_entry_whose_row_was_damaged() {
     let place = closed().await;
     place.damage("UPDATE article_inbox_entries SET attempts = 99, fence = fence + 8 WHERE id = 2");
     let store = place.open();
-    assert!(store.requeue(key("job_2")).await.unwrap());
+    assert!(store.requeue(key("job_2"), None).await.unwrap());
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
 }
 

@@ -80,7 +80,7 @@ async fn entries_of_the_first_version_go_on_as_before() {
         };
         assert_eq!(store.record(arrival(state.as_str(), BODY)).await.unwrap(), expected, "{state}");
     }
-    assert!(store.requeue(key("dead")).await.unwrap());
+    assert!(store.requeue(key("dead"), None).await.unwrap());
     assert!(store.bury(key("unhandled"), "not wanted".into()).await.unwrap());
     for entry in ["waiting", "leased", "dead", "corrupt"] {
         let claim = article_inbox::store::Claim { limit: 1, ..CLAIM };

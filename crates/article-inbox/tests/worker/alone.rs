@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use article_inbox::{
@@ -124,4 +124,28 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
     bounded(worker.lease(HOUR).poll(HOUR).run(story)).await.unwrap();
     assert_eq!(seen.of("job_1").unwrap().0, 0);
     assert_eq!(seen.of("job_bad"), Some((1, 0, 0)), "next, and beside no other");
+}
+
+/// An article that crashes the process mostly does so at once, and must not take along an entry that was just claimed.
+#[tokio::test]
+async fn the_handler_of_a_last_attempt_has_a_head_start() {
+    let (scene, began) = (Scene::new(), Arc::new(Mutex::new(Vec::new())));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.deliver(job).await;
+    }
+    let begin = Arc::clone(&began);
+    let worker = scene.inbox.worker(move |job: Job| {
+        begin.lock().unwrap().push(Instant::now());
+        async move {
+            // The first takes its time. The second ends at once, so that the third need not wait.
+            if job.job_id().as_str() == "job_1" {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            Ok(())
+        }
+    });
+    bounded(worker.attempts(1).poll(HOUR).run(scene.until(State::Done, 3))).await.unwrap();
+    let began = began.lock().unwrap();
+    assert!(began[1] - began[0] >= Duration::from_millis(45), "{:?}", began[1] - began[0]);
+    assert!(began[2] - began[0] < Duration::from_secs(1), "{:?}", began[2] - began[0]);
 }

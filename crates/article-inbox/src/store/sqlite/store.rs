@@ -18,7 +18,7 @@ use super::{
     writer::Handle,
 };
 use crate::{
-    Body, Entry, EntryKey, Error,
+    Body, Entry, EntryKey, Error, State,
     call::{
         Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
         Pruned, Recorded, Settled, StoreHealth,
@@ -207,8 +207,8 @@ impl Store for SqliteStore {
         self.read(move |tx| statements::show(tx, &key))
     }
 
-    fn requeue(&self, key: EntryKey) -> Pending<'_, bool> {
-        self.write(CALL_BYTES, move |tx, now| statements::requeue(tx, now, &key))
+    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
+        self.write(CALL_BYTES, move |tx, now| statements::requeue(tx, now, &key, from))
     }
 
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {

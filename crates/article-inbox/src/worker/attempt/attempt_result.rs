@@ -5,6 +5,9 @@ use crate::{
     worker::schedule::{Backoff, LONGEST_PAUSE},
 };
 
+/// The shortest pause of a snooze. It costs no attempt, so without a pause it would go on for ever without a rest.
+const SHORTEST_SNOOZE: Duration = Duration::from_secs(1);
+
 /// How many bytes of a cause are kept.
 const LONGEST_CAUSE: usize = 1000;
 
@@ -44,7 +47,9 @@ impl AttemptResult {
         let (cause, after) = match self {
             Self::Succeeded => return Outcome::Done,
             Self::Stopped => return Outcome::Released,
-            Self::Snoozed { after } => return Outcome::Snoozed { after: after.min(LONGEST_PAUSE) },
+            Self::Snoozed { after } => {
+                return Outcome::Snoozed { after: after.clamp(SHORTEST_SNOOZE, LONGEST_PAUSE) };
+            }
             Self::GaveUp { cause } => return Outcome::Dead { cause: shortened(cause) },
             Self::Undecodable { seen, cause } => return Outcome::Unhandled { seen, cause },
             Self::Damaged { seen } => {

@@ -5,17 +5,22 @@ use rusqlite::Connection;
 
 use super::{rows, sql};
 use crate::{
-    EntryKey,
+    EntryKey, State,
     store::sqlite::{damage::Tx, fault::Fault},
 };
 
 /// Requeues an entry, as [`Store::requeue`](crate::store::Store::requeue) says.
-pub(crate) fn requeue(tx: &Tx<'_>, now: SystemTime, key: &EntryKey) -> Result<bool, Fault> {
+pub(crate) fn requeue(
+    tx: &Tx<'_>,
+    now: SystemTime,
+    key: &EntryKey,
+    from: Option<State>,
+) -> Result<bool, Fault> {
     let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
     let held: i64 = tx.prepare_cached(sql::HELD)?.query_row([stored.id], |row| row.get(0))?;
-    let requeued = stored.row.requeue(usize::try_from(held).unwrap_or_default(), now);
+    let requeued = stored.row.requeue(from, usize::try_from(held).unwrap_or_default(), now);
     if requeued {
         rows::save(tx, &stored)?;
     }

@@ -77,23 +77,31 @@ impl ClockWatch {
         statements::store_clock(tx, now)
     }
 
-    /// Follows the system's clock if it was set.
-    pub(super) fn follow(&self, connection: &Connection, findings: &Findings) -> Result<(), Fault> {
+    /// How far the system's clock was set since the last call; `None` if it was not, or if the last call was a moment ago.
+    pub(super) fn step(&self) -> Option<ClockStep> {
         let step = self.clock.difference();
-        if step.distance() <= TOLERANCE || !self.is_due() {
-            return Ok(());
-        }
+        (step.distance() > TOLERANCE && self.is_due()).then_some(step)
+    }
+
+    /// Moves the times of entries by a step, before the clock follows. Returns how many were moved.
+    pub(super) fn move_entries(
+        &self,
+        step: ClockStep,
+        tx: &Connection,
+        findings: &Findings,
+    ) -> Result<u64, Fault> {
         let now = rounded(self.clock.now());
-        let tx = connection.unchecked_transaction()?;
-        let moved = statements::follow(&Tx::new(&tx, findings, now), now, step)?;
         if let ClockStep::Back(_) = step {
-            statements::store_clock(&tx, step.applied_to(now))?;
+            statements::store_clock(tx, step.applied_to(now))?;
         }
-        tx.commit()?;
+        statements::follow(&Tx::new(tx, findings, now), now, step)
+    }
+
+    /// Follows the system's clock by this step. The entries were moved.
+    pub(super) fn follow(&self, step: ClockStep, moved: u64) {
         self.clock.follow(step);
         self.noticed(step);
         telemetry::clock_followed(step, moved);
-        Ok(())
     }
 
     /// Whether the last comparison was long enough ago.

@@ -1,17 +1,18 @@
 mod safe_log;
+mod todo;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use rusqlite::Connection;
 
-use self::safe_log::Mark;
+use self::{safe_log::Mark, todo::Todo};
 use super::{
     clock_watch::ClockWatch,
     failure::{log_removed, log_replaced, moved, others_have_it_open},
     status::Status,
 };
 use crate::{
-    Clock, Error,
+    Clock, ClockStep, Error,
     store::sqlite::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
         damage::{self, Findings, Integrity},
@@ -21,6 +22,7 @@ use crate::{
         reader::Reader,
         schema, statements,
     },
+    telemetry,
     timestamp::rounded,
 };
 
@@ -39,25 +41,10 @@ pub(in crate::store::sqlite) struct WriteConnection {
     status: Arc<Status>,
     connection: Option<Connection>,
     files: FilesInUse,
+    /// What [`version`](Self::version) was when the files were last seen to be these.
+    version: Option<i64>,
     findings: Arc<Findings>,
     todo: Todo,
-}
-
-/// What must be done before the next commit.
-#[derive(Debug, Default)]
-struct Todo {
-    /// The log was removed, and another connection may still have it open.
-    be_alone: bool,
-    /// The log may hold commits that are not on disk.
-    renew_log: bool,
-    /// The schema is not up to date yet, and the leases of the last run are not freed.
-    start: bool,
-    /// Damage that the start mends; `None` if the file was not searched.
-    mend: Option<Integrity>,
-    /// The connection is new.
-    prepare: bool,
-    /// The log may be begun anew by the next commit.
-    number_log: bool,
 }
 
 impl WriteConnection {
@@ -70,18 +57,25 @@ impl WriteConnection {
         reader: Arc<Reader>,
     ) -> Self {
         let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
-        let is_exclusive = access == Access::Exclusive;
         let files = FilesInUse::at(&path);
-        let todo = Todo {
-            renew_log: is_exclusive,
-            start: is_exclusive,
-            prepare: is_exclusive,
-            ..Todo::default()
-        };
+        let todo = Todo::after_opening(access);
         let (status, connection) = (Arc::default(), Some(connection));
         let watch = Arc::new(ClockWatch::new(clock.clone()));
         let findings = Arc::default();
-        Self { path, clock, watch, access, lock, reader, status, connection, files, findings, todo }
+        Self {
+            path,
+            clock,
+            watch,
+            access,
+            lock,
+            reader,
+            status,
+            connection,
+            files,
+            version: None,
+            findings,
+            todo,
+        }
     }
 
     /// Lets the start mend what was found.
@@ -112,8 +106,10 @@ impl WriteConnection {
 
     /// Makes the connection ready for a commit, as far as that is possible.
     pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
-        let outcome =
-            self.check_files().and_then(|()| self.prepare()).and_then(|()| self.follow_clock());
+        let mut outcome = self.check_files().and_then(|()| self.prepare());
+        if outcome.is_ok() && !self.has_followed_clock() {
+            outcome = self.check_files().and_then(|()| self.prepare());
+        }
         self.status.note(outcome.as_ref().map(drop));
         outcome
     }
@@ -190,9 +186,15 @@ impl WriteConnection {
         }
         if self.connection.is_some() {
             match self.files.change(&self.path) {
-                Change::Nothing => return Ok(()),
+                Change::Nothing => {
+                    self.version = self.version();
+                    return Ok(());
+                }
                 Change::DatabaseMoved => return Err(moved()),
-                Change::LogReplaced => return Err(log_replaced(&self.path)),
+                Change::LogReplaced => {
+                    self.save_replaced_log();
+                    return Err(log_replaced(&self.path));
+                }
                 Change::LogRemoved => self.save_log()?,
             }
         }
@@ -210,6 +212,23 @@ impl WriteConnection {
         self.connection = None;
         (self.todo.be_alone, self.todo.number_log) = (true, true);
         Ok(())
+    }
+
+    /// Copies a log that another file has replaced into the database, unless another connection has committed: then the
+    /// index describes the other file.
+    fn save_replaced_log(&self) {
+        if let Some(connection) = &self.connection
+            && self.version.is_some()
+            && self.version == self.version()
+        {
+            let _ = connection::checkpoint(connection, Checkpoint::Passive);
+        }
+    }
+
+    /// A number that changes when another connection commits.
+    fn version(&self) -> Option<i64> {
+        let mut version = self.connection.as_ref()?.prepare_cached("PRAGMA data_version").ok()?;
+        version.query_row([], |row| row.get(0)).ok()
     }
 
     fn reopen(&mut self) -> Result<(), Error> {
@@ -231,19 +250,43 @@ impl WriteConnection {
             return Err(moved());
         }
         self.files = files;
+        self.version = None;
         self.connection = Some(connection);
         self.todo.be_alone = false;
         self.todo.prepare = self.access == Access::Exclusive;
         Ok(())
     }
 
-    fn follow_clock(&self) -> Result<(), Error> {
-        match &self.connection {
-            Some(connection) if self.access == Access::Exclusive => {
-                Ok(self.watch.follow(connection, &self.findings)?)
-            }
-            _ => Ok(()),
+    /// Follows the system's clock if it was set. Deliveries do not wait for that: if it fails, it is tried again in a
+    /// second. `false` if the connection had to be closed.
+    fn has_followed_clock(&mut self) -> bool {
+        let step = self.watch.step().filter(|_| self.access == Access::Exclusive);
+        let Some((step, connection)) = step.zip(self.connection.take_if(|_| step.is_some())) else {
+            return true;
+        };
+        let Err(fault) = self.follow_clock(step, &connection) else {
+            self.put(connection);
+            return true;
+        };
+        let leaves_doubt = fault.leaves_doubt();
+        telemetry::store_failed("clock", &fault.into());
+        if leaves_doubt {
+            self.doubt(connection)
+        } else {
+            self.put(connection)
         }
+        !leaves_doubt
+    }
+
+    fn follow_clock(&mut self, step: ClockStep, connection: &Connection) -> Result<(), Fault> {
+        connection.busy_timeout(RENEW)?;
+        let tx = safe_log::begin(connection)?;
+        self.number_log(&tx)?;
+        let moved = self.watch.move_entries(step, &tx, &self.findings)?;
+        tx.commit()?;
+        self.todo.number_log = false;
+        self.watch.follow(step, moved);
+        Ok(())
     }
 
     /// Does what must be done before the next commit.
