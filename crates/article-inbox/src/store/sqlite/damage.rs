@@ -13,5 +13,5 @@ pub(super) use self::{
     integrity::{Integrity, integrity},
     log_file::unreadable,
     mend::{build_again, judge, mend},
-    transaction::Tx,
+    transaction::{Tx, index_differs},
 };

@@ -21,6 +21,12 @@ struct Known {
     built_again: Option<Instant>,
 }
 
+impl Known {
+    fn may_build_again(&self, now: Instant) -> bool {
+        self.built_again.is_none_or(|built| now.duration_since(built) >= PAUSE)
+    }
+}
+
 impl Findings {
     /// Adds a finding, and tells it by log and metric. One that is known is not told again.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
@@ -41,10 +47,15 @@ impl Findings {
         self.known().findings.clone()
     }
 
-    /// Whether indexes may be built again, because that was not tried for some minutes. It counts as tried now.
+    /// Whether indexes may be built again, because that was not tried for some minutes.
     pub(in crate::store::sqlite) fn may_build_again(&self) -> bool {
+        self.known().may_build_again(Instant::now())
+    }
+
+    /// The same, and it counts as tried now.
+    pub(in crate::store::sqlite) fn try_to_build_again(&self) -> bool {
         let (known, now) = (&mut self.known(), Instant::now());
-        let may = known.built_again.is_none_or(|built| now.duration_since(built) >= PAUSE);
+        let may = known.may_build_again(now);
         if may {
             known.built_again = Some(now);
         }

@@ -3,6 +3,7 @@ use std::{ops::Deref, time::SystemTime};
 use rusqlite::Connection;
 
 use super::{Findings, findings::Part};
+use crate::{Error, store::sqlite::fault::Fault};
 
 /// A transaction or a snapshot, its time, and where damage that is found in it is told.
 pub(in crate::store::sqlite) struct Tx<'a> {
@@ -24,10 +25,21 @@ impl<'a> Tx<'a> {
         self.now
     }
 
+    /// Whether indexes can be built again because this transaction fails.
+    pub(in crate::store::sqlite) fn may_build_again(&self) -> bool {
+        self.findings.may_build_again()
+    }
+
     /// Tells damage that was found.
     pub(in crate::store::sqlite) fn found(&self, part: Part, finding: String) {
         self.findings.add(part, finding);
     }
+}
+
+/// An index led to a row that it does not describe. Indexes are built again, and the call runs again.
+pub(in crate::store::sqlite) fn index_differs() -> Fault {
+    let says = "an index differs from its table: start the receiver again, which builds it anew";
+    Error::damaged(says).into()
 }
 
 impl Deref for Tx<'_> {

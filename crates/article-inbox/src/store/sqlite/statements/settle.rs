@@ -16,7 +16,7 @@ pub(crate) fn settle(
     lease: Lease,
     outcome: &Outcome,
 ) -> Result<Settled, Fault> {
-    let Some(mut stored) = rows::load(tx, sql::LOAD, [lease.id])? else {
+    let Some(mut stored) = rows::load(tx, lease.id)? else {
         return Ok(Settled::LostLease);
     };
     let bodies = match outcome {

@@ -1,10 +1,9 @@
 use std::time::SystemTime;
 
 use article_webhook::{Event, JobId};
-use rusqlite::OptionalExtension;
 
 use super::{
-    entry::{Columns, StoredRow, failures_in, write},
+    entry::{Columns, StoredRow, failures_in, find_id, write},
     value::{Damaged, cause, count_in, integer_in, lossy, text_in},
 };
 use crate::{
@@ -87,6 +86,15 @@ impl DamagedEntry {
         Ok(stored)
     }
 
+    /// An entry whose row is sound, and whose key another entry has.
+    pub(in super::super) fn twin(stored: StoredRow) -> Self {
+        let StoredRow { id, key, received_at, row } = stored;
+        let cause = Some("another entry has its key".to_owned());
+        let row = Row { state: State::Corrupt, cause, ..row };
+        let name = readable(key.job_id.as_str());
+        Self { id, job_id: None, name, event: key.event, received_at: Some(received_at), row }
+    }
+
     /// Isolates the entry under another job id, because an entry of its job exists.
     pub(in super::super) fn isolate_renamed(self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
         Self { job_id: None, ..self }.isolate(tx)
@@ -115,11 +123,7 @@ fn name_of(name: &str, id: i64) -> JobId {
 
 /// Whether another entry has the key.
 fn is_taken(tx: &Tx<'_>, stored: &StoredRow) -> Result<bool, Fault> {
-    let StoredRow { id, key, .. } = stored;
-    let mut statement = tx.prepare_cached(sql::FIND_ID)?;
-    let key = [key.job_id.as_str(), key.event.as_str()];
-    let found = statement.query_row(key, |row| row.get::<_, i64>(0)).optional()?;
-    Ok(found.is_some_and(|found| found != *id))
+    Ok(find_id(tx, &stored.key)?.is_some_and(|found| found != stored.id))
 }
 
 fn tell(tx: &Tx<'_>, stored: &StoredRow) {
