@@ -9,7 +9,7 @@ mod transaction;
 mod mend;
 
 pub(super) use self::{
-    findings::{Findings, Part},
+    findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
     log_file::unreadable,
     mend::{build_again, judge, mend},

@@ -1,4 +1,6 @@
 use std::{
+    collections::BTreeSet,
+    mem,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -19,6 +21,15 @@ pub(in crate::store::sqlite) struct Findings(Mutex<Known>);
 struct Known {
     findings: Vec<String>,
     built_again: Option<Instant>,
+    unreadable: BTreeSet<Unreadable>,
+    has_learned: bool,
+}
+
+/// What SQLite fails to read, by the id of its entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::store::sqlite) enum Unreadable {
+    Entry(i64),
+    Bodies(i64),
 }
 
 impl Known {
@@ -40,6 +51,20 @@ impl Findings {
         } else {
             telemetry::more_damage_found(part.as_str());
         }
+    }
+
+    pub(super) fn is_unreadable(&self, what: Unreadable) -> bool {
+        self.known().unreadable.contains(&what)
+    }
+
+    pub(super) fn learn(&self, what: Unreadable) {
+        let known = &mut self.known();
+        known.has_learned |= known.unreadable.insert(what);
+    }
+
+    /// Whether something unreadable became known since this was asked last.
+    pub(in crate::store::sqlite) fn has_learned(&self) -> bool {
+        mem::take(&mut self.known().has_learned)
     }
 
     /// The findings, the oldest first.

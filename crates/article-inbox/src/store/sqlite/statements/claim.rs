@@ -10,11 +10,11 @@ use super::{
     sql,
 };
 use crate::{
-    State,
+    Body, State,
     call::{Claim, Claimed, Claims, Lease},
     rules::{ClaimDecision, Claiming},
     store::sqlite::{
-        damage::{Tx, index_differs},
+        damage::{Part, Tx, Unreadable, index_differs},
         fault::Fault,
     },
     timestamp::{from_millis, to_millis},
@@ -45,7 +45,7 @@ pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claim
                 continue;
             }
         };
-        let bodies = match rows::sound_bodies(tx, stored.id)? {
+        let bodies = match bodies(tx, stored.id)? {
             Ok(bodies) => bodies,
             Err(cause) => {
                 before.row.find_damaged(cause, now);
@@ -106,9 +106,11 @@ fn due(tx: &Tx<'_>, now: SystemTime, limit: u32) -> Result<Due, Fault> {
         let mut found = 0;
         while found < limit {
             let Some(id) = ids.next()?.map(|row| row.get(0)).transpose()? else { break };
-            match rows::read(tx, id)? {
+            match read(tx, id)? {
                 Some(row) if seen.insert(id) && is_due(&row, state, now) => due.rows.push(row),
-                _ if tx.may_build_again() => return Err(index_differs()),
+                _ if tx.may_build_again() && !tx.is_unreadable(Unreadable::Entry(id)) => {
+                    return Err(index_differs());
+                }
                 _ => {
                     due.left.insert(id);
                     continue;
@@ -122,6 +124,25 @@ fn due(tx: &Tx<'_>, now: SystemTime, limit: u32) -> Result<Due, Fault> {
         Err(damaged) => damaged.order(),
     });
     Ok(due)
+}
+
+/// Reads a row. One on a page that cannot be read is left, so that the others go on.
+fn read(tx: &Tx<'_>, id: i64) -> Result<Option<Result<StoredRow, DamagedEntry>>, Fault> {
+    if !tx.is_unreadable(Unreadable::Entry(id)) {
+        return rows::read(tx, id).map_err(|fault| tx.learn(Unreadable::Entry(id), fault));
+    }
+    tx.found(Part::Page, format!("entry {id} cannot be read, a page is damaged: restore a backup"));
+    Ok(None)
+}
+
+/// Reads bodies, or says why not.
+fn bodies(tx: &Tx<'_>, id: i64) -> Result<Result<Vec<Body>, String>, Fault> {
+    if !tx.is_unreadable(Unreadable::Bodies(id)) {
+        return rows::sound_bodies(tx, id).map_err(|fault| tx.learn(Unreadable::Bodies(id), fault));
+    }
+    let cause = "its bodies cannot be read, a page is damaged".to_owned();
+    tx.found(Part::Page, format!("entry {id}: {cause}; restore a backup"));
+    Ok(Err(cause))
 }
 
 /// Whether a row is due in this state. What a damaged one was is not known.

@@ -6,7 +6,10 @@ use rusqlite::Connection;
 use super::{rows, sql};
 use crate::{
     EntryKey,
-    store::sqlite::{damage::{Tx, index_differs}, fault::Fault},
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+    },
 };
 
 /// Requeues an entry, as [`Store::requeue`](crate::store::Store::requeue) says.

@@ -7,7 +7,10 @@ use super::{rows, sql};
 use crate::{
     Body, Entry, EntryKey, State,
     call::{Counts, Filter, Page},
-    store::sqlite::{damage::{Tx, index_differs}, fault::Fault},
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+    },
     timestamp::{from_millis, to_millis},
 };
 

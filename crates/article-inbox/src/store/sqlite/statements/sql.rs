@@ -95,7 +95,8 @@ pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot, length(b.body) FROM ar
     WHERE e.state = 'done' AND e.held > 0 AND e.at < ?1 AND b.received_at <= ?1 AND b.body IS NOT NULL \
     ORDER BY e.at, e.id, b.slot LIMIT ?2";
 pub(super) const EMPTY_BODY: &str = "UPDATE article_inbox_bodies SET body = NULL WHERE slot = ?1";
-pub(super) const OLD_ENTRIES: &str = "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
+pub(super) const OLD_ENTRIES: &str =
+    "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
 pub(super) const REMOVE_BODIES: &str =
     "DELETE FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
 pub(super) const REMOVE_ENTRY: &str = "DELETE FROM article_inbox_entries WHERE id = ?1";

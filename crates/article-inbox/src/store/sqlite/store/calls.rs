@@ -57,11 +57,11 @@ impl SqliteStore {
     ) -> Pending<'a, T> {
         let run = Arc::new(Mutex::new(run));
         Box::pin(async move {
-            match self.push(effect, &run)?.wait().await {
-                Err(error) if error.is_damage() && self.build_again().await => {
-                    self.push(effect, &run)?.wait().await
+            loop {
+                match self.push(effect, &run)?.wait().await {
+                    Err(error) if error.is_damage() && self.can_go_on().await => {}
+                    answer => return answer,
                 }
-                answer => answer,
             }
         })
     }
@@ -107,6 +107,11 @@ impl SqliteStore {
         let read = move |connection: &Connection| run(&Tx::new(connection, &findings, now));
         let reader = Arc::clone(&self.handle.reader);
         blocking(move || reader.read(read)).await
+    }
+
+    /// Whether a call that found damage may succeed now: what it cannot read is known, or the indexes were built again.
+    async fn can_go_on(&self) -> bool {
+        self.handle.findings.has_learned() || self.build_again().await
     }
 
     /// Builds the indexes again, because SQLite reported damage, unless that was tried some minutes ago. Whether it
