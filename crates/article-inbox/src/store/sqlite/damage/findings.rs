@@ -39,13 +39,10 @@ impl Known {
 }
 
 impl Findings {
-    /// Adds a finding, and tells it by log and metric. One that is known is not told again.
+    /// Adds a finding, and tells it by log and metric. One that is known is counted again, and logged from time to time.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
         let findings = &mut self.known().findings;
-        if findings.contains(&finding) {
-            return;
-        }
-        if findings.len() < MOST {
+        if findings.len() < MOST && !findings.contains(&finding) {
             telemetry::damage_found(part.as_str(), &finding);
             findings.push(finding);
         } else {
