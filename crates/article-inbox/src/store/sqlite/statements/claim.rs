@@ -53,6 +53,7 @@ pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claim
                 continue;
             }
         };
+        tell_flipped(tx, &stored, &bodies);
         rows::save(tx, &stored)?;
         let StoredRow { key, received_at, row, .. } = stored;
         claims.claimed.push(Claimed {
@@ -143,6 +144,20 @@ fn bodies(tx: &Tx<'_>, id: i64) -> Result<Result<Vec<Body>, String>, Fault> {
     let cause = "its bodies cannot be read, a page is damaged".to_owned();
     tx.found(Part::Page, format!("entry {id}: {cause}; restore a backup"));
     Ok(Err(cause))
+}
+
+/// Tells bodies with other bytes than were received. A worker checks bodies before it uses them, and settles an entry
+/// without a sound one; it does not tell a damaged body beside a sound one.
+fn tell_flipped(tx: &Tx<'_>, stored: &StoredRow, bodies: &[Body]) {
+    if bodies.len() < 2 {
+        return;
+    }
+    for (number, _) in bodies.iter().enumerate().filter(|(_, body)| !body.is_intact()) {
+        let (id, key, number) = (stored.id, stored.key.to_string(), number + 1);
+        let says =
+            format!("body {number} is not what was received; deliver or collect the job again");
+        tx.found(Part::Body, format!("entry {id}, {}: {says}", key.escape_debug()));
+    }
 }
 
 /// Whether a row is due in this state. What a damaged one was is not known.
