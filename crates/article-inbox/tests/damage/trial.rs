@@ -11,14 +11,14 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Filter, Inbox, SqliteSettings, SqliteStore, State,
+    Body, Clock, Digest, Entry, Error, Filter, Inbox, Prune, SqliteSettings, SqliteStore, State,
     store::{Recorded, Store},
 };
 use article_webhook::Event;
 
 use super::{
     base::{self, Base, Files},
-    story::{LATER, NEW, arrival, article},
+    story::{LATER, NEW, START, arrival, article},
 };
 
 /// An entry with its bodies, of which only the digests are kept.
@@ -121,6 +121,7 @@ impl Trial {
         self.observed.before = self.list(&store).await;
         clock.advance(Duration::from_secs(60));
         self.work(&inbox, &store).await;
+        self.prune(&store).await;
 
         let new = arrival(NEW, &Event::ArticleComplete, article(NEW, 700));
         let recorded = store.record(new).await;
@@ -174,6 +175,14 @@ impl Trial {
             }
             self.observed.again.push(job.clone());
         }
+    }
+
+    /// Removes what was done first. Nothing is old enough that was done later.
+    async fn prune(&mut self, store: &SqliteStore) {
+        let before = SystemTime::UNIX_EPOCH + START + Duration::from_secs(1);
+        let prune =
+            Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 100 };
+        while self.ok("prune", store.prune(prune).await).is_some_and(|pruned| pruned.more) {}
     }
 
     fn ok<T>(&mut self, call: &str, result: Result<T, Error>) -> Option<T> {
