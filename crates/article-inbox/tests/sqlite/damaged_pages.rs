@@ -134,6 +134,17 @@ async fn a_damaged_text_in_the_schema_refuses_the_start() {
     assert!(error.to_string().contains("sqlite_sequence is not what this version made"), "{error}");
 }
 
+/// One bit in the header makes a file that SQLite only reads: a store that opened it could never commit.
+#[tokio::test]
+async fn a_header_that_forbids_writing_refuses_the_start() {
+    let place = closed().await;
+    let mut bytes = std::fs::read(&place.path).unwrap();
+    bytes[18] ^= 4;
+    std::fs::write(&place.path, bytes).unwrap();
+    let error = SqliteStore::open(&place.path).unwrap_err();
+    assert!(error.to_string().contains("the header of the file is damaged"), "{error}");
+}
+
 /// The number of free pages, in the header of the file.
 fn damage_list(place: &Place) {
     let mut bytes = std::fs::read(&place.path).unwrap();

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::SystemTime};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use super::{
     Findings, Integrity, Tx,
@@ -35,7 +35,7 @@ pub(in crate::store::sqlite) fn judge(
     if path.metadata().map_or(0, |metadata| metadata.len()) > AT_START {
         return Ok(None);
     }
-    if connection.is_readonly("main").is_ok_and(|is_readonly| is_readonly) {
+    if is_only_read(connection).map_err(|error| refused(path, &error))? {
         let path = path.display();
         return Err(Error::unusable(format!(
             "{path} cannot be written to: let this process write to it and to its folder; if it may, the header of the \
@@ -72,6 +72,19 @@ pub(in crate::store::sqlite) fn judge(
         )));
     }
     Ok(Some(found))
+}
+
+/// Whether SQLite only reads the file. One bit in the header is enough for that.
+fn is_only_read(connection: &Connection) -> rusqlite::Result<bool> {
+    // The first transaction in an empty file would fix the size of its pages.
+    if connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(false);
+    }
+    let tx = connection.unchecked_transaction()?;
+    let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let written = tx.execute_batch(&format!("PRAGMA user_version = {version}"));
+    tx.rollback()?;
+    Ok(written.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly)))
 }
 
 /// Builds indexes and lists of pages again, and isolates damaged rows.
