@@ -271,9 +271,9 @@ impl WriteConnection {
         let leaves_doubt = fault.leaves_doubt();
         telemetry::store_failed("clock", &fault.into());
         if leaves_doubt {
-            self.doubt(connection)
+            self.doubt(connection);
         } else {
-            self.put(connection)
+            self.put(connection);
         }
         !leaves_doubt
     }
