@@ -5,7 +5,7 @@
 //! again, closes and opens again. What it did is compared with what it does without damage ([`judge`]).
 //!
 //! It tries 300 places, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
-//! of it. `-- --count 5000` sets the number of places.
+//! of it, whose files it keeps. `-- --count 5000` sets the number of places.
 
 #![allow(clippy::print_stdout)] // a program may
 
@@ -84,7 +84,11 @@ fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
                     let observed = trial::run(base, &files, number);
                     let verdict = judge::judge(base, &files, whole, &observed);
                     if only.is_some() {
-                        println!("{observed:#?}");
+                        let kept = base::folder().keep();
+                        println!(
+                            "{observed:#?}\nthe files are in {}",
+                            files.write(&kept).display()
+                        );
                     }
                     report.lock().expect("no thread panics").add(number, place, verdict);
                 }

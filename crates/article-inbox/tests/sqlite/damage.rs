@@ -157,14 +157,33 @@ async fn a_reader_shows_a_damaged_row_as_corrupt_before_it_is_isolated() {
 }
 
 #[tokio::test]
-async fn a_damaged_row_of_a_body_makes_its_entry_corrupt() {
+async fn a_body_whose_bytes_are_whole_is_kept_when_the_rest_of_its_row_is_damaged() {
     for (damage, cause) in [
         ("source = 'fax'", "body 1: its source is damaged"),
         ("target = 'shop'", "body 1: its checksum does not match"),
         ("target = CAST(x'ff' AS TEXT)", "body 1: its target is damaged"),
         ("intent = 'another'", "body 1: its checksum does not match"),
-        ("digest = x'00'", "body 1: its digest is damaged"),
         ("received_at = received_at + 1", "body 1: its checksum does not match"),
+        ("checksum = checksum + 1", "body 1: its checksum does not match"),
+    ] {
+        let place = closed().await;
+        place.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
+        let store = place.open();
+        let kept = "its bytes are what was received, and its row was written anew";
+        assert_eq!(findings(&store).await, [format!("entry 2, {cause}; {kept}")]);
+        let claims = store.claim(CLAIM).await.unwrap().claimed;
+        assert_eq!(claims.len(), 4, "{damage}");
+        let body = &claims[1].bodies[0];
+        assert!(body.is_intact() && body.bytes.as_deref() == Some(b"{2}"), "{damage}");
+        assert_eq!(store.check().await.unwrap(), [""; 0], "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_row_of_a_body_makes_its_entry_corrupt() {
+    for (damage, cause) in [
+        ("digest = x'00'", "body 1: its digest is damaged"),
+        ("source = 'fax', body = CAST('{3}' AS BLOB)", "body 1: its source is damaged"),
     ] {
         let place = closed().await;
         place.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
@@ -189,7 +208,7 @@ async fn a_damaged_body_does_not_take_the_others_of_its_entry_along() {
     let store = place.open();
     store.record(arrival("job_2", ARTICLE)).await.unwrap();
     store.close().await.unwrap();
-    place.damage("UPDATE article_inbox_bodies SET source = 'fax' WHERE slot = 32");
+    place.damage("UPDATE article_inbox_bodies SET digest = x'00' WHERE slot = 32");
     let store = place.open();
     assert_eq!(entries(&store).await.remove(1).state, State::Waiting);
     let claims = store.claim(CLAIM).await.unwrap().claimed;
@@ -244,4 +263,27 @@ async fn a_wrong_number_of_bodies_is_counted_again() {
     assert_eq!(findings(&store).await, [told]);
     let held = "SELECT held FROM article_inbox_entries WHERE id = 2";
     assert_eq!(place.sql().query_row(held, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+}
+
+/// Bytes that differ from what was received are damage like any other, also if another body of the entry is sound.
+#[tokio::test]
+async fn flipped_bytes_of_a_body_are_told() {
+    let place = closed().await;
+    let store = place.open();
+    store.record(arrival("job_2", ARTICLE)).await.unwrap();
+    place.damage("UPDATE article_inbox_bodies SET body = CAST('{7}' AS BLOB) WHERE slot = 32");
+    let claims = store.claim(CLAIM).await.unwrap().claimed;
+    let told = "entry 2, job_2 (article.complete): body 1 is not what was received; deliver or collect the job again";
+    assert_eq!(findings(&store).await, [told]);
+
+    // The only body of an entry is checked by the worker.
+    let cause = "a stored body is not what was received".to_owned();
+    let outcome = Outcome::Corrupt { seen: 1, cause };
+    assert_eq!(store.settle(claims[2].lease, outcome).await.unwrap(), Settled::Settled);
+    let told = findings(&store).await;
+    assert_eq!(told.len(), 2);
+    assert!(
+        told[1].starts_with("entry 3, job_3 (article.complete), is corrupt: a stored"),
+        "{told:?}"
+    );
 }

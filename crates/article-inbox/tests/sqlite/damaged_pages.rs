@@ -124,6 +124,16 @@ async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
+/// Every new delivery would fail.
+#[tokio::test]
+async fn a_damaged_text_in_the_schema_refuses_the_start() {
+    let place = closed().await;
+    place.replace(b"CREATE TABLE sqlite_sequence", b"CREATE TABLE sqliTe_sequence", 0);
+    let error = SqliteStore::open(&place.path).unwrap_err();
+    assert!(error.is_damage());
+    assert!(error.to_string().contains("sqlite_sequence is not what this version made"), "{error}");
+}
+
 /// The number of free pages, in the header of the file.
 fn damage_list(place: &Place) {
     let mut bytes = std::fs::read(&place.path).unwrap();
@@ -219,4 +229,47 @@ async fn a_damaged_log_is_told() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("cannot be read to its end"), "{told:?}");
     drop((keep, store));
+}
+
+/// The chain of pages that hold a large body leads nowhere. It costs this entry and no other.
+#[tokio::test]
+async fn an_entry_whose_body_cannot_be_read_blocks_no_other() {
+    let place = Place::new();
+    let store = place.open();
+    store.record(arrival("job_1", vec![b'1'; 100_000])).await.unwrap();
+    for number in 2..=4 {
+        store.record(arrival(&format!("job_{number}"), "{}")).await.unwrap();
+    }
+    store.close().await.unwrap();
+    // The first four bytes of a page of the chain name the next. The body contains nothing but ones.
+    let bytes = std::fs::read(&place.path).unwrap();
+    let number = bytes.chunks(8192).position(|page| page[4..] == [b'1'; 8188]).unwrap();
+
+    let store = place.open();
+    overwrite(&place.path, number * 8192, &[0xff; 4]);
+
+    let claims = store.claim(CLAIM).await.unwrap();
+    let jobs: Vec<_> = claims.claimed.iter().map(|claimed| claimed.key.job_id.as_str()).collect();
+    assert_eq!(jobs, ["job_2", "job_3", "job_4"]);
+    assert_eq!(claims.next_due, None);
+    let entry = entries(&store).await.remove(0);
+    let cause = "its bodies cannot be read, a page is damaged";
+    assert_eq!((entry.state, entry.cause.as_deref()), (State::Corrupt, Some(cause)));
+    assert_eq!(findings(&store).await, [format!("entry 1: {cause}; restore a backup")]);
+}
+
+/// Changes the file in another process: closing it in this one would release the locks of SQLite.
+fn overwrite(path: &std::path::Path, at: usize, bytes: &[u8]) {
+    use std::{
+        io::Write,
+        process::{Command, Stdio},
+    };
+    let mut dd = Command::new("dd")
+        .args(["bs=1", "conv=notrunc", "status=none", &format!("seek={at}")])
+        .arg(format!("of={}", path.display()))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    dd.stdin.take().unwrap().write_all(bytes).unwrap();
+    assert!(dd.wait().unwrap().success());
 }

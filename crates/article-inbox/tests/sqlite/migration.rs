@@ -60,7 +60,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
         };
         assert_eq!((shown.state, &*shown.target), (expected, "blog"), "{state}");
         assert_eq!((shown.at, shown.since), (from_millis(at), from_millis(since)), "{state}");
-        // An attempt that did not end is a failure as well.
+        // What was interrupted is recorded when its lease is freed.
         assert_eq!(shown.failures.len(), usize::from(state == State::Leased), "{state}");
         assert_eq!(shown.cause.is_some(), state == State::Dead, "{state}");
     }

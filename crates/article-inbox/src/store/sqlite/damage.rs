@@ -9,9 +9,9 @@ mod transaction;
 mod mend;
 
 pub(super) use self::{
-    findings::{Findings, Part},
+    findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
     log_file::unreadable,
-    mend::{build_again, judge, mend},
-    transaction::Tx,
+    mend::{FoundAtStart, build_again, judge, mend},
+    transaction::{Tx, index_differs},
 };

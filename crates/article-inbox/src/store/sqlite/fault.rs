@@ -23,6 +23,12 @@ impl Fault {
         error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
     }
 
+    /// Whether SQLite cannot make sense of a page, or of an index.
+    pub(super) fn is_damage(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+    }
+
     /// Whether SQLite does not know what a statement names.
     pub(super) fn is_of_the_statement(&self) -> bool {
         let Self::Sql(error) = self else { return false };

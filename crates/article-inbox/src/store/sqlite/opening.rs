@@ -33,7 +33,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let reader = Arc::new(Reader::new(path.clone()));
     let mut connection =
         WriteConnection::new(path.clone(), clock.clone(), connection, Some(lock), reader.clone());
-    connection.mend_at_start(findings, found);
+    connection.mend_at_start((findings, found));
     match connection.make_ready() {
         // The writer goes on trying, and what is stored can be read meanwhile.
         Err(error) if !error.is_transient() => return Err(error),

@@ -216,10 +216,7 @@ impl Store for SqliteStore {
     }
 
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        Box::pin(async move {
-            let forget = move |tx: &rusqlite::Connection, _| statements::forget(tx, &job_id);
-            self.handle.queue.push_erasing(CALL_BYTES, forget)?.wait().await
-        })
+        self.erase(move |tx, _| statements::forget(tx, &job_id))
     }
 
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {

@@ -1,4 +1,6 @@
 use std::{
+    collections::BTreeSet,
+    mem,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -19,16 +21,28 @@ pub(in crate::store::sqlite) struct Findings(Mutex<Known>);
 struct Known {
     findings: Vec<String>,
     built_again: Option<Instant>,
+    unreadable: BTreeSet<Unreadable>,
+    has_learned: bool,
+}
+
+/// What SQLite fails to read, by the id of its entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::store::sqlite) enum Unreadable {
+    Entry(i64),
+    Bodies(i64),
+}
+
+impl Known {
+    fn may_build_again(&self, now: Instant) -> bool {
+        self.built_again.is_none_or(|built| now.duration_since(built) >= PAUSE)
+    }
 }
 
 impl Findings {
-    /// Adds a finding, and tells it by log and metric. One that is known is not told again.
+    /// Adds a finding, and tells it by log and metric. One that is known is counted again, and logged from time to time.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
         let findings = &mut self.known().findings;
-        if findings.contains(&finding) {
-            return;
-        }
-        if findings.len() < MOST {
+        if findings.len() < MOST && !findings.contains(&finding) {
             telemetry::damage_found(part.as_str(), &finding);
             findings.push(finding);
         } else {
@@ -36,15 +50,34 @@ impl Findings {
         }
     }
 
+    pub(super) fn is_unreadable(&self, what: Unreadable) -> bool {
+        self.known().unreadable.contains(&what)
+    }
+
+    pub(super) fn learn(&self, what: Unreadable) {
+        let known = &mut self.known();
+        known.has_learned |= known.unreadable.insert(what);
+    }
+
+    /// Whether something unreadable became known since this was asked last.
+    pub(in crate::store::sqlite) fn has_learned(&self) -> bool {
+        mem::take(&mut self.known().has_learned)
+    }
+
     /// The findings, the oldest first.
     pub(in crate::store::sqlite) fn all(&self) -> Vec<String> {
         self.known().findings.clone()
     }
 
-    /// Whether indexes may be built again, because that was not tried for some minutes. It counts as tried now.
+    /// Whether indexes may be built again, because that was not tried for some minutes.
     pub(in crate::store::sqlite) fn may_build_again(&self) -> bool {
+        self.known().may_build_again(Instant::now())
+    }
+
+    /// The same, and it counts as tried now.
+    pub(in crate::store::sqlite) fn try_to_build_again(&self) -> bool {
         let (known, now) = (&mut self.known(), Instant::now());
-        let may = known.built_again.is_none_or(|built| now.duration_since(built) >= PAUSE);
+        let may = known.may_build_again(now);
         if may {
             known.built_again = Some(now);
         }

@@ -1,6 +1,6 @@
 //! What is done about damage that was found.
 
-use std::{path::Path, time::SystemTime};
+use std::{path::Path, sync::Arc, time::SystemTime};
 
 use rusqlite::Connection;
 
@@ -21,6 +21,9 @@ use crate::{
 
 /// Files up to this size are searched for damage at start, and larger ones in the background.
 const AT_START: u64 = 64 << 20;
+
+/// Where damage is told, and what a start must mend; `None` if the file was not searched.
+pub(in crate::store::sqlite) type FoundAtStart = (Arc<Findings>, Option<Integrity>);
 
 /// Refuses a database with damage that [`mend`] cannot mend. It changes nothing. `None` if the file is too large to be
 /// searched now.

@@ -1,4 +1,7 @@
-use std::time::{Duration, SystemTime};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, SystemTime},
+};
 
 use rusqlite::{Connection, params};
 
@@ -7,21 +10,19 @@ use super::{
     sql,
 };
 use crate::{
-    State,
+    Body, State,
     call::{Claim, Claimed, Claims, Lease},
     rules::{ClaimDecision, Claiming},
-    store::sqlite::{damage::Tx, fault::Fault},
+    store::sqlite::{
+        damage::{Part, Tx, Unreadable, index_differs},
+        fault::Fault,
+    },
     timestamp::{from_millis, to_millis},
 };
 
 /// Leases entries that are due, as [`Store::claim`](crate::store::Store::claim) says.
 pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claims, Fault> {
-    let mut due = due(tx, State::Waiting, now, claim.limit)?;
-    due.extend(self::due(tx, State::Leased, now, claim.limit)?);
-    due.sort_unstable_by_key(|due| match due {
-        Ok(due) => (due.row.at, due.id),
-        Err(damaged) => damaged.order(),
-    });
+    let Due { rows: due, left } = due(tx, now, claim.limit)?;
 
     let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*claim, now));
     for before in due {
@@ -44,7 +45,7 @@ pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claim
                 continue;
             }
         };
-        let bodies = match rows::sound_bodies(tx, stored.id)? {
+        let bodies = match bodies(tx, stored.id)? {
             Ok(bodies) => bodies,
             Err(cause) => {
                 before.row.find_damaged(cause, now);
@@ -52,6 +53,7 @@ pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claim
                 continue;
             }
         };
+        tell_flipped(tx, &stored, &bodies);
         rows::save(tx, &stored)?;
         let StoredRow { key, received_at, row, .. } = stored;
         claims.claimed.push(Claimed {
@@ -64,7 +66,8 @@ pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claim
         });
     }
     claims.alone_waits = claiming.alone_waits();
-    claims.next_due = next_due(tx, &claims.claimed)?.map(from_millis);
+    let known = claims.claimed.iter().map(|claimed| claimed.lease.id).chain(left).collect();
+    claims.next_due = next_due(tx, &known)?.map(from_millis);
     Ok(claims)
 }
 
@@ -77,7 +80,7 @@ pub(crate) fn extend(
 ) -> Result<Vec<Lease>, Fault> {
     let mut held = Vec::with_capacity(leases.len());
     for lease in leases {
-        let Some(mut stored) = rows::load(tx, sql::LOAD, [lease.id])? else { continue };
+        let Some(mut stored) = rows::load(tx, lease.id)? else { continue };
         if stored.row.extend(*lease, by, now) {
             rows::save(tx, &stored)?;
             held.push(*lease);
@@ -86,30 +89,95 @@ pub(crate) fn extend(
     Ok(held)
 }
 
-fn due(
-    tx: &Connection,
-    state: State,
-    now: SystemTime,
-    limit: u32,
-) -> Result<Vec<Result<StoredRow, DamagedEntry>>, Fault> {
-    let mut statement = tx.prepare_cached(sql::DUE)?;
-    let parameters = params![state.as_str(), to_millis(now), limit];
-    statement.query_and_then(parameters, rows::stored)?.collect()
+/// What an index says is due.
+#[derive(Default)]
+struct Due {
+    /// In their order.
+    rows: Vec<Result<StoredRow, DamagedEntry>>,
+    /// Entries that are not due, although the index says so. They are no reason to claim again.
+    left: BTreeSet<i64>,
 }
 
-/// The smallest time of all waiting and leased entries that this claim did not return.
-fn next_due(tx: &Connection, claimed: &[Claimed]) -> Result<Option<i64>, Fault> {
+fn due(tx: &Tx<'_>, now: SystemTime, limit: u32) -> Result<Due, Fault> {
+    let mut due = Due::default();
+    let mut seen = BTreeSet::new();
+    for state in [State::Waiting, State::Leased] {
+        let mut statement = tx.prepare_cached(sql::DUE)?;
+        let mut ids = statement.query(params![state.as_str(), to_millis(now)])?;
+        let mut found = 0;
+        while found < limit {
+            let Some(id) = ids.next()?.map(|row| row.get(0)).transpose()? else { break };
+            match read(tx, id)? {
+                Some(row) if seen.insert(id) && is_due(&row, state, now) => due.rows.push(row),
+                _ if tx.may_build_again() && !tx.is_unreadable(Unreadable::Entry(id)) => {
+                    return Err(index_differs());
+                }
+                _ => {
+                    due.left.insert(id);
+                    continue;
+                }
+            }
+            found += 1;
+        }
+    }
+    due.rows.sort_unstable_by_key(|due| match due {
+        Ok(due) => (due.row.at, due.id),
+        Err(damaged) => damaged.order(),
+    });
+    Ok(due)
+}
+
+/// Reads a row. One on a page that cannot be read is left, so that the others go on.
+fn read(tx: &Tx<'_>, id: i64) -> Result<Option<Result<StoredRow, DamagedEntry>>, Fault> {
+    if !tx.is_unreadable(Unreadable::Entry(id)) {
+        return rows::read(tx, id).map_err(|fault| tx.learn(Unreadable::Entry(id), fault));
+    }
+    tx.found(Part::Page, format!("entry {id} cannot be read, a page is damaged: restore a backup"));
+    Ok(None)
+}
+
+/// Reads bodies, or says why not.
+fn bodies(tx: &Tx<'_>, id: i64) -> Result<Result<Vec<Body>, String>, Fault> {
+    if !tx.is_unreadable(Unreadable::Bodies(id)) {
+        return rows::sound_bodies(tx, id).map_err(|fault| tx.learn(Unreadable::Bodies(id), fault));
+    }
+    let cause = "its bodies cannot be read, a page is damaged".to_owned();
+    tx.found(Part::Page, format!("entry {id}: {cause}; restore a backup"));
+    Ok(Err(cause))
+}
+
+/// Tells bodies with other bytes than were received. A worker checks bodies before it uses them, and settles an entry
+/// without a sound one; it does not tell a damaged body beside a sound one.
+fn tell_flipped(tx: &Tx<'_>, stored: &StoredRow, bodies: &[Body]) {
+    if bodies.len() < 2 {
+        return;
+    }
+    for (number, _) in bodies.iter().enumerate().filter(|(_, body)| !body.is_intact()) {
+        let (id, key, number) = (stored.id, stored.key.to_string(), number + 1);
+        let says =
+            format!("body {number} is not what was received; deliver or collect the job again");
+        tx.found(Part::Body, format!("entry {id}, {}: {says}", key.escape_debug()));
+    }
+}
+
+/// Whether a row is due in this state. What a damaged one was is not known.
+fn is_due(row: &Result<StoredRow, DamagedEntry>, state: State, now: SystemTime) -> bool {
+    row.as_ref().map_or(true, |stored| stored.row.state == state && stored.row.is_due(now))
+}
+
+/// The smallest time of all waiting and leased entries but these.
+fn next_due(tx: &Connection, known: &BTreeSet<i64>) -> Result<Option<i64>, Fault> {
     let mut next = None;
     for state in [State::Waiting, State::Leased] {
-        // One row more than was claimed, so that at least one is of another entry.
-        let limit = i64::try_from(claimed.len() + 1).unwrap_or(i64::MAX);
+        // One row more than is known, so that at least one is of another entry.
+        let limit = i64::try_from(known.len() + 1).unwrap_or(i64::MAX);
         let mut statement = tx.prepare_cached(sql::NEXT)?;
         let mut rows = statement.query(params![state.as_str(), limit])?;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             // What is no time is found damaged when it is claimed.
             let Ok(at) = row.get(1) else { continue };
-            if claimed.iter().any(|claimed| claimed.lease.id == id) {
+            if known.contains(&id) {
                 continue;
             }
             next = Some(next.map_or(at, |next: i64| next.min(at)));

@@ -6,7 +6,10 @@ use rusqlite::Connection;
 use super::{rows, sql};
 use crate::{
     EntryKey, State,
-    store::sqlite::{damage::Tx, fault::Fault},
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+    },
 };
 
 /// Requeues an entry, as [`Store::requeue`](crate::store::Store::requeue) says.
@@ -45,11 +48,14 @@ pub(crate) fn bury(
 }
 
 /// Removes everything about a job, and returns how many entries there were.
-pub(crate) fn forget(tx: &Connection, job_id: &JobId) -> Result<u64, Fault> {
+pub(crate) fn forget(tx: &Tx<'_>, job_id: &JobId) -> Result<u64, Fault> {
     let mut statement = tx.prepare_cached(sql::OF_JOB)?;
     let ids = statement.query_map([job_id.as_str()], |row| row.get(0))?;
     let ids = ids.collect::<Result<Vec<i64>, _>>()?;
     for id in &ids {
+        if rows::load(tx, *id)?.is_none_or(|stored| stored.key.job_id != *job_id) {
+            return Err(index_differs());
+        }
         remove(tx, *id)?;
     }
     tx.prepare_cached(sql::REMOVE_HINT)?.execute([job_id.as_str()])?;

@@ -1,12 +1,20 @@
-use std::time::SystemTime;
+use std::collections::BTreeSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Params, params};
 
-use super::{operator::remove, rows, sql};
+use super::{
+    operator::remove,
+    rows::{self, StoredRow},
+    sql,
+};
 use crate::{
     State,
     call::{Prune, Pruned},
-    store::sqlite::fault::Fault,
+    rules::Row,
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+    },
     timestamp::to_millis,
 };
 
@@ -17,20 +25,20 @@ pub(crate) const PRUNE_BYTES: usize = 8 << 20;
 const VACUUM_PAGES: u32 = 2048;
 
 /// Removes a batch of old data, as [`Store::prune`](crate::store::Store::prune) says.
-pub(crate) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
+pub(crate) fn prune(tx: &Tx<'_>, prune: &Prune) -> Result<Pruned, Fault> {
     let limit = prune.limit as usize;
     let mut pruned = Pruned::default();
 
     let mut bodies = old_bodies(tx, prune)?;
     let mut bytes = 0;
-    let fitting = bodies.iter().take_while(|(_, _, length)| {
-        bytes += length;
+    let fitting = bodies.iter().take_while(|body| {
+        bytes += body.length;
         bytes <= PRUNE_BYTES as i64
     });
     let taken = fitting.count().max(1).min(limit);
     pruned.more |= bodies.len() > taken;
     bodies.truncate(taken);
-    for (_, slot, _) in &bodies {
+    for OldBody { slot, .. } in &bodies {
         match tx.prepare_cached(sql::EMPTY_BODY)?.execute([slot]).map_err(Fault::from) {
             // A value of another type: the row is damaged, and nothing needs the rest of it.
             Err(fault) if fault.is_constraint() => drop(tx.execute(sql::REMOVE_BODY, [slot])?),
@@ -38,17 +46,24 @@ pub(crate) fn prune(tx: &Connection, prune: &Prune) -> Result<Pruned, Fault> {
         }
         pruned.bodies += 1;
     }
-    bodies.dedup_by_key(|(id, ..)| *id);
-    for (id, ..) in &bodies {
+    bodies.dedup_by_key(|body| body.id);
+    for OldBody { id, .. } in &bodies {
         rows::count_held(tx, *id)?;
     }
 
-    let mut entries = old_entries(tx, State::Done, prune.entries_before, prune.limit)?;
-    entries.extend(old_entries(tx, State::Unhandled, prune.entries_before, prune.limit)?);
-    if let Some(dead_before) = prune.dead_before {
-        entries.extend(old_entries(tx, State::Dead, dead_before, prune.limit)?);
+    let mut entries = BTreeSet::new();
+    for (state, before) in [
+        (State::Done, Some(prune.entries_before)),
+        (State::Unhandled, Some(prune.entries_before)),
+        (State::Dead, prune.dead_before),
+    ] {
+        let Some(before) = before else { continue };
+        let parameters = params![state.as_str(), to_millis(before), one_more(prune.limit)];
+        for id in ids(tx, sql::OLD_ENTRIES, parameters)? {
+            let old = old(tx, id, |row| prune.removes_entry(row))?;
+            entries.extend(old.map(|stored| (stored.row.at, id)));
+        }
     }
-    entries.sort_unstable();
     pruned.more |= entries.len() > limit;
     for (_, id) in entries.into_iter().take(limit) {
         remove(tx, id)?;
@@ -81,29 +96,48 @@ fn one_more(limit: u32) -> i64 {
     i64::from(limit) + 1
 }
 
-fn old_bodies(tx: &Connection, prune: &Prune) -> Result<Vec<(i64, i64, i64)>, Fault> {
-    let mut statement = tx.prepare_cached(sql::OLD_BODIES)?;
-    let parameters = [to_millis(prune.bodies_before), one_more(prune.limit)];
-    let bodies =
-        statement.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    Ok(bodies.collect::<Result<_, _>>()?)
+/// An entry to which an index led, if it is old in the table. A damaged row is isolated, and kept.
+fn old(
+    tx: &Tx<'_>,
+    id: i64,
+    is_old: impl FnOnce(&Row) -> bool,
+) -> Result<Option<StoredRow>, Fault> {
+    match rows::read(tx, id)? {
+        Some(Ok(stored)) if is_old(&stored.row) => return Ok(Some(stored)),
+        Some(Err(damaged)) => drop(damaged.isolate(tx)?),
+        _ if tx.may_build_again() => return Err(index_differs()),
+        _ => {}
+    }
+    Ok(None)
 }
 
-fn old_entries(
-    tx: &Connection,
-    state: State,
-    before: SystemTime,
-    limit: u32,
-) -> Result<Vec<(i64, i64)>, Fault> {
-    let mut statement = tx.prepare_cached(sql::OLD_ENTRIES)?;
-    let parameters = params![state.as_str(), to_millis(before), one_more(limit)];
-    let mut entries = statement.query(parameters)?;
-    let mut old = Vec::new();
-    while let Some(entry) = entries.next()? {
-        // What is no time is isolated at the next start.
-        old.extend(entry.get(1).ok().zip(Some(entry.get(0)?)));
+fn ids(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<i64>, Fault> {
+    let mut statement = tx.prepare_cached(statement)?;
+    let ids = statement.query_map(parameters, |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+struct OldBody {
+    /// The entry.
+    id: i64,
+    slot: i64,
+    length: i64,
+}
+
+fn old_bodies(tx: &Tx<'_>, prune: &Prune) -> Result<Vec<OldBody>, Fault> {
+    let mut statement = tx.prepare_cached(sql::OLD_BODIES)?;
+    let parameters = [to_millis(prune.bodies_before), one_more(prune.limit)];
+    let found = statement.query_map(parameters, |row| {
+        Ok(OldBody { id: row.get(0)?, slot: row.get(1)?, length: row.get(2)? })
+    })?;
+    let mut bodies = found.collect::<Result<Vec<_>, _>>()?;
+    let mut entries = BTreeSet::new();
+    for id in bodies.iter().map(|body| body.id).collect::<BTreeSet<_>>() {
+        let is_old = |row: &Row| prune.removes_bytes(row, prune.bodies_before);
+        entries.extend(old(tx, id, is_old)?.map(|stored| stored.id));
     }
-    Ok(old)
+    bodies.retain(|body| entries.contains(&body.id));
+    Ok(bodies)
 }
 
 fn old_hints(tx: &Connection, prune: &Prune) -> Result<Vec<String>, Fault> {

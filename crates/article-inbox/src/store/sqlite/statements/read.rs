@@ -7,7 +7,10 @@ use super::{rows, sql};
 use crate::{
     Body, Entry, EntryKey, State,
     call::{Counts, Filter, Page},
-    store::sqlite::{damage::Tx, fault::Fault},
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+    },
     timestamp::{from_millis, to_millis},
 };
 
@@ -42,12 +45,13 @@ fn statement(filter: &Filter) -> &'static str {
 
 /// An entry with its bodies.
 pub(crate) fn show(tx: &Tx<'_>, key: &EntryKey) -> Result<Option<(Entry, Vec<Body>)>, Fault> {
-    let mut statement = tx.prepare_cached(sql::SHOW)?;
-    let mut found = statement.query([key.job_id.as_str(), key.event.as_str()])?;
-    let Some(row) = found.next()? else {
+    let Some(id) = rows::find_id(tx, key)? else {
         return Ok(None);
     };
-    let entry = rows::entry(row, tx)?;
+    let mut statement = tx.prepare_cached(sql::SHOW)?;
+    let mut found = statement.query([id])?;
+    let entry = found.next()?.map(|row| rows::entry(row, tx)).transpose()?;
+    let entry = entry.filter(|entry| entry.key == *key).ok_or_else(index_differs)?;
     let bodies = rows::bodies(tx, entry.id)?.into_iter().map(|stored| stored.body);
     Ok(Some((entry, bodies.collect())))
 }

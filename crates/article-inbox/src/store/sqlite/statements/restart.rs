@@ -2,14 +2,11 @@ mod clock;
 
 use std::{path::Path, time::SystemTime};
 
-use rusqlite::{Connection, Params};
+use rusqlite::{Connection, params};
 
-use super::{
-    rows::{self, StoredRow},
-    sql,
-};
+use super::{rows, sql};
 use crate::{
-    Error,
+    Error, State,
     store::sqlite::{
         connection::refused,
         damage::{Findings, Tx},
@@ -30,11 +27,13 @@ pub(crate) fn free_leases(
     let free = || -> Result<(), Fault> {
         let transaction = connection.unchecked_transaction()?;
         let tx = Tx::new(&transaction, findings, now);
-        let mut entries = select(&tx, sql::LEASED, [])?;
-        entries.extend(select(&tx, sql::DUE_LATER, [to_millis(now)])?);
-        for mut stored in entries {
-            if stored.row.restart(now) {
-                rows::save(&tx, &stored)?;
+        for (state, after) in [(State::Leased, -1), (State::Waiting, to_millis(now))] {
+            for id in timed(&tx, state, after)? {
+                // A damaged row does not prevent the start.
+                let Some(mut stored) = rows::load(&tx, id)? else { continue };
+                if stored.row.restart(now) {
+                    rows::save(&tx, &stored)?;
+                }
             }
         }
         Ok(transaction.commit()?)
@@ -45,17 +44,9 @@ pub(crate) fn free_leases(
     })
 }
 
-fn select(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<StoredRow>, Fault> {
-    let mut statement = tx.prepare(statement)?;
-    let found = statement.query_and_then(parameters, rows::stored)?;
-    let found = found.collect::<Result<Vec<_>, _>>()?;
-    let mut entries = Vec::new();
-    for found in found {
-        match found {
-            Ok(stored) => entries.push(stored),
-            // A damaged row does not prevent the start.
-            Err(damaged) => drop(damaged.isolate(tx)?),
-        }
-    }
-    Ok(entries)
+/// The entries of a state after a time. All ids are read first: the index by time changes while entries are moved.
+fn timed(tx: &Connection, state: State, after: i64) -> Result<Vec<i64>, Fault> {
+    let mut timed = tx.prepare_cached(sql::TIMED)?;
+    let timed = timed.query_map(params![state.as_str(), after], |row| row.get(0))?;
+    Ok(timed.collect::<Result<_, _>>()?)
 }

@@ -10,6 +10,6 @@ mod entry;
 pub(super) use self::{
     body::{SLOTS, bodies, put_body, put_intent, sound_bodies, stored_body},
     damaged_entry::DamagedEntry,
-    entry::{StoredRow, add, count_held, entry, find, key_text, load, save, stored},
+    entry::{StoredRow, add, count_held, entry, find, find_id, key_text, load, read, save, stored},
     value::{digest, lossy},
 };

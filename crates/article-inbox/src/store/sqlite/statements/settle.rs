@@ -2,10 +2,16 @@ use std::time::SystemTime;
 
 use rusqlite::Connection;
 
-use super::{rows, sql};
+use super::{
+    rows::{self, StoredRow},
+    sql,
+};
 use crate::{
     call::{Completion, Lease, Outcome, Settled},
-    store::sqlite::{damage::Tx, fault::Fault},
+    store::sqlite::{
+        damage::{Part, Tx},
+        fault::Fault,
+    },
     timestamp::to_millis,
 };
 
@@ -16,7 +22,7 @@ pub(crate) fn settle(
     lease: Lease,
     outcome: &Outcome,
 ) -> Result<Settled, Fault> {
-    let Some(mut stored) = rows::load(tx, sql::LOAD, [lease.id])? else {
+    let Some(mut stored) = rows::load(tx, lease.id)? else {
         return Ok(Settled::LostLease);
     };
     let bodies = match outcome {
@@ -30,6 +36,15 @@ pub(crate) fn settle(
     };
     let settled = stored.row.settle(lease, outcome, bodies, now);
     if settled == Settled::Settled {
+        if let Outcome::Corrupt { .. } = outcome {
+            let StoredRow { id, key, .. } = &stored;
+            let key = key.to_string();
+            let key = key.escape_debug();
+            tx.found(
+                Part::Body,
+                format!("entry {id}, {key}, is corrupt: a body is not what was received; deliver or collect the job again"),
+            );
+        }
         rows::save(tx, &stored)?;
     }
     Ok(settled)

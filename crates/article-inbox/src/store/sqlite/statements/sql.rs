@@ -25,8 +25,8 @@ macro_rules! shown {
 }
 
 // Entries. What a transition changes is decided by the rules: a row is loaded, changed and saved.
-pub(super) const FIND: &str =
-    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
+// A row is always read from its table: an index with damage may lead to another row, and SQLite takes the columns that
+// are in an index from there.
 pub(super) const LOAD: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE id = ?1");
 /// The parameters are the columns of [`entry!`].
@@ -76,11 +76,8 @@ pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
 // Claims.
 /// Selects entries that [`Row::is_due`](crate::rules::Row::is_due) accepts: it must agree with it for the states `waiting`
 /// and `leased`. Each state is a range of one index, in the order of `at` and then of `id`.
-pub(super) const DUE: &str = concat!(
-    "SELECT ",
-    entry!(),
-    " FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at, id LIMIT ?3"
-);
+pub(super) const DUE: &str =
+    "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at, id";
 pub(super) const NEXT: &str =
     "SELECT id, at FROM article_inbox_entries WHERE state = ?1 ORDER BY at, id LIMIT ?2";
 /// Runs in a transaction of the application, and therefore decides by itself. It must agree with
@@ -98,7 +95,8 @@ pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot, length(b.body) FROM ar
     WHERE e.state = 'done' AND e.held > 0 AND e.at < ?1 AND b.received_at <= ?1 AND b.body IS NOT NULL \
     ORDER BY e.at, e.id, b.slot LIMIT ?2";
 pub(super) const EMPTY_BODY: &str = "UPDATE article_inbox_bodies SET body = NULL WHERE slot = ?1";
-pub(super) const OLD_ENTRIES: &str = "SELECT id, at FROM article_inbox_entries WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
+pub(super) const OLD_ENTRIES: &str =
+    "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
 pub(super) const REMOVE_BODIES: &str =
     "DELETE FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
 pub(super) const REMOVE_ENTRY: &str = "DELETE FROM article_inbox_entries WHERE id = ?1";
@@ -117,21 +115,22 @@ pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entri
 pub(super) const DUE_SINCE: &str =
     "SELECT at FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at LIMIT 1";
 pub(super) const SHOW: &str =
-    concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2");
+    concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE id = ?1");
 
-/// The lists differ only in their index. All have the parameters after, limit, state, event, job, target and time, and
-/// must agree with [`Filter::accepts`](crate::Filter::accepts).
+/// The lists differ only in the index by which they find ids. All have the parameters after, limit, state, event, job,
+/// target and time, and must agree with [`Filter::accepts`](crate::Filter::accepts).
 macro_rules! list {
     ($by:literal) => {
         concat!(
             "SELECT ",
             shown!(),
-            " FROM article_inbox_entries ",
+            " FROM (SELECT id AS found FROM article_inbox_entries ",
             $by,
-            " AND id > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
+            " AND id > ?1) CROSS JOIN article_inbox_entries ON id = found \
+             WHERE (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
              AND (?5 IS NULL OR job_id = ?5) AND (?7 IS NULL OR received_at < ?7) \
              AND (?6 IS NULL OR (SELECT target FROM article_inbox_bodies WHERE slot = id * 16) = ?6) \
-             ORDER BY id LIMIT ?2"
+             ORDER BY found LIMIT ?2"
         )
     };
 }
@@ -145,13 +144,8 @@ pub(super) const LIST_LIVE: &str =
     list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3");
 
 // Start and health.
-/// Selects entries that [`Row::restart`](crate::rules::Row::restart) may change: all that are leased …
-pub(super) const LEASED: &str =
-    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'leased'");
-/// … and those that are due after the time given.
-pub(super) const DUE_LATER: &str =
-    concat!("SELECT ", entry!(), " FROM article_inbox_entries WHERE state = 'waiting' AND at > ?1");
-/// Selects entries that [`Row::follow`](crate::rules::Row::follow) moves, of one state, after a time.
+/// Selects entries of one state after a time: those that [`Row::follow`](crate::rules::Row::follow) or
+/// [`Row::restart`](crate::rules::Row::restart) may change.
 pub(super) const TIMED: &str = "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at > ?2";
 pub(super) const CLOCK: &str = "SELECT value FROM article_inbox_meta WHERE name = 'clock'";
 pub(super) const STORE_CLOCK: &str =
@@ -184,7 +178,7 @@ pub(super) const SEQUENCE: &str = "SELECT typeof(name) = 'text' AND typeof(seq) 
 pub(super) const REMOVE_SEQUENCE: &str = "DELETE FROM sqlite_sequence WHERE rowid = ?1";
 /// Rows of one key, which an index with damage let in.
 pub(super) const TWINS: &str = "SELECT id FROM article_inbox_entries NOT INDEXED WHERE (job_id, event) IN \
-    (SELECT job_id, event FROM article_inbox_entries NOT INDEXED GROUP BY job_id, event HAVING count(*) > 1)";
+    (SELECT job_id, event FROM article_inbox_entries NOT INDEXED GROUP BY job_id, event HAVING count(*) > 1) ORDER BY id";
 
 pub(super) const PROBE: &str =
     "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
@@ -221,7 +215,6 @@ mod tests {
     fn every_statement_goes_by_an_index() {
         let connection = database();
         let all = [
-            FIND,
             LOAD,
             SAVE,
             ADD,
@@ -257,8 +250,6 @@ mod tests {
             LIST,
             LIST_OTHER,
             LIST_STUCK,
-            LEASED,
-            DUE_LATER,
             TIMED,
             CLOCK,
             STORE_CLOCK,
@@ -291,14 +282,16 @@ mod tests {
         assert_eq!(
             entries(LIST_LIVE),
             [
-                "SEARCH article_inbox_entries USING INDEX article_inbox_entries_by_time (state=?)",
+                "SEARCH article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time (state=?)",
+                "SEARCH article_inbox_entries USING INTEGER PRIMARY KEY (rowid=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
         assert_eq!(
             entries(LIST_JOB),
             [
-                "SEARCH article_inbox_entries USING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
+                "SEARCH article_inbox_entries USING COVERING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
+                "SEARCH article_inbox_entries USING INTEGER PRIMARY KEY (rowid=?)",
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );

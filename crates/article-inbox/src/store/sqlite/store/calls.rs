@@ -23,6 +23,15 @@ use crate::{
 /// The memory that a call without a body takes while it waits.
 pub(super) const CALL_BYTES: usize = 512;
 
+/// What a call that writes does to the log.
+#[derive(Debug, Clone, Copy)]
+enum Effect {
+    /// It adds about this many bytes.
+    Adds(usize),
+    /// What it erases must not stay there.
+    Erases,
+}
+
 impl SqliteStore {
     /// Runs in the next transaction of the writer.
     pub(super) fn write<'a, T: Send + 'static>(
@@ -30,27 +39,47 @@ impl SqliteStore {
         bytes: usize,
         run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
+        self.write_as(Effect::Adds(bytes), run)
+    }
+
+    /// Runs in the next transaction of the writer, and removes the bytes that it erases from the log as well.
+    pub(super) fn erase<'a, T: Send + 'static>(
+        &'a self,
+        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+    ) -> Pending<'a, T> {
+        self.write_as(Effect::Erases, run)
+    }
+
+    fn write_as<'a, T: Send + 'static>(
+        &'a self,
+        effect: Effect,
+        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+    ) -> Pending<'a, T> {
         let run = Arc::new(Mutex::new(run));
         Box::pin(async move {
-            match self.push(bytes, &run)?.wait().await {
-                Err(error) if error.is_damage() && self.build_again().await => {
-                    self.push(bytes, &run)?.wait().await
+            loop {
+                match self.push(effect, &run)?.wait().await {
+                    Err(error) if error.is_damage() && self.can_go_on().await => {}
+                    answer => return answer,
                 }
-                answer => answer,
             }
         })
     }
 
     fn push<T: Send + 'static>(
         &self,
-        bytes: usize,
+        effect: Effect,
         run: &Arc<Mutex<impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static>>,
     ) -> Result<Answer<T>, Error> {
         let (run, findings) = (Arc::clone(run), Arc::clone(&self.handle.findings));
-        self.handle.queue.push(bytes, move |connection: &Connection, now| {
+        let run = move |connection: &Connection, now| {
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
             run(&Tx::new(connection, &findings, now), now)
-        })
+        };
+        match effect {
+            Effect::Adds(bytes) => self.handle.queue.push(bytes, run),
+            Effect::Erases => self.handle.queue.push_erasing(CALL_BYTES, run),
+        }
     }
 
     /// Runs on the connection that reads, in a thread that may block.
@@ -80,14 +109,19 @@ impl SqliteStore {
         blocking(move || reader.read(read)).await
     }
 
+    /// Whether a call that found damage may succeed now: what it cannot read is known, or the indexes were built again.
+    async fn can_go_on(&self) -> bool {
+        self.handle.findings.has_learned() || self.build_again().await
+    }
+
     /// Builds the indexes again, because SQLite reported damage, unless that was tried some minutes ago. Whether it
     /// was done.
     async fn build_again(&self) -> bool {
-        if !self.handle.findings.may_build_again() {
+        if !self.handle.findings.try_to_build_again() {
             return false;
         }
         let run = Arc::new(Mutex::new(|tx: &Tx<'_>, _| build_again(tx)));
-        let pushed = self.push(CALL_BYTES, &run);
+        let pushed = self.push(Effect::Adds(CALL_BYTES), &run);
         match pushed {
             Ok(answer) => answer.wait().await.is_ok(),
             Err(_) => false,

@@ -37,7 +37,7 @@ impl Handle {
     ) -> Result<Self, Error> {
         let queue = Arc::new(CommandQueue::new());
         let (access, status) = (connection.access(), connection.status());
-        let (clock_watch, findings) = (connection.clock_watch(), connection.findings());
+        let (clock_watch, findings) = (connection.clock_watch(), connection.findings.clone());
         let committer = Committer::new(queue.clone(), clock.clone(), connection);
         let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));

@@ -15,7 +15,7 @@ use crate::{
     Clock, ClockStep, Error,
     store::sqlite::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
-        damage::{self, Findings, Integrity},
+        damage::{self, Findings, FoundAtStart},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
         log_number,
@@ -43,7 +43,7 @@ pub(in crate::store::sqlite) struct WriteConnection {
     files: FilesInUse,
     /// What [`version`](Self::version) was when the files were last seen to be these.
     version: Option<i64>,
-    findings: Arc<Findings>,
+    pub(super) findings: Arc<Findings>,
     todo: Todo,
 }
 
@@ -61,7 +61,6 @@ impl WriteConnection {
         let todo = Todo::after_opening(access);
         let (status, connection) = (Arc::default(), Some(connection));
         let watch = Arc::new(ClockWatch::new(clock.clone()));
-        let findings = Arc::default();
         Self {
             path,
             clock,
@@ -73,23 +72,14 @@ impl WriteConnection {
             connection,
             files,
             version: None,
-            findings,
+            findings: Arc::default(),
             todo,
         }
     }
 
     /// Lets the start mend what was found.
-    pub(in crate::store::sqlite) fn mend_at_start(
-        &mut self,
-        findings: Arc<Findings>,
-        found: Option<Integrity>,
-    ) {
-        self.findings = findings;
-        self.todo.mend = found;
-    }
-
-    pub(super) fn findings(&self) -> Arc<Findings> {
-        self.findings.clone()
+    pub(in crate::store::sqlite) fn mend_at_start(&mut self, found: FoundAtStart) {
+        (self.findings, self.todo.mend) = found;
     }
 
     pub(super) fn access(&self) -> Access {

@@ -1,4 +1,4 @@
-use rusqlite::OptionalExtension;
+use std::collections::HashSet;
 
 use super::{Suspects, counters};
 use crate::{
@@ -6,7 +6,11 @@ use crate::{
     store::sqlite::{
         damage::{Part, Tx},
         fault::Fault,
-        statements::{hint, rows, sql},
+        statements::{
+            hint,
+            rows::{self, DamagedEntry},
+            sql,
+        },
     },
 };
 
@@ -14,7 +18,7 @@ use crate::{
 pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
     for id in suspects.entries.iter().chain(&suspects.held) {
         // Loading isolates.
-        rows::load(tx, sql::LOAD, [id])?;
+        rows::load(tx, *id)?;
         rows::count_held(tx, *id)?;
     }
     for id in &suspects.held {
@@ -25,7 +29,7 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
     }
     for id in &suspects.bodies {
         let Err(cause) = rows::sound_bodies(tx, *id)? else { continue };
-        let Some(mut stored) = rows::load(tx, sql::LOAD, [id])? else { continue };
+        let Some(mut stored) = rows::load(tx, *id)? else { continue };
         if let State::Waiting | State::Leased = stored.row.state {
             stored.row.find_damaged(cause, tx.now());
             rows::save(tx, &stored)?;
@@ -40,17 +44,18 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives each entry a key of its own, which an index was to enforce. Those that are damaged, or else all but the first,
-/// get another name.
+/// Gives each entry a key of its own, which an index was to enforce. All get another name but the first that is sound.
 pub(crate) fn separate_twins(tx: &Tx<'_>) -> Result<(), Fault> {
     let mut statement = tx.prepare(sql::TWINS)?;
     let twins = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    let mut keys = HashSet::new();
     for id in twins {
-        let mut statement = tx.prepare(sql::LOAD)?;
-        let damaged =
-            statement.query_row([id], |row| Ok(rows::stored(row))).optional()?.transpose()?;
-        if let Some(Err(damaged)) = damaged {
-            damaged.isolate_renamed(tx)?;
+        match rows::read(tx, id)? {
+            Some(Err(damaged)) => drop(damaged.isolate_renamed(tx)?),
+            Some(Ok(stored)) if !keys.insert(stored.key.clone()) => {
+                DamagedEntry::twin(stored).isolate_renamed(tx)?;
+            }
+            _ => {}
         }
     }
     Ok(())

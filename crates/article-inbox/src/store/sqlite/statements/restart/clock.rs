@@ -1,6 +1,8 @@
 use std::time::SystemTime;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::timed;
 
 use crate::{
     ClockStep, State,
@@ -22,11 +24,8 @@ pub(crate) fn follow(tx: &Tx<'_>, now: SystemTime, step: ClockStep) -> Result<u6
     };
     let mut moved = 0;
     for state in [State::Waiting, State::Leased] {
-        let mut timed = tx.prepare_cached(sql::TIMED)?;
-        let timed = timed.query_map(params![state.as_str(), after], |row| row.get(0))?;
-        // All ids are read first: the index by time changes while entries are moved.
-        for id in timed.collect::<Result<Vec<i64>, _>>()? {
-            let Some(mut stored) = rows::load(tx, sql::LOAD, [id])? else { continue };
+        for id in timed(tx, state, after)? {
+            let Some(mut stored) = rows::load(tx, id)? else { continue };
             if stored.row.follow(step) {
                 rows::save(tx, &stored)?;
                 moved += 1;

@@ -31,7 +31,8 @@ type Columns<'a> = [ValueRef<'a>; COLUMNS];
 /// A body as it is stored, and what is wrong with its row.
 pub(in super::super) struct StoredBody {
     pub(in super::super) slot: i64,
-    /// A damaged one has a digest that no bytes have, so that it is never intact.
+    /// A damaged one has a digest that no bytes have, so that it is never intact, unless its bytes have the digest in its
+    /// row: then the damage is elsewhere in the row.
     pub(in super::super) body: Body,
     pub(in super::super) damage: Option<String>,
 }
@@ -79,15 +80,18 @@ fn sound(columns: &Columns<'_>, bytes: ValueRef<'_>) -> Result<Body, Damaged> {
 
 /// As much of a damaged body as can be read.
 fn readable(columns: &Columns<'_>, bytes: ValueRef<'_>) -> Body {
-    let [_, received_at, source, target, intent, _] = *columns;
+    let [_, received_at, source, target, intent, digest] = *columns;
+    let bytes = bytes_in(bytes, "body").unwrap_or_default();
+    let digest = self::digest(digest).zip(bytes.as_ref());
+    let digest = digest.filter(|(digest, bytes)| Digest::of(bytes) == *digest);
     let source = text_in(source, "source").ok().and_then(Source::from_name);
     Body {
         received_at: from_millis(integer_in(received_at, "received_at").unwrap_or_default()),
         source: source.unwrap_or(Source::Webhook),
         target: lossy(target).unwrap_or_default().into(),
         intent: lossy(intent).map(Into::into),
-        digest: Digest::from([0; 32]),
-        bytes: bytes_in(bytes, "body").unwrap_or_default(),
+        digest: digest.map_or(Digest::from([0; 32]), |(digest, _)| digest),
+        bytes,
     }
 }
 
@@ -109,7 +113,7 @@ pub(in super::super) fn put_body(tx: &Connection, slot: i64, body: &Body) -> Res
 /// The bodies of an entry, or the cause if none that has bytes is sound.
 ///
 /// Damaged ones are told and written back with values of the right types, so that no statement fails because of them.
-/// Their digest is that of no bytes: they stay damaged.
+/// One whose bytes are what was received is sound from then on. The others have the digest of no bytes: they stay damaged.
 pub(in super::super) fn sound_bodies(
     tx: &Tx<'_>,
     id: i64,
@@ -120,14 +124,27 @@ pub(in super::super) fn sound_bodies(
         let Some(damage) = &stored.damage else { continue };
         put_body(tx, stored.slot, &stored.body)?;
         let damage = format!("body {}: {damage}", number + 1);
+        if is_kept(&stored.body) {
+            let kept = "its bytes are what was received, and its row was written anew";
+            tx.found(Part::Body, format!("entry {id}, {damage}; {kept}"));
+            continue;
+        }
         tx.found(Part::Body, format!("entry {id}, {damage}; deliver or collect the job again"));
         cause.get_or_insert(damage);
     }
-    let is_sound = |stored: &StoredBody| stored.damage.is_none() && stored.body.bytes.is_some();
+    let is_sound = |stored: &StoredBody| match stored.damage {
+        Some(_) => is_kept(&stored.body),
+        None => stored.body.bytes.is_some(),
+    };
     Ok(match cause {
         Some(cause) if !stored.iter().any(is_sound) => Err(cause),
         _ => Ok(stored.into_iter().map(|stored| stored.body).collect()),
     })
+}
+
+/// Whether a body of a damaged row has the bytes that were received.
+fn is_kept(body: &Body) -> bool {
+    body.bytes.is_some() && body.is_intact()
 }
 
 /// Gives a body an intent. A damaged one is left as it is: the next delivery replaces it.

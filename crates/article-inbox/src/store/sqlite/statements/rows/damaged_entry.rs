@@ -1,10 +1,9 @@
 use std::time::SystemTime;
 
 use article_webhook::{Event, JobId};
-use rusqlite::OptionalExtension;
 
 use super::{
-    entry::{Columns, StoredRow, failures_in, write},
+    entry::{Columns, StoredRow, failures_in, find_id, write},
     value::{Damaged, cause, count_in, integer_in, lossy, text_in},
 };
 use crate::{
@@ -18,7 +17,7 @@ use crate::{
     timestamp::{from_millis, to_millis},
 };
 
-/// The longest part of an unreadable job id that is kept.
+/// The longest part of a job id that is kept in another, in bytes.
 const LONGEST_NAME: usize = 200;
 
 /// An entry whose row is damaged, as far as it can be read: it is corrupt.
@@ -79,12 +78,24 @@ impl DamagedEntry {
         stored.row.find_damaged(stored.row.cause.clone().unwrap_or_default(), tx.now());
         // Greater than any number that claims have counted to, so that the fence of no earlier lease comes again.
         stored.row.fence = stored.row.fence.max(to_millis(tx.now()));
+        let name = stored.key.job_id.clone();
+        let mut number = 1;
         while is_taken(tx, &stored)? {
-            stored.key.job_id = name_of(&format!("{}_", stored.key.job_id), stored.id);
+            number += 1;
+            stored.key.job_id = name_of(name.as_str(), stored.id, number);
         }
         write(tx, sql::ISOLATE, &stored)?;
         tell(tx, &stored);
         Ok(stored)
+    }
+
+    /// An entry whose row is sound, and whose key another entry has.
+    pub(in super::super) fn twin(stored: StoredRow) -> Self {
+        let StoredRow { id, key, received_at, row } = stored;
+        let cause = Some("another entry has its key".to_owned());
+        let row = Row { state: State::Corrupt, cause, ..row };
+        let name = readable(key.job_id.as_str());
+        Self { id, job_id: None, name, event: key.event, received_at: Some(received_at), row }
     }
 
     /// Isolates the entry under another job id, because an entry of its job exists.
@@ -95,7 +106,7 @@ impl DamagedEntry {
     fn stored(self, now: SystemTime) -> StoredRow {
         let Self { id, job_id, name, event, received_at, row } = self;
         // No real job may be mistaken for this one.
-        let job_id = job_id.unwrap_or_else(|| name_of(&name, id));
+        let job_id = job_id.unwrap_or_else(|| name_of(&name, id, 1));
         let key = EntryKey { job_id, event };
         StoredRow { id, key, received_at: received_at.unwrap_or(now), row }
     }
@@ -105,21 +116,21 @@ impl DamagedEntry {
 fn readable(text: &str) -> String {
     let allowed =
         |char: char| if char.is_ascii_alphanumeric() || "-_.:".contains(char) { char } else { '_' };
-    text.chars().map(allowed).take(LONGEST_NAME).collect()
+    text.chars().map(allowed).collect()
 }
 
-fn name_of(name: &str, id: i64) -> JobId {
-    let name: String = name.chars().take(LONGEST_NAME).collect();
-    format!("{name}_damaged_{id}").parse().expect("letters, digits and underscores are a job id")
+/// The job id of a damaged entry. Each number makes another.
+fn name_of(name: &str, id: i64, number: u32) -> JobId {
+    let end = (0..=LONGEST_NAME.min(name.len())).rfind(|end| name.is_char_boundary(*end));
+    let name = &name[..end.unwrap_or_default()];
+    let number = if number > 1 { format!("_{number}") } else { String::new() };
+    let job_id = format!("{name}_damaged_{id}{number}");
+    job_id.parse().expect("what was a job id or readable is one, and it is short enough")
 }
 
 /// Whether another entry has the key.
 fn is_taken(tx: &Tx<'_>, stored: &StoredRow) -> Result<bool, Fault> {
-    let StoredRow { id, key, .. } = stored;
-    let mut statement = tx.prepare_cached(sql::FIND_ID)?;
-    let key = [key.job_id.as_str(), key.event.as_str()];
-    let found = statement.query_row(key, |row| row.get::<_, i64>(0)).optional()?;
-    Ok(found.is_some_and(|found| found != *id))
+    Ok(find_id(tx, &stored.key)?.is_some_and(|found| found != stored.id))
 }
 
 fn tell(tx: &Tx<'_>, stored: &StoredRow) {
@@ -139,10 +150,19 @@ mod tests {
     #[test]
     fn an_unreadable_job_id_becomes_one_that_operators_can_write() {
         assert_eq!(
-            name_of(&readable("job 1\u{1b}[2J\u{fffd}"), 7).as_str(),
+            name_of(&readable("job 1\u{1b}[2J\u{fffd}"), 7, 1).as_str(),
             "job_1__2J__damaged_7"
         );
-        assert_eq!(name_of("", 7).as_str(), "_damaged_7");
-        assert!(name_of(&readable(&"ä".repeat(500)), i64::MAX).as_str().len() < 255);
+        assert_eq!(name_of("", 7, 1).as_str(), "_damaged_7");
+    }
+
+    #[test]
+    fn the_longest_job_ids_get_other_names() {
+        for longest in ["a".repeat(255), "ä".repeat(127), "語".repeat(85), "x🦀".repeat(51)] {
+            let names = [1, 2, u32::MAX].map(|number| name_of(&longest, i64::MIN, number));
+            assert!(names.iter().all(|name| name.as_str().len() <= 255));
+            assert!(names[0] != names[1] && names[1] != names[2], "{names:?}");
+        }
+        assert!(name_of(&readable(&"ä".repeat(500)), i64::MAX, 1).as_str().len() <= 255);
     }
 }

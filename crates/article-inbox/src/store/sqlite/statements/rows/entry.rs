@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use article_webhook::{Event, JobId};
-use rusqlite::{Connection, Params, Row as SqlRow, types::ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, types::ValueRef};
 
 use super::{
     checksum::checksum,
@@ -15,7 +15,11 @@ use crate::{
     Entry, EntryKey, Failure, State,
     entry::FailureLine,
     rules::Row,
-    store::sqlite::{damage::Tx, fault::Fault, statements::sql},
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+        statements::sql,
+    },
     timestamp::{from_millis, to_millis},
 };
 
@@ -34,27 +38,37 @@ pub(super) const COLUMNS: usize = 13;
 /// The values of the columns in the checksum, in the order of `sql::entry!`.
 pub(super) type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
-/// Loads an entry by a statement that selects it. A damaged row is isolated, and is corrupt from now on.
-pub(in super::super) fn load(
-    tx: &Tx<'_>,
-    statement: &str,
-    parameters: impl Params,
-) -> Result<Option<StoredRow>, Fault> {
-    let found = {
-        let mut statement = tx.prepare_cached(statement)?;
-        let mut found = statement.query(parameters)?;
-        found.next()?.map(stored).transpose()?
-    };
-    match found {
+/// Reads the row of an entry.
+pub(in super::super) fn read(
+    tx: &Connection,
+    id: i64,
+) -> Result<Option<Result<StoredRow, DamagedEntry>>, Fault> {
+    let mut statement = tx.prepare_cached(sql::LOAD)?;
+    let mut found = statement.query([id])?;
+    found.next()?.map(stored).transpose()
+}
+
+/// Loads an entry. A damaged row is isolated, and is corrupt from now on.
+pub(in super::super) fn load(tx: &Tx<'_>, id: i64) -> Result<Option<StoredRow>, Fault> {
+    match read(tx, id)? {
         Some(Err(damaged)) => damaged.isolate(tx).map(Some),
         Some(Ok(stored)) => Ok(Some(stored)),
         None => Ok(None),
     }
 }
 
-/// Loads an entry by its key.
+/// Loads an entry by its key. Fails if the index leads to the row of another key.
 pub(in super::super) fn find(tx: &Tx<'_>, key: &EntryKey) -> Result<Option<StoredRow>, Fault> {
-    load(tx, sql::FIND, [key.job_id.as_str(), key.event.as_str()])
+    let Some(id) = find_id(tx, key)? else { return Ok(None) };
+    let stored = load(tx, id)?.filter(|stored| stored.key == *key);
+    stored.map(Some).ok_or_else(index_differs)
+}
+
+/// The id of an entry by its key, as the index says.
+pub(in super::super) fn find_id(tx: &Connection, key: &EntryKey) -> Result<Option<i64>, Fault> {
+    let mut statement = tx.prepare_cached(sql::FIND_ID)?;
+    let key = [key.job_id.as_str(), key.event.as_str()];
+    Ok(statement.query_row(key, |row| row.get(0)).optional()?)
 }
 
 /// Writes the row of an entry back.
@@ -175,10 +189,8 @@ pub(in super::super) fn entry(found: &SqlRow<'_>, tx: &Tx<'_>) -> Result<Entry, 
 
 /// The key of an entry, as text for a finding.
 pub(in super::super) fn key_text(tx: &Tx<'_>, id: i64) -> Result<String, Fault> {
-    let mut statement = tx.prepare_cached(sql::LOAD)?;
-    let mut found = statement.query([id])?;
-    let Some(found) = found.next()? else { return Ok("of no job".to_owned()) };
-    let stored = stored(found)?.unwrap_or_else(|damaged| damaged.shown(tx));
+    let Some(found) = read(tx, id)? else { return Ok("of no job".to_owned()) };
+    let stored = found.unwrap_or_else(|damaged| damaged.shown(tx));
     Ok(stored.key.to_string().escape_debug().to_string())
 }
 
