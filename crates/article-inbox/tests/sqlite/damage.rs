@@ -283,7 +283,7 @@ async fn flipped_bytes_of_a_body_are_told() {
     let told = findings(&store).await;
     assert_eq!(told.len(), 2);
     assert!(
-        told[1].starts_with("entry 3, job_3 (article.complete), is corrupt: a stored"),
+        told[1].starts_with("entry 3, job_3 (article.complete), is corrupt: a body is"),
         "{told:?}"
     );
 }

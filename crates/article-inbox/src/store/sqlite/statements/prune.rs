@@ -15,7 +15,7 @@ use crate::{
         damage::{Tx, index_differs},
         fault::Fault,
     },
-    timestamp::to_millis,
+    timestamp::{rounded, to_millis},
 };
 
 /// How many bytes of bodies one call removes: each page that is freed is written once more, as zeros.
@@ -133,7 +133,8 @@ fn old_bodies(tx: &Tx<'_>, prune: &Prune) -> Result<Vec<OldBody>, Fault> {
     let mut bodies = found.collect::<Result<Vec<_>, _>>()?;
     let mut entries = BTreeSet::new();
     for id in bodies.iter().map(|body| body.id).collect::<BTreeSet<_>>() {
-        let is_old = |row: &Row| prune.removes_bytes(row, prune.bodies_before);
+        // The statement has compared the time of the body.
+        let is_old = |row: &Row| prune.removes_bytes(row, rounded(prune.bodies_before));
         entries.extend(old(tx, id, is_old)?.map(|stored| stored.id));
     }
     bodies.retain(|body| entries.contains(&body.id));
