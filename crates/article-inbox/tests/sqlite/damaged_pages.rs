@@ -103,7 +103,7 @@ async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
 }
 
 /// The number of free pages, in the header of the file.
-fn damage_list(place: &Place) {
+pub(super) fn damage_list(place: &Place) {
     let mut bytes = std::fs::read(&place.path).unwrap();
     bytes[39] ^= 1;
     std::fs::write(&place.path, bytes).unwrap();

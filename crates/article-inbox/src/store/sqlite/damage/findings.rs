@@ -13,7 +13,10 @@ const PAUSE: Duration = Duration::from_secs(300);
 
 /// The damage that was found since the store was opened. Each finding is a sentence.
 #[derive(Debug, Default)]
-pub(in crate::store::sqlite) struct Findings(Mutex<Known>);
+pub(in crate::store::sqlite) struct Findings {
+    known: Mutex<Known>,
+    is_silent: bool,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -22,10 +25,15 @@ struct Known {
 }
 
 impl Findings {
+    /// Findings of a trial, which nobody is told.
+    pub(in crate::store::sqlite) fn of_a_trial() -> Self {
+        Self { is_silent: true, ..Self::default() }
+    }
+
     /// Adds a finding, and tells it by log and metric. One that is known is not told again.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
         let findings = &mut self.known().findings;
-        if findings.contains(&finding) {
+        if self.is_silent || findings.contains(&finding) {
             return;
         }
         if findings.len() < MOST {
@@ -52,7 +60,7 @@ impl Findings {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

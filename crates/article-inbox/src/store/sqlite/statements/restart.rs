@@ -1,20 +1,13 @@
 mod clock;
 
-use std::{path::Path, time::SystemTime};
-
-use rusqlite::{Connection, Params};
+use rusqlite::Params;
 
 use super::{
     rows::{self, StoredRow},
     sql,
 };
 use crate::{
-    Error,
-    store::sqlite::{
-        connection::refused,
-        damage::{Findings, Tx},
-        fault::Fault,
-    },
+    store::sqlite::{damage::Tx, fault::Fault},
     timestamp::to_millis,
 };
 
@@ -22,27 +15,16 @@ pub(crate) use self::clock::{follow, store_clock, stored_clock};
 
 /// Frees the leases of the previous process, and shortens waits that a wrong clock made too long. Only
 /// for the process with exclusive access, at start, while no worker runs.
-pub(crate) fn free_leases(
-    connection: &Connection,
-    path: &Path,
-    (findings, now): (&Findings, SystemTime),
-) -> Result<(), Error> {
-    let free = || -> Result<(), Fault> {
-        let transaction = connection.unchecked_transaction()?;
-        let tx = Tx::new(&transaction, findings, now);
-        let mut entries = select(&tx, sql::LEASED, [])?;
-        entries.extend(select(&tx, sql::DUE_LATER, [to_millis(now)])?);
-        for mut stored in entries {
-            if stored.row.restart(now) {
-                rows::save(&tx, &stored)?;
-            }
+pub(crate) fn free_leases(tx: &Tx<'_>) -> Result<(), Fault> {
+    let now = tx.now();
+    let mut entries = select(tx, sql::LEASED, [])?;
+    entries.extend(select(tx, sql::DUE_LATER, [to_millis(now)])?);
+    for mut stored in entries {
+        if stored.row.restart(now) {
+            rows::save(tx, &stored)?;
         }
-        Ok(transaction.commit()?)
-    };
-    free().map_err(|fault| match fault {
-        Fault::Sql(error) => refused(path, &error),
-        Fault::Ours(error) => error,
-    })
+    }
+    Ok(())
 }
 
 fn select(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<StoredRow>, Fault> {

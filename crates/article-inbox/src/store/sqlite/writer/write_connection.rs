@@ -1,10 +1,13 @@
 mod safe_log;
+mod shared;
+mod start;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use rusqlite::Connection;
 
 use self::safe_log::Mark;
+pub(in crate::store::sqlite) use self::{shared::Shared, start::try_start};
 use super::{
     clock_watch::ClockWatch,
     failure::{log_removed, log_replaced, moved, others_have_it_open},
@@ -14,12 +17,11 @@ use crate::{
     Clock, Error,
     store::sqlite::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
-        damage::{self, Findings, Integrity},
+        damage::{self, Findings, Integrity, Tx},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
         log_number,
         reader::Reader,
-        schema, statements,
     },
     timestamp::rounded,
 };
@@ -63,12 +65,12 @@ struct Todo {
 impl WriteConnection {
     /// A connection that was just opened. With exclusive access, the content of its files was judged.
     pub(in crate::store::sqlite) fn new(
-        path: PathBuf,
-        clock: Clock,
+        shared: Shared,
         connection: Connection,
         lock: Option<Lock>,
-        reader: Arc<Reader>,
+        mend: Option<Integrity>,
     ) -> Self {
+        let Shared { path, clock, reader, status, clock_watch: watch, findings } = shared;
         let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
         let is_exclusive = access == Access::Exclusive;
         let files = FilesInUse::at(&path);
@@ -76,46 +78,29 @@ impl WriteConnection {
             renew_log: is_exclusive,
             start: is_exclusive,
             prepare: is_exclusive,
+            mend,
             ..Todo::default()
         };
-        let (status, connection) = (Arc::default(), Some(connection));
-        let watch = Arc::new(ClockWatch::new(clock.clone()));
-        let findings = Arc::default();
+        let connection = Some(connection);
         Self { path, clock, watch, access, lock, reader, status, connection, files, findings, todo }
-    }
-
-    /// Lets the start mend what was found.
-    pub(in crate::store::sqlite) fn mend_at_start(
-        &mut self,
-        findings: Arc<Findings>,
-        found: Option<Integrity>,
-    ) {
-        self.findings = findings;
-        self.todo.mend = found;
-    }
-
-    pub(super) fn findings(&self) -> Arc<Findings> {
-        self.findings.clone()
     }
 
     pub(super) fn access(&self) -> Access {
         self.access
     }
 
-    pub(super) fn status(&self) -> Arc<Status> {
-        self.status.clone()
-    }
-
-    pub(super) fn clock_watch(&self) -> Arc<ClockWatch> {
-        self.watch.clone()
-    }
-
     /// Makes the connection ready for a commit, as far as that is possible.
     pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
-        let outcome =
-            self.check_files().and_then(|()| self.prepare()).and_then(|()| self.follow_clock());
+        let outcome = self.start().map_err(Error::from);
         self.status.note(outcome.as_ref().map(drop));
         outcome
+    }
+
+    /// The same, and nobody is told whether it succeeded.
+    pub(in crate::store::sqlite) fn start(&mut self) -> Result<(), Fault> {
+        self.check_files()?;
+        self.prepare()?;
+        Ok(self.follow_clock()?)
     }
 
     /// The connection, ready for a commit. It is given back with [`put`](Self::put) or [`doubt`](Self::doubt), or
@@ -175,6 +160,11 @@ impl WriteConnection {
     /// The size of the log.
     pub(super) fn log_bytes(&self) -> u64 {
         files::log_bytes(&self.path)
+    }
+
+    #[cfg(test)]
+    pub(super) fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
     }
 
     pub(super) fn wait_for_locks(&self, wait: Duration) {
@@ -247,7 +237,7 @@ impl WriteConnection {
     }
 
     /// Does what must be done before the next commit.
-    fn prepare(&mut self) -> Result<(), Error> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         if !self.todo.prepare {
             return Ok(());
         }
@@ -265,29 +255,40 @@ impl WriteConnection {
                 } else {
                     self.put(connection);
                 }
-                Err(fault.into())
+                Err(fault)
             }
         }
     }
 
+    /// What is written is one transaction, so that a start that is refused has written nothing.
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
-        if self.todo.renew_log {
-            let mark = if self.todo.start { Mark::Counts } else { Mark::Ignored };
-            self.todo.number_log = !safe_log::make_safe(connection, &self.path, mark)?;
-            self.todo.renew_log = false;
+        let Todo { start, renew_log, .. } = self.todo;
+        let log = if renew_log {
+            let mark = if start { Mark::Counts } else { Mark::Ignored };
+            Some(safe_log::make_safe(connection, &self.path, mark)?)
+        } else {
+            None
+        };
+        if let Some(found) = &mut self.todo.mend {
+            damage::mend_lists(connection, &self.path, found, &self.findings)?;
         }
-        if self.todo.start {
-            schema::migrate(connection, &self.path)?;
+        if start || log.is_some() {
             let tx = safe_log::begin(connection)?;
-            self.watch.begin(&tx)?;
-            tx.commit()?;
-            let start = (&*self.findings, rounded(self.clock.now()));
-            if let Some(found) = &self.todo.mend {
-                damage::mend(connection, &self.path, found, start)?;
+            if start {
+                let now = rounded(self.clock.now());
+                let tx = Tx::new(&tx, &self.findings, now);
+                start::run(&tx, &self.path, self.todo.mend.as_ref())?;
             }
-            statements::free_leases(connection, &self.path, start)?;
-            self.todo.start = false;
+            if let Some(log) = log {
+                log.write(&tx)?;
+            }
+            if start {
+                self.watch.begin(&tx)?;
+            }
+            tx.commit()?;
+            (self.todo.start, self.todo.renew_log, self.todo.mend) = (false, false, None);
+            self.todo.number_log &= log.is_none();
         }
         connection.busy_timeout(BUSY)?;
         connection::close_as(connection, LogAtClose::Copied)?;
