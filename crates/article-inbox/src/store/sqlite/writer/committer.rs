@@ -59,7 +59,7 @@ impl Committer {
         let connection = match self.connection.take() {
             Ok(connection) => connection,
             Err(error) => {
-                telemetry::store_failed("begin", &error);
+                telemetry::failed_while_blocked();
                 fail_for_now(group, &error);
                 return 0;
             }

@@ -20,7 +20,7 @@ impl Status {
         }
         match ready {
             Ok(()) => telemetry::unblocked(),
-            Err(error) => telemetry::store_failed("begin", error),
+            Err(error) => telemetry::blocked(error),
         }
         *blocked = reason;
     }
