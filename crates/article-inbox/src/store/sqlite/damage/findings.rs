@@ -67,7 +67,7 @@ impl Findings {
 /// The part of the files that is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store::sqlite) enum Part {
-    /// The log: commits in it cannot be read.
+    /// The write-ahead log: commits in it cannot be read.
     Log,
     /// An index: it was built again.
     Index,
