@@ -79,6 +79,18 @@ pub(crate) fn store_failed(call: &'static str, error: &Error) {
     log::store_failed(call, error);
 }
 
+/// The store cannot commit now, for a reason that is new.
+#[cfg(feature = "sqlite")]
+pub(crate) fn blocked(error: &Error) {
+    log::store_failed("begin", error);
+}
+
+/// A group of calls failed, because the store cannot commit now.
+#[cfg(feature = "sqlite")]
+pub(crate) fn failed_while_blocked() {
+    count::store_failed("begin");
+}
+
 /// Damage was found in this part of the store's files. The finding names no body and no target.
 #[cfg(feature = "sqlite")]
 pub(crate) fn damage_found(part: &'static str, finding: &str) {

@@ -122,6 +122,8 @@ fn the_table_lists_what_is_emitted() {
     let commits = recorder.values(metric::COMMIT_DURATION, "").len();
     assert_eq!(recorder.values(metric::COMMIT_GROUP_SIZE, "").len(), commits);
     assert_eq!(recorder.count(metric::COMMIT_GROUP_SIZE, ""), 4.0);
+    #[cfg(unix)]
+    assert_counts(&recorder, metric::STORE_FAILURES, [("begin", 1.0)]);
 
     metric::describe();
     metrics::with_local_recorder(&recorder, || {

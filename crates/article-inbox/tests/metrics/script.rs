@@ -189,6 +189,9 @@ pub(crate) async fn health() {
 pub(crate) async fn sqlite(folder: &Path) {
     let inbox = Inbox::open(folder.join("inbox.db")).await.unwrap();
     tokio::join!(deliver(&inbox, "job_1"), deliver(&inbox, "job_2"), deliver(&inbox, "job_3"));
+
+    #[cfg(unix)]
+    not_begun(&inbox, folder).await;
     inbox.close().await.unwrap();
 
     // One entry is damaged.
@@ -196,4 +199,13 @@ pub(crate) async fn sqlite(folder: &Path) {
     other.execute("UPDATE article_inbox_entries SET attempts = 7 WHERE id = 1", []).unwrap();
     drop(other);
     Inbox::open(folder.join("inbox.db")).await.unwrap();
+}
+
+/// A call that cannot begin, because the file is not at its path.
+#[cfg(unix)]
+async fn not_begun(inbox: &Inbox, folder: &Path) {
+    let (path, away) = (folder.join("inbox.db"), folder.join("away.db"));
+    std::fs::rename(&path, &away).unwrap();
+    inbox.ready().await.unwrap_err();
+    std::fs::rename(&away, &path).unwrap();
 }

@@ -146,7 +146,7 @@ async fn a_header_that_forbids_writing_refuses_the_start() {
 }
 
 /// The number of free pages, in the header of the file.
-fn damage_list(place: &Place) {
+pub(super) fn damage_list(place: &Place) {
     let mut bytes = std::fs::read(&place.path).unwrap();
     bytes[39] ^= 1;
     std::fs::write(&place.path, bytes).unwrap();

@@ -10,7 +10,9 @@ use std::{
 
 use article_inbox::{SqliteStore, store::Store};
 
-use super::{Place, copy, record};
+use super::{
+    Place, copy, damage::closed, damaged_pages::damage_list, migration::first_version, record,
+};
 
 /// The bytes and the metadata of the database, its log and whatever else is named.
 fn state(place: &Place) -> Vec<Option<(Vec<u8>, [u64; 5])>> {
@@ -230,4 +232,42 @@ fn a_device_or_pipe_is_no_database() {
     let error = SqliteStore::open("/dev/null").unwrap_err();
     assert!(error.to_string().contains("is not a regular file"), "{error}");
     assert!(!Path::new("/dev/null-lock").exists());
+}
+
+/// What a start would do is tried before: no look at the file shows that it fails.
+#[tokio::test]
+async fn a_start_that_cannot_mend_has_written_nothing() {
+    for damages_list in [false, true] {
+        let place = closed().await;
+        // Two corrupt entries have one key in an index of the application.
+        let index =
+            "CREATE UNIQUE INDEX shop ON article_inbox_entries (state) WHERE state = 'corrupt'";
+        place.sql().execute_batch(index).unwrap();
+        place.damage("UPDATE article_inbox_entries SET attempts = 99 WHERE id < 3");
+        if damages_list {
+            damage_list(&place);
+        }
+        assert!(refused(&place).contains(" is damaged: to restore a backup"));
+        if damages_list {
+            // Undoes it.
+            damage_list(&place);
+        }
+        place.sql().execute_batch("DROP INDEX shop").unwrap();
+        assert_eq!(place.total().await, 4);
+    }
+}
+
+#[test]
+fn a_start_that_cannot_change_the_schema_has_written_nothing() {
+    let place = Place::new();
+    first_version(&place);
+    let sql = place.sql();
+    sql.execute("INSERT INTO article_inbox_meta VALUES ('clock', 1)", []).unwrap();
+    let crashed = place.after_a_kill();
+    assert!(crashed.beside("-wal").metadata().unwrap().len() > 0);
+    refused(&crashed);
+
+    let place = Place::new();
+    place.sql().execute_batch("CREATE TABLE article_inbox_entries (shop)").unwrap();
+    refused(&place);
 }

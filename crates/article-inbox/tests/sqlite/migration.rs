@@ -11,7 +11,7 @@ use super::{CLAIM, Place, arrival, claimed, key};
 const BODY: &str = "{}";
 
 /// A file of the first version with an entry in each state, whose times are one second apart.
-fn first_version(place: &Place) {
+pub(super) fn first_version(place: &Place) {
     let sql = place.sql();
     sql.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL").unwrap();
     // Its text must be what that version left in the file, and an indented one differs.

@@ -12,6 +12,6 @@ pub(super) use self::{
     findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
     log_file::unreadable,
-    mend::{FoundAtStart, build_again, judge, mend},
+    mend::{build_again, copy, judge, mend, mend_lists},
     transaction::{Tx, index_differs},
 };

@@ -1,4 +1,4 @@
-//! What the database says about its log: which log it is, and whether the last run ended in order.
+//! What the database says about its write-ahead log: which log it is, and whether the last run ended in order.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -19,8 +19,9 @@ const WRITE: &str = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VAL
 /// A log is begun anew only when all of it is in the database. So the file of a database, read without its log, has the
 /// number of the log or of the log before. If it has another number, it is a copy from another time.
 ///
-/// A copy made by `VACUUM INTO` while this log was written has the right number. But its schema counts as one change
-/// newer, and that of the file under a log is never newer than the log's.
+/// `VACUUM INTO` copies the number to the backup as well, so that a backup made while this log was written has the
+/// right one. But it also raises the backup's `schema_version` by one. The file under a log has at most the
+/// `schema_version` that the log leads to, because both rise only by commits to the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LogNumber {
     number: Option<i64>,

@@ -1,17 +1,17 @@
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use rusqlite::Connection;
 
 use super::{
     connection::{self, Access},
-    damage::{self, Findings, Integrity, Part},
+    damage::{self, Integrity, Part},
+    fault::Fault,
     files::{self, Lock},
     log_number::LogNumber,
-    reader::Reader,
     schema,
-    writer::{Handle, WriteConnection},
+    writer::{Handle, Shared, WriteConnection, try_start},
 };
-use crate::{Clock, Error};
+use crate::{Clock, Error, timestamp::rounded};
 
 /// Opens a database with exclusive access, or creates it. A file is judged before anything in it, in its log or in
 /// their metadata is changed, so that a start that is refused has done no harm.
@@ -20,30 +20,44 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     files::check_local(&path)?;
     files::judge(&path)?;
     let lock = Lock::take(&path)?;
-    let findings = Arc::new(Findings::default());
+    let shared = Shared::new(path.clone(), clock);
     if let Some(unreadable) = damage::unreadable(&path) {
-        findings.add(Part::Log, unreadable);
+        shared.findings.add(Part::Log, unreadable);
     }
     let connection = connection::open(&path, Access::Exclusive)?;
     let found = judge(&connection, &path)?;
+    let now = rounded(shared.clock.now());
+    let trial = try_start(&connection, &path, found.as_ref(), now);
+    unless_transient(trial.map_err(|fault| refused(&path, fault)))?;
     let is_searched = found.is_some();
     files::remove_rights_of_others(&path)?;
     connection::make_durable(&connection, &path, Access::Exclusive)?;
 
-    let reader = Arc::new(Reader::new(path.clone()));
-    let mut connection =
-        WriteConnection::new(path.clone(), clock.clone(), connection, Some(lock), reader.clone());
-    connection.mend_at_start((findings, found));
-    match connection.make_ready() {
-        // The writer goes on trying, and what is stored can be read meanwhile.
-        Err(error) if !error.is_transient() => return Err(error),
-        _ => {}
-    }
-    let handle = Handle::start(path, clock, reader, connection)?;
+    let mut connection = WriteConnection::new(shared.clone(), connection, Some(lock), found);
+    let started = connection.start().map_err(|fault| refused(&path, fault));
+    shared.status.note(started.as_ref().map(drop));
+    unless_transient(started)?;
+    let handle = Handle::start(shared, connection)?;
     if !is_searched {
         handle.inspect()?;
     }
     Ok(handle)
+}
+
+/// After a transient failure the writer goes on trying, and what is stored can be read meanwhile.
+fn unless_transient(outcome: Result<(), Error>) -> Result<(), Error> {
+    match outcome {
+        Err(error) if error.is_transient() => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// The error of a start that is refused.
+fn refused(path: &Path, fault: Fault) -> Error {
+    match fault {
+        Fault::Sql(error) => connection::refused(path, &error),
+        Fault::Ours(error) => error,
+    }
 }
 
 /// Refuses a database that is not ours to change.
@@ -52,7 +66,7 @@ fn judge(connection: &Connection, path: &Path) -> Result<Option<Integrity>, Erro
     if has_log_of_another(connection, path) {
         return Err(connection::log_of_another(path));
     }
-    damage::judge(connection, path)
+    damage::judge(connection, path).map_err(|fault| refused(path, fault))
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.
@@ -88,8 +102,7 @@ pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
     let connection = connection::open(&path, Access::Shared)?;
     connection::make_durable(&connection, &path, Access::Shared)?;
     schema::check_current(&connection, &path)?;
-    let (clock, reader) = (Clock::system(), Arc::new(Reader::new(path.clone())));
-    let connection =
-        WriteConnection::new(path.clone(), clock.clone(), connection, None, reader.clone());
-    Handle::start(path, clock, reader, connection)
+    let shared = Shared::new(path, Clock::system());
+    let connection = WriteConnection::new(shared.clone(), connection, None, None);
+    Handle::start(shared, connection)
 }

@@ -1,6 +1,6 @@
 use std::{
     path::PathBuf,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use rusqlite::Connection;
@@ -8,11 +8,21 @@ use rusqlite::Connection;
 use super::{connection, fault::Fault};
 use crate::Error;
 
-/// The connection that reads. It never blocks the one that writes.
+/// The connections that read. They never block the one that writes.
 #[derive(Debug)]
 pub(super) struct Reader {
     path: PathBuf,
-    state: Mutex<State>,
+    quick: Mutex<State>,
+    long: Mutex<State>,
+}
+
+/// How long a read takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// The same time for any number of entries. It does not wait for long reads.
+    Quick,
+    /// It grows with the number of entries.
+    Long,
 }
 
 #[derive(Debug)]
@@ -25,15 +35,19 @@ enum State {
 
 impl Reader {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, state: Mutex::new(State::Missing) }
+        Self { path, quick: Mutex::new(State::Missing), long: Mutex::new(State::Missing) }
     }
 
     /// Reads in one snapshot.
     pub(super) fn read<T>(
         &self,
+        length: Length,
         read: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(match length {
+            Length::Quick => &self.quick,
+            Length::Long => &self.long,
+        });
         if let State::Missing = *state {
             *state = State::Open(connection::open_reader(&self.path)?);
         }
@@ -48,15 +62,53 @@ impl Reader {
         answer.map_err(Error::from)
     }
 
-    /// Closes the connection. The next call opens another one.
+    /// Closes the connections. The next call opens another one.
     pub(super) fn reset(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Open(_) = *state {
-            *state = State::Missing;
+        for mut state in [&self.quick, &self.long].map(lock) {
+            if let State::Open(_) = *state {
+                *state = State::Missing;
+            }
         }
     }
 
     pub(super) fn close(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Closed;
+        for mut state in [&self.quick, &self.long].map(lock) {
+            *state = State::Closed;
+        }
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Arc, mpsc},
+        thread,
+        time::Duration,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_quick_read_does_not_wait_for_a_long_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        std::fs::File::create(&path).unwrap();
+        let reader = Arc::new(Reader::new(path));
+        let (read, seen) = mpsc::channel();
+        let quick = Arc::clone(&reader);
+        reader
+            .read(Length::Long, |_| {
+                thread::spawn(move || read.send(quick.read(Length::Quick, |_| Ok(1)).unwrap()));
+                assert_eq!(seen.recv_timeout(Duration::from_secs(10)), Ok(1));
+                Ok(())
+            })
+            .unwrap();
+        reader.close();
+        assert!(reader.read(Length::Quick, |_| Ok(())).is_err());
+        assert!(reader.read(Length::Long, |_| Ok(())).is_err());
     }
 }

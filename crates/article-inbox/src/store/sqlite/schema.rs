@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::{
     connection::refused,
@@ -77,31 +77,24 @@ pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Brings the schema up to this version.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
-    migrate_by(connection, path, STEPS)
+/// Brings the schema up to this version. Runs in a transaction.
+pub(super) fn migrate(tx: &Connection, path: &Path) -> Result<(), Fault> {
+    migrate_by(tx, path, STEPS)
 }
 
-fn migrate_by(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), Error> {
-    let mut run = || -> Result<(), Fault> {
-        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let found = version(&tx)?;
-        if found > steps.len() {
-            return Err(newer(path, found, steps.len()).into());
-        }
-        for step in &steps[found..] {
-            tx.execute_batch(step)?;
-        }
-        if found < steps.len() {
-            let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
-            tx.execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'schema'", [steps])?;
-        }
-        Ok(tx.commit()?)
-    };
-    run().map_err(|fault| match fault {
-        Fault::Sql(error) => refused(path, &error),
-        Fault::Ours(error) => error,
-    })
+fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {
+    let found = version(tx)?;
+    if found > steps.len() {
+        return Err(newer(path, found, steps.len()).into());
+    }
+    for step in &steps[found..] {
+        tx.execute_batch(step)?;
+    }
+    if found < steps.len() {
+        let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+        tx.execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'schema'", [steps])?;
+    }
+    Ok(())
 }
 
 /// Checks that the schema is this version's, on a connection that may not change it.
@@ -187,30 +180,20 @@ mod tests {
     const FILE: &str = "/data/inbox.db";
 
     fn database() -> Connection {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, Path::new(FILE)).unwrap();
+        let connection = Connection::open_in_memory().unwrap();
+        migrate(&connection, Path::new(FILE)).unwrap();
         connection
     }
 
     #[test]
     fn an_older_schema_is_brought_up_to_date() {
-        let mut connection = database();
+        let connection = database();
         let steps = [STEPS, &["ALTER TABLE article_inbox_hints ADD COLUMN note TEXT"]].concat();
         assert_eq!(version(&connection).unwrap(), STEPS.len());
-        migrate_by(&mut connection, Path::new(FILE), &steps).unwrap();
+        migrate_by(&connection, Path::new(FILE), &steps).unwrap();
         assert_eq!(version(&connection).unwrap(), STEPS.len() + 1);
-        migrate_by(&mut connection, Path::new(FILE), &steps).unwrap();
+        migrate_by(&connection, Path::new(FILE), &steps).unwrap();
         assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_ok());
-    }
-
-    #[test]
-    fn a_step_that_fails_changes_nothing() {
-        let mut connection = database();
-        let broken = "ALTER TABLE article_inbox_hints ADD COLUMN note TEXT; CREATE TABLE nonsense";
-        let steps = [STEPS, &[broken]].concat();
-        migrate_by(&mut connection, Path::new(FILE), &steps).unwrap_err();
-        assert_eq!(version(&connection).unwrap(), STEPS.len());
-        assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_err());
     }
 
     #[test]

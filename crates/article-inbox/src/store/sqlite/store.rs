@@ -196,7 +196,7 @@ impl Store for SqliteStore {
 
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
         let clock = self.handle.clock.clone();
-        self.read(move |tx| statements::due_since(tx, clock.now()))
+        self.read_quickly(move |tx| statements::due_since(tx, clock.now()))
     }
 
     fn list(&self, filter: Filter) -> Pending<'_, Page> {

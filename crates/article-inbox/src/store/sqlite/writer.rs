@@ -14,5 +14,8 @@ mod thread;
 mod write_connection;
 
 pub(super) use self::{
-    command::Answer, failure::store_has_stopped, handle::Handle, write_connection::WriteConnection,
+    command::Answer,
+    failure::store_has_stopped,
+    handle::Handle,
+    write_connection::{Shared, WriteConnection, try_start},
 };

@@ -15,7 +15,10 @@ const PAUSE: Duration = Duration::from_secs(300);
 
 /// The damage that was found since the store was opened. Each finding is a sentence.
 #[derive(Debug, Default)]
-pub(in crate::store::sqlite) struct Findings(Mutex<Known>);
+pub(in crate::store::sqlite) struct Findings {
+    known: Mutex<Known>,
+    is_silent: bool,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -39,8 +42,16 @@ impl Known {
 }
 
 impl Findings {
+    /// Findings of a trial, which nobody is told.
+    pub(in crate::store::sqlite) fn of_a_trial() -> Self {
+        Self { is_silent: true, ..Self::default() }
+    }
+
     /// Adds a finding, and tells it by log and metric. One that is known is counted again, and logged from time to time.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
+        if self.is_silent {
+            return;
+        }
         let findings = &mut self.known().findings;
         if findings.len() < MOST && !findings.contains(&finding) {
             telemetry::damage_found(part.as_str(), &finding);
@@ -85,14 +96,14 @@ impl Findings {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The part of the files that is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store::sqlite) enum Part {
-    /// The log: commits in it cannot be read.
+    /// The write-ahead log: commits in it cannot be read.
     Log,
     /// An index: it was built again.
     Index,

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::store::sqlite::fault::Fault;
 
 /// What a check of the pages and of the indexes found.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(in crate::store::sqlite) struct Integrity {
     /// Indexes that differ from their tables, or have damaged pages. [`rebuild`] builds them again.
     pub(in crate::store::sqlite) indexes: BTreeSet<String>,
@@ -82,11 +82,6 @@ pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
 impl Integrity {
     pub(in crate::store::sqlite) fn is_sound(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Everything that was found, in words.
-    pub(super) fn lines(self) -> BTreeSet<String> {
-        self.indexes.into_iter().chain(self.lists).chain(self.pages).collect()
     }
 
     /// Adds what a line of a check says.

@@ -1,8 +1,11 @@
 //! What is done about damage that was found.
 
-use std::{path::Path, sync::Arc, time::SystemTime};
+use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{
+    Connection, ErrorCode,
+    backup::{Backup, StepResult},
+};
 
 use super::{
     Findings, Integrity, Tx,
@@ -12,111 +15,87 @@ use super::{
 };
 use crate::{
     Error,
-    store::sqlite::{
-        connection::{damaged, refused},
-        fault::Fault,
-        statements,
-    },
+    store::sqlite::{connection::damaged, fault::Fault, statements},
 };
 
 /// Files up to this size are searched for damage at start, and larger ones in the background.
 const AT_START: u64 = 64 << 20;
 
-/// Where damage is told, and what a start must mend; `None` if the file was not searched.
-pub(in crate::store::sqlite) type FoundAtStart = (Arc<Findings>, Option<Integrity>);
-
-/// Refuses a database with damage that [`mend`] cannot mend. It changes nothing. `None` if the file is too large to be
+/// Refuses a database with damage for which there is no mend. It changes nothing. `None` if the file is too large to be
 /// searched now.
 pub(in crate::store::sqlite) fn judge(
     connection: &Connection,
     path: &Path,
-) -> Result<Option<Integrity>, Error> {
+) -> Result<Option<Integrity>, Fault> {
     // The file is not opened: closing it would release the locks that this process holds on it.
     if path.metadata().map_or(0, |metadata| metadata.len()) > AT_START {
         return Ok(None);
     }
-    if is_only_read(connection).map_err(|error| refused(path, &error))? {
+    if is_only_read(connection)? {
         let path = path.display();
         return Err(Error::unusable(format!(
             "{path} cannot be written to: let this process write to it and to its folder; if it may, the header of the \
              file is damaged: restore a backup"
-        )));
+        ))
+        .into());
     }
-    let judge = || -> Result<Integrity, Fault> {
-        let found = integrity(connection)?;
-        if found.indexes.is_empty() || !found.pages.is_empty() || !found.lists.is_empty() {
-            return Ok(found);
-        }
-        // The pages of an index may be damaged. Whether it can be built anew shows when that is tried, in memory.
-        connection.execute_batch("PRAGMA cache_spill = OFF")?;
-        let tx = connection.unchecked_transaction()?;
-        let after = match rebuild(&tx) {
-            Ok(()) => integrity(&tx)?,
-            // Two damaged rows have one key.
-            Err(fault) if fault.is_constraint() => Integrity::default(),
-            Err(fault) => return Err(fault),
-        };
-        tx.rollback()?;
-        connection.execute_batch("PRAGMA cache_spill = ON")?;
-        Ok(if after.is_sound() { found } else { Integrity { pages: after.lines(), ..found } })
-    };
-    let found = judge().map_err(|fault| at_start(path, fault))?;
+    let found = integrity(connection)?;
     if !found.pages.is_empty() {
-        return Err(damaged(path));
+        return Err(damaged(path).into());
     }
     if !found.lists.is_empty() && !is_ours_alone(connection)? {
         let path = path.display();
         return Err(Error::damaged(format!(
             "the lists of pages in {path} are damaged, and its tables are not: run `sqlite3 {path} VACUUM`, which \
              writes them anew and may change row ids in tables of your own, or restore a backup"
-        )));
+        ))
+        .into());
     }
     Ok(Some(found))
 }
 
-/// Whether SQLite only reads the file. One bit in the header is enough for that.
-fn is_only_read(connection: &Connection) -> rusqlite::Result<bool> {
-    // The first transaction in an empty file would fix the size of its pages.
-    if connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))? == 0 {
-        return Ok(false);
-    }
-    let tx = connection.unchecked_transaction()?;
-    let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let written = tx.execute_batch(&format!("PRAGMA user_version = {version}"));
-    tx.rollback()?;
-    Ok(written.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly)))
-}
-
-/// Builds indexes and lists of pages again, and isolates damaged rows.
-pub(in crate::store::sqlite) fn mend(
+/// Writes damaged lists of free pages anew. It cannot be undone, so that it is tried on a [copy](copy) before.
+pub(in crate::store::sqlite) fn mend_lists(
     connection: &Connection,
     path: &Path,
+    found: &mut Integrity,
+    findings: &Findings,
+) -> Result<(), Fault> {
+    if found.lists.is_empty() {
+        return Ok(());
+    }
+    make_lists_anew(connection).map_err(|fault| unmended(path, fault))?;
+    if !integrity(connection)?.pages.is_empty() {
+        return Err(damaged(path).into());
+    }
+    found.lists.clear();
+    findings
+        .add(Part::Page, "the lists of free pages were damaged, and were written anew".to_owned());
+    Ok(())
+}
+
+/// A copy in memory, page by page, with all damage.
+pub(in crate::store::sqlite) fn copy(connection: &Connection) -> Result<Connection, Fault> {
+    let mut copy = Connection::open_in_memory()?;
+    while let StepResult::More = Backup::new(connection, &mut copy)?.step(-1)? {}
+    Ok(copy)
+}
+
+/// Builds indexes again, and isolates damaged rows. Runs in a transaction.
+pub(in crate::store::sqlite) fn mend(
+    tx: &Tx<'_>,
+    path: &Path,
     found: &Integrity,
-    (findings, now): (&Findings, SystemTime),
-) -> Result<(), Error> {
-    let mend = || -> Result<bool, Fault> {
-        if !found.lists.is_empty() {
-            make_lists_anew(connection)?;
-            if !integrity(connection)?.pages.is_empty() {
-                return Ok(false);
-            }
-            let finding = "the lists of free pages were damaged, and were written anew";
-            findings.add(Part::Page, finding.to_owned());
-        }
-        let tx = connection.unchecked_transaction()?;
-        let is_sound = mend_in(&Tx::new(&tx, findings, now), found)?;
-        let ended = if is_sound { tx.commit() } else { tx.rollback() };
-        Ok(ended.map(|()| is_sound)?)
-    };
-    match mend() {
+) -> Result<(), Fault> {
+    match mend_in(tx, found) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(damaged(path)),
-        Err(fault) => Err(at_start(path, fault)),
+        Ok(false) => Err(damaged(path).into()),
+        Err(fault) => Err(unmended(path, fault)),
     }
 }
 
 /// Mends in a transaction. `false` if there is still damage then.
-pub(super) fn mend_in(tx: &Tx<'_>, found: &Integrity) -> Result<bool, Fault> {
+fn mend_in(tx: &Tx<'_>, found: &Integrity) -> Result<bool, Fault> {
     if !found.indexes.is_empty() {
         rebuild_all(tx)?;
     }
@@ -164,10 +143,20 @@ pub(in crate::store::sqlite) fn build_again(tx: &Tx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn at_start(path: &Path, fault: Fault) -> Error {
-    match fault {
-        fault if fault.is_constraint() => damaged(path),
-        Fault::Sql(error) => refused(path, &error),
-        Fault::Ours(error) => error,
+/// Two rows that differ only by damage have one key.
+fn unmended(path: &Path, fault: Fault) -> Fault {
+    if fault.is_constraint() { damaged(path).into() } else { fault }
+}
+
+/// Whether SQLite only reads the file. One bit in the header is enough for that.
+fn is_only_read(connection: &Connection) -> rusqlite::Result<bool> {
+    // The first transaction in an empty file would fix the size of its pages.
+    if connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(false);
     }
+    let tx = connection.unchecked_transaction()?;
+    let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let written = tx.execute_batch(&format!("PRAGMA user_version = {version}"));
+    tx.rollback()?;
+    Ok(written.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly)))
 }

@@ -1,17 +1,11 @@
 mod clock;
 
-use std::{path::Path, time::SystemTime};
-
 use rusqlite::{Connection, params};
 
 use super::{rows, sql};
 use crate::{
-    Error, State,
-    store::sqlite::{
-        connection::refused,
-        damage::{Findings, Tx},
-        fault::Fault,
-    },
+    State,
+    store::sqlite::{damage::Tx, fault::Fault},
     timestamp::to_millis,
 };
 
@@ -19,29 +13,18 @@ pub(crate) use self::clock::{follow, store_clock, stored_clock};
 
 /// Frees the leases of the previous process, and shortens waits that a wrong clock made too long. Only
 /// for the process with exclusive access, at start, while no worker runs.
-pub(crate) fn free_leases(
-    connection: &Connection,
-    path: &Path,
-    (findings, now): (&Findings, SystemTime),
-) -> Result<(), Error> {
-    let free = || -> Result<(), Fault> {
-        let transaction = connection.unchecked_transaction()?;
-        let tx = Tx::new(&transaction, findings, now);
-        for (state, after) in [(State::Leased, -1), (State::Waiting, to_millis(now))] {
-            for id in timed(&tx, state, after)? {
-                // A damaged row does not prevent the start.
-                let Some(mut stored) = rows::load(&tx, id)? else { continue };
-                if stored.row.restart(now) {
-                    rows::save(&tx, &stored)?;
-                }
+pub(crate) fn free_leases(tx: &Tx<'_>) -> Result<(), Fault> {
+    let now = tx.now();
+    for (state, after) in [(State::Leased, -1), (State::Waiting, to_millis(now))] {
+        for id in timed(tx, state, after)? {
+            // A damaged row does not prevent the start.
+            let Some(mut stored) = rows::load(tx, id)? else { continue };
+            if stored.row.restart(now) {
+                rows::save(tx, &stored)?;
             }
         }
-        Ok(transaction.commit()?)
-    };
-    free().map_err(|fault| match fault {
-        Fault::Sql(error) => refused(path, &error),
-        Fault::Ours(error) => error,
-    })
+    }
+    Ok(())
 }
 
 /// The entries of a state after a time. All ids are read first: the index by time changes while entries are moved.

@@ -193,8 +193,8 @@ mod tests {
     use crate::store::sqlite::schema;
 
     fn database() -> Connection {
-        let mut connection = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut connection, Path::new("/data/inbox.db")).unwrap();
+        let connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&connection, Path::new("/data/inbox.db")).unwrap();
         connection
     }
 

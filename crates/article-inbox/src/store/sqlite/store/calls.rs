@@ -15,6 +15,7 @@ use crate::{
         sqlite::{
             damage::{Tx, build_again},
             fault::Fault,
+            reader::Length,
             writer::{Answer, store_has_stopped},
         },
     },
@@ -82,16 +83,32 @@ impl SqliteStore {
         }
     }
 
-    /// Runs on the connection that reads, in a thread that may block.
+    /// Runs on a connection that reads, in a thread that may block.
     pub(super) fn read<'a, T: Send + 'static>(
         &'a self,
         run: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static,
     ) -> Pending<'a, T> {
+        self.read_for(Length::Long, run)
+    }
+
+    /// The same for what takes as long for any number of entries. It does not wait for other reads.
+    pub(super) fn read_quickly<'a, T: Send + 'static>(
+        &'a self,
+        run: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static,
+    ) -> Pending<'a, T> {
+        self.read_for(Length::Quick, run)
+    }
+
+    fn read_for<'a, T: Send + 'static>(
+        &'a self,
+        length: Length,
+        run: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static,
+    ) -> Pending<'a, T> {
         let run = Arc::new(run);
         Box::pin(async move {
-            match self.read_once(&run).await {
+            match self.read_once(length, &run).await {
                 Err(error) if error.is_damage() && self.build_again().await => {
-                    self.read_once(&run).await
+                    self.read_once(length, &run).await
                 }
                 answer => answer,
             }
@@ -100,13 +117,14 @@ impl SqliteStore {
 
     async fn read_once<T: Send + 'static>(
         &self,
+        length: Length,
         run: &Arc<impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + Sync + 'static>,
     ) -> Result<T, Error> {
         self.handle.check_open()?;
         let (run, findings, now) = (Arc::clone(run), Arc::clone(&self.handle.findings), self.now());
         let read = move |connection: &Connection| run(&Tx::new(connection, &findings, now));
         let reader = Arc::clone(&self.handle.reader);
-        blocking(move || reader.read(read)).await
+        blocking(move || reader.read(length, read)).await
     }
 
     /// Whether a call that found damage may succeed now: what it cannot read is known, or the indexes were built again.

@@ -59,7 +59,7 @@ impl Committer {
         let connection = match self.connection.take() {
             Ok(connection) => connection,
             Err(error) => {
-                telemetry::store_failed("begin", &error);
+                telemetry::failed_while_blocked();
                 fail_for_now(group, &error);
                 return 0;
             }
@@ -181,16 +181,19 @@ mod tests {
 
     use super::*;
     use crate::store::sqlite::{
-        connection::Access, files::Lock, reader::Reader, statements, writer::command_queue::Next,
+        connection::Access,
+        files::Lock,
+        statements,
+        writer::{Shared, command_queue::Next},
     };
 
     fn committer(path: &Path) -> Committer {
         let lock = Lock::take(path).unwrap();
         let connection = connection::open(path, Access::Exclusive).unwrap();
         connection::make_durable(&connection, path, Access::Exclusive).unwrap();
-        let (path, clock) = (path.to_owned(), Clock::system());
-        let reader = Arc::new(Reader::new(path.clone()));
-        let connection = WriteConnection::new(path, clock.clone(), connection, Some(lock), reader);
+        let clock = Clock::system();
+        let shared = Shared::new(path.to_owned(), clock.clone());
+        let connection = WriteConnection::new(shared, connection, Some(lock), None);
         Committer::new(Arc::new(CommandQueue::new()), clock, connection)
     }
 
@@ -225,6 +228,17 @@ mod tests {
         commit(&mut committer);
         assert!(before.now().unwrap().unwrap_err().is_transient());
         assert!(after.now().unwrap().unwrap_err().is_transient());
+        assert_eq!(probe(&mut committer).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_start_that_failed_goes_on_with_another_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut committer = committer(&folder.path().join("inbox.db"));
+        let connection = committer.connection.connection().unwrap();
+        // This connection can never write.
+        connection.execute_batch("PRAGMA query_only = ON").unwrap();
+        assert!(probe(&mut committer).unwrap_err().is_transient());
         assert_eq!(probe(&mut committer).unwrap(), 1);
     }
 

@@ -5,8 +5,13 @@ use std::{
 };
 
 use super::{
-    clock_watch::ClockWatch, command_queue::CommandQueue, committer::Committer,
-    inspector::Inspector, status::Status, thread::WriterThread, write_connection::WriteConnection,
+    clock_watch::ClockWatch,
+    command_queue::CommandQueue,
+    committer::Committer,
+    inspector::Inspector,
+    status::Status,
+    thread::WriterThread,
+    write_connection::{Shared, WriteConnection},
 };
 use crate::{
     Clock, Error,
@@ -30,14 +35,11 @@ pub(in crate::store::sqlite) struct Handle {
 impl Handle {
     /// Starts the writer.
     pub(in crate::store::sqlite) fn start(
-        path: PathBuf,
-        clock: Clock,
-        reader: Arc<Reader>,
+        shared: Shared,
         connection: WriteConnection,
     ) -> Result<Self, Error> {
-        let queue = Arc::new(CommandQueue::new());
-        let (access, status) = (connection.access(), connection.status());
-        let (clock_watch, findings) = (connection.clock_watch(), connection.findings.clone());
+        let Shared { path, clock, reader, status, clock_watch, findings } = shared;
+        let (queue, access) = (Arc::new(CommandQueue::new()), connection.access());
         let committer = Committer::new(queue.clone(), clock.clone(), connection);
         let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));

@@ -12,7 +12,7 @@ impl Status {
     }
 
     /// Takes note whether the writer can commit. Logs that it can again, and why it cannot if the reason is new.
-    pub(super) fn note(&self, ready: Result<(), &Error>) {
+    pub(in crate::store::sqlite) fn note(&self, ready: Result<(), &Error>) {
         let reason = ready.err().map(ToString::to_string);
         let mut blocked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *blocked == reason {
@@ -20,7 +20,7 @@ impl Status {
         }
         match ready {
             Ok(()) => telemetry::unblocked(),
-            Err(error) => telemetry::store_failed("begin", error),
+            Err(error) => telemetry::blocked(error),
         }
         *blocked = reason;
     }

@@ -1,4 +1,7 @@
+mod follow_clock;
 mod safe_log;
+mod shared;
+mod start;
 mod todo;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -6,23 +9,22 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use rusqlite::Connection;
 
 use self::{safe_log::Mark, todo::Todo};
+pub(in crate::store::sqlite) use self::{shared::Shared, start::try_start};
 use super::{
     clock_watch::ClockWatch,
     failure::{log_removed, log_replaced, moved, others_have_it_open},
     status::Status,
 };
 use crate::{
-    Clock, ClockStep, Error,
+    Clock, Error,
     store::sqlite::{
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
-        damage::{self, Findings, FoundAtStart},
+        damage::{self, Findings, Integrity, Tx},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
         log_number,
         reader::Reader,
-        schema, statements,
     },
-    telemetry,
     timestamp::rounded,
 };
 
@@ -50,17 +52,16 @@ pub(in crate::store::sqlite) struct WriteConnection {
 impl WriteConnection {
     /// A connection that was just opened. With exclusive access, the content of its files was judged.
     pub(in crate::store::sqlite) fn new(
-        path: PathBuf,
-        clock: Clock,
+        shared: Shared,
         connection: Connection,
         lock: Option<Lock>,
-        reader: Arc<Reader>,
+        mend: Option<Integrity>,
     ) -> Self {
+        let Shared { path, clock, reader, status, clock_watch: watch, findings } = shared;
         let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
         let files = FilesInUse::at(&path);
-        let todo = Todo::after_opening(access);
-        let (status, connection) = (Arc::default(), Some(connection));
-        let watch = Arc::new(ClockWatch::new(clock.clone()));
+        let todo = Todo { mend, ..Todo::after_opening(access) };
+        let connection = Some(connection);
         Self {
             path,
             clock,
@@ -72,36 +73,31 @@ impl WriteConnection {
             connection,
             files,
             version: None,
-            findings: Arc::default(),
+            findings,
             todo,
         }
-    }
-
-    /// Lets the start mend what was found.
-    pub(in crate::store::sqlite) fn mend_at_start(&mut self, found: FoundAtStart) {
-        (self.findings, self.todo.mend) = found;
     }
 
     pub(super) fn access(&self) -> Access {
         self.access
     }
 
-    pub(super) fn status(&self) -> Arc<Status> {
-        self.status.clone()
-    }
-
-    pub(super) fn clock_watch(&self) -> Arc<ClockWatch> {
-        self.watch.clone()
-    }
-
     /// Makes the connection ready for a commit, as far as that is possible.
     pub(in crate::store::sqlite) fn make_ready(&mut self) -> Result<(), Error> {
-        let mut outcome = self.check_files().and_then(|()| self.prepare());
-        if outcome.is_ok() && !self.has_followed_clock() {
-            outcome = self.check_files().and_then(|()| self.prepare());
-        }
+        let outcome = self.start().map_err(Error::from);
         self.status.note(outcome.as_ref().map(drop));
         outcome
+    }
+
+    /// The same, and nobody is told whether it succeeded.
+    pub(in crate::store::sqlite) fn start(&mut self) -> Result<(), Fault> {
+        self.check_files()?;
+        self.prepare()?;
+        if !self.has_followed_clock() {
+            self.check_files()?;
+            self.prepare()?;
+        }
+        Ok(())
     }
 
     /// The connection, ready for a commit. It is given back with [`put`](Self::put) or [`doubt`](Self::doubt), or
@@ -161,6 +157,11 @@ impl WriteConnection {
     /// The size of the log.
     pub(super) fn log_bytes(&self) -> u64 {
         files::log_bytes(&self.path)
+    }
+
+    #[cfg(test)]
+    pub(super) fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
     }
 
     pub(super) fn wait_for_locks(&self, wait: Duration) {
@@ -247,40 +248,8 @@ impl WriteConnection {
         Ok(())
     }
 
-    /// Follows the system's clock if it was set. Deliveries do not wait for that: if it fails, it is tried again in a
-    /// second. `false` if the connection had to be closed.
-    fn has_followed_clock(&mut self) -> bool {
-        let step = self.watch.step().filter(|_| self.access == Access::Exclusive);
-        let Some((step, connection)) = step.zip(self.connection.take_if(|_| step.is_some())) else {
-            return true;
-        };
-        let Err(fault) = self.follow_clock(step, &connection) else {
-            self.put(connection);
-            return true;
-        };
-        let leaves_doubt = fault.leaves_doubt();
-        telemetry::store_failed("clock", &fault.into());
-        if leaves_doubt {
-            self.doubt(connection);
-        } else {
-            self.put(connection);
-        }
-        !leaves_doubt
-    }
-
-    fn follow_clock(&mut self, step: ClockStep, connection: &Connection) -> Result<(), Fault> {
-        connection.busy_timeout(RENEW)?;
-        let tx = safe_log::begin(connection)?;
-        self.number_log(&tx)?;
-        let moved = self.watch.move_entries(step, &tx, &self.findings)?;
-        tx.commit()?;
-        self.todo.number_log = false;
-        self.watch.follow(step, moved);
-        Ok(())
-    }
-
     /// Does what must be done before the next commit.
-    fn prepare(&mut self) -> Result<(), Error> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         if !self.todo.prepare {
             return Ok(());
         }
@@ -298,29 +267,40 @@ impl WriteConnection {
                 } else {
                     self.put(connection);
                 }
-                Err(fault.into())
+                Err(fault)
             }
         }
     }
 
+    /// What is written is one transaction, so that a start that is refused has written nothing.
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
-        if self.todo.renew_log {
-            let mark = if self.todo.start { Mark::Counts } else { Mark::Ignored };
-            self.todo.number_log = !safe_log::make_safe(connection, &self.path, mark)?;
-            self.todo.renew_log = false;
+        let Todo { start, renew_log, .. } = self.todo;
+        let log = if renew_log {
+            let mark = if start { Mark::Counts } else { Mark::Ignored };
+            Some(safe_log::make_safe(connection, &self.path, mark)?)
+        } else {
+            None
+        };
+        if let Some(found) = &mut self.todo.mend {
+            damage::mend_lists(connection, &self.path, found, &self.findings)?;
         }
-        if self.todo.start {
-            schema::migrate(connection, &self.path)?;
+        if start || log.is_some() {
             let tx = safe_log::begin(connection)?;
-            self.watch.begin(&tx)?;
-            tx.commit()?;
-            let start = (&*self.findings, rounded(self.clock.now()));
-            if let Some(found) = &self.todo.mend {
-                damage::mend(connection, &self.path, found, start)?;
+            if start {
+                let now = rounded(self.clock.now());
+                let tx = Tx::new(&tx, &self.findings, now);
+                start::run(&tx, &self.path, self.todo.mend.as_ref())?;
             }
-            statements::free_leases(connection, &self.path, start)?;
-            self.todo.start = false;
+            if let Some(log) = log {
+                log.write(&tx)?;
+            }
+            if start {
+                self.watch.begin(&tx)?;
+            }
+            tx.commit()?;
+            (self.todo.start, self.todo.renew_log, self.todo.mend) = (false, false, None);
+            self.todo.number_log &= log.is_none();
         }
         connection.busy_timeout(BUSY)?;
         connection::close_as(connection, LogAtClose::Copied)?;

@@ -15,32 +15,47 @@ pub(super) enum Mark {
     Ignored,
 }
 
-/// Lets commits rest on the log: everything in it is on disk, or it is copied into the database and begun anew.
-/// Returns whether the log has its number.
-pub(super) fn make_safe(connection: &Connection, path: &Path, mark: Mark) -> Result<bool, Fault> {
-    let is_ours = schema::exists(connection)?;
+/// What the next commit must say about the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SafeLog {
+    /// It goes on, because the last run ended in order.
+    Continued,
+    /// It is begun anew.
+    Renewed,
+}
+
+/// Lets commits rest on the log: everything in it is on disk, or it is copied into the database, and the next commit
+/// begins it anew.
+pub(super) fn make_safe(
+    connection: &Connection,
+    path: &Path,
+    mark: Mark,
+) -> Result<SafeLog, Fault> {
     let frames = connection::frames(connection)?;
     let is_trusted = match frames {
-        Some(frames) if frames > 0 && is_ours && mark == Mark::Counts => {
+        Some(frames) if frames > 0 && mark == Mark::Counts && schema::exists(connection)? => {
             log_number::is_trusted(connection, frames)?
         }
         _ => false,
     };
-    let is_renewed = !is_trusted && frames != Some(0);
-    if is_renewed && !connection::empty_log(connection)? {
+    if is_trusted {
+        return Ok(SafeLog::Continued);
+    }
+    if frames != Some(0) && !connection::empty_log(connection)? {
         return Err(log_in_use(path).into());
     }
-    let tx = begin(connection)?;
-    if is_ours {
-        log_number::unmark_stop(&tx)?;
+    Ok(SafeLog::Renewed)
+}
+
+impl SafeLog {
+    /// Writes it. The database has tables of the inbox.
+    pub(super) fn write(self, tx: &Connection) -> Result<(), Fault> {
+        log_number::unmark_stop(tx)?;
+        match self {
+            Self::Continued => Ok(()),
+            Self::Renewed => log_number::number_log(tx),
+        }
     }
-    if is_ours && !is_trusted {
-        log_number::number_log(&tx)?;
-    } else if is_renewed {
-        connection::write_first_page(&tx)?;
-    }
-    tx.commit()?;
-    Ok(is_ours)
 }
 
 /// Marks that everything in the log is on disk. Each commit before this one was synced, or the connection would have
