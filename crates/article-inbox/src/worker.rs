@@ -1,6 +1,7 @@
 //! Works on the entries of an inbox.
 
 mod failed;
+mod in_progress;
 mod job;
 mod retention;
 mod status;
@@ -37,7 +38,7 @@ use settings::Settings;
 /// An article is handled *at least once*. A handler that succeeded runs again if the process ends before its success is
 /// stored. Make its effects repeatable, with the [job id](Job::job_id) as their key, or part of one transaction with
 /// the [completion](Job::completion). An attempt counts when it begins, so that an article which kills the process runs
-/// out of attempts. An article whose last two attempts did not end runs alone: no other handler of this worker runs beside it,
+/// out of attempts. An article whose last two attempts did not end runs alone: no other handler of the inbox runs beside it,
 /// so that none loses an attempt if it kills the process again. Before its last attempt, one that did not end is enough.
 ///
 /// A setting out of range is an error of [`run`](Self::run). Apart from the bounds in the table, no time may be longer

@@ -23,7 +23,7 @@ use self::{
     attempt_result::AttemptResult, decode::decode, handler_thread::HandlerThread,
     leased_entry::LeasedEntry, signal::changed,
 };
-use super::{Job, registry::Registry, settings::Settings};
+use super::{Job, in_progress::AttemptInProgress, registry::Registry, settings::Settings};
 use crate::{
     Error,
     call::{Claimed, Lease, Outcome},
@@ -52,6 +52,7 @@ pub(super) struct FinishedAttempt {
     signal: watch::Receiver<Signal>,
     /// Whether the system could start a thread for it.
     pub(super) had_thread: bool,
+    in_progress: AttemptInProgress,
 }
 
 /// An attempt whose outcome is stored or lost.
@@ -61,13 +62,14 @@ pub(super) struct SettledAttempt {
     pub(super) again: Option<Duration>,
     /// The error of a store that cannot be used any more.
     pub(super) failed: Option<Error>,
+    pub(super) in_progress: AttemptInProgress,
 }
 
 impl Attempt {
     /// Runs the handler, from the claim to its end.
     pub(super) async fn run(
         self: Arc<Self>,
-        unbegun: Unbegun,
+        (unbegun, in_progress): (Unbegun, AttemptInProgress),
         claimed: Claimed,
         mut signal: watch::Receiver<Signal>,
     ) -> FinishedAttempt {
@@ -105,15 +107,15 @@ impl Attempt {
                 }
             }
         }
-        FinishedAttempt { entry, unbegun, result, signal, had_thread }
+        FinishedAttempt { entry, unbegun, result, signal, had_thread, in_progress }
     }
 
     /// Stores the outcome.
     pub(super) async fn settle(self: Arc<Self>, finished: FinishedAttempt) -> SettledAttempt {
-        let FinishedAttempt { entry, unbegun, result, signal, .. } = finished;
+        let FinishedAttempt { entry, unbegun, result, signal, in_progress, .. } = finished;
         let lease = entry.lease;
         let Some(result) = result else {
-            return SettledAttempt { lease, again: None, failed: None };
+            return SettledAttempt { lease, again: None, failed: None, in_progress };
         };
         let Settings { attempts, backoff, .. } = &self.settings;
         let outcome = result.outcome(entry.attempt, *attempts, backoff, fastrand::f64());
@@ -129,7 +131,7 @@ impl Attempt {
         if let Some(unbegun) = unbegun {
             unbegun.keep();
         }
-        SettledAttempt { lease, again, failed }
+        SettledAttempt { lease, again, failed, in_progress }
     }
 
     /// How the handler ended; `None` if the lease was lost.

@@ -15,6 +15,7 @@ use tokio::{
 
 use super::{
     attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun},
+    in_progress::AttemptInProgress,
     retention::Retention,
     schedule::{Heartbeat, PruneTimer, Scheduler, Step},
     settings::Settings,
@@ -53,7 +54,7 @@ pub(super) struct EventLoop {
 }
 
 /// What a claim returned, and for each claimed entry the duty to give it back if its handler does not begin.
-type NewLeases = (Claims, Vec<Unbegun>);
+type NewLeases = (Claims, Vec<(Unbegun, AttemptInProgress)>);
 
 /// The leases of a call to extend, and those among them that still held.
 type Extended = (Vec<Lease>, Vec<Lease>);
@@ -89,8 +90,8 @@ impl EventLoop {
                 self.scheduler.stop(now());
             }
             let until = match self.scheduler.next(now()) {
-                Step::Claim { limit, running } => {
-                    self.claiming = Some(self.claim(limit, running));
+                Step::Claim(limit) => {
+                    self.claiming = Some(self.claim(limit));
                     None
                 }
                 Step::Wait(until) => until,
@@ -134,22 +135,30 @@ impl EventLoop {
         }
     }
 
-    fn claim(&self, limit: u32, running: u32) -> StoreCall<NewLeases> {
+    fn claim(&self, limit: u32) -> StoreCall<NewLeases> {
         let Settings { lease, attempts, stuck_handlers, .. } = self.settings;
         // Handlers that never end keep their threads. A few of them do not stop all other work.
         let stuck = self.attempt.registry.stuck();
         telemetry::stuck_handlers(stuck.len());
+        let in_progress = self.attempt.registry.in_progress.clone();
         store_call::begin(&self.store, move |store| async move {
             if stuck.len() >= stuck_handlers {
                 let jobs: Vec<_> = stuck.iter().map(|handler| &handler.key).collect();
                 telemetry::stuck(&jobs);
                 return Err(Error::unavailable("too many handlers never end"));
             }
+            // As many may get stuck as run.
+            let left = u32::try_from(stuck_handlers - stuck.len()).unwrap_or(u32::MAX);
+            let limit = limit.min(left);
+            let turn = in_progress.turn().await;
+            // While an entry runs alone, or waits to, the worker is woken once that has changed.
+            let Some(running) = turn.running() else { return Ok(NewLeases::default()) };
             let claims = store.claim(Claim { limit, lease, attempts, running }).await;
             let claims = claims.inspect_err(|error| telemetry::store_failed("claim", error))?;
-            let unbegun =
-                claims.claimed.iter().map(|claimed| Unbegun::new(claimed, &store)).collect();
-            Ok((claims, unbegun))
+            let unbegun = claims.claimed.iter().map(|claimed| Unbegun::new(claimed, &store));
+            let unbegun: Vec<_> = unbegun.collect();
+            let attempts = turn.claimed(&claims);
+            Ok((claims, unbegun.into_iter().zip(attempts).collect()))
         })
     }
 
@@ -171,20 +180,21 @@ impl EventLoop {
         let brought =
             u32::try_from(claims.claimed.len()).expect("a claim brings no more than its limit");
         self.scheduler.claimed(now(), brought, next_due);
-        if claims.alone_waits || claims.claimed.iter().any(|claimed| claimed.runs_alone) {
-            self.scheduler.run_alone();
-        }
         let mut claimed = claims.claimed.iter();
         if let Some(last) = claimed.find(|claimed| claimed.attempt >= self.settings.attempts) {
             self.scheduler.last_attempt(last.lease, now());
         }
         // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
-        for (claimed, unbegun) in claims.claimed.into_iter().zip(unbegun) {
+        for (claimed, (unbegun, in_progress)) in claims.claimed.into_iter().zip(unbegun) {
             let (sender, signal) = watch::channel(first);
             self.heartbeat.held(claimed.lease, asked);
             self.signals.insert(claimed.lease, sender);
-            self.running.spawn(Arc::clone(&self.attempt).run(unbegun, claimed, signal));
+            self.running.spawn(Arc::clone(&self.attempt).run(
+                (unbegun, in_progress),
+                claimed,
+                signal,
+            ));
         }
         Ok(())
     }
@@ -211,6 +221,10 @@ impl EventLoop {
         self.heartbeat.ended(settled.lease);
         self.signals.remove(&settled.lease);
         self.scheduler.settled(now(), settled.again);
+        drop(settled.in_progress);
+        if self.attempt.registry.in_progress.can_run_alone() {
+            self.wake.wake();
+        }
         settled.failed.map_or(Ok(()), Err)
     }
 

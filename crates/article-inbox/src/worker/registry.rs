@@ -4,13 +4,20 @@ use std::{
     time::SystemTime,
 };
 
-use super::status::{StuckHandler, WorkerFailure, Workers};
+use super::{
+    in_progress::InProgress,
+    status::{StuckHandler, WorkerFailure, Workers},
+};
 use crate::{EntryKey, Error, store::Store, telemetry};
 
 /// The workers of an inbox, and the threads of their handlers. It outlives them, so that the health of the inbox shows
 /// what became of them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Registry(Arc<Mutex<Registered>>);
+pub(crate) struct Registry {
+    registered: Arc<Mutex<Registered>>,
+    /// The attempts of all workers.
+    pub(super) in_progress: InProgress,
+}
 
 #[derive(Debug, Default)]
 struct Registered {
@@ -74,7 +81,7 @@ impl Registry {
     }
 
     fn lock(&self) -> MutexGuard<'_, Registered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

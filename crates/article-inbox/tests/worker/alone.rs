@@ -149,3 +149,41 @@ async fn the_handler_of_a_last_attempt_has_a_head_start() {
     assert!(began[1] - began[0] >= Duration::from_millis(45), "{:?}", began[1] - began[0]);
     assert!(began[2] - began[0] < Duration::from_secs(1), "{:?}", began[2] - began[0]);
 }
+
+/// Two workers of one inbox know of each other.
+#[tokio::test]
+async fn an_entry_runs_alone_beside_another_worker() {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+
+    let scene = Scene::real();
+    for job in 0..6 {
+        scene.deliver(&format!("job_{job}")).await;
+    }
+    // Twice, a process ends while it has all of them.
+    let claim = Claim { limit: 6, lease: Duration::from_millis(1), attempts: 8, running: 0 };
+    for _ in 0..2 {
+        scene.store.claim(claim).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (running, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let handler = || {
+        let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+        move |_| {
+            let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+            async move {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                running.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            }
+        }
+    };
+    let workers = [handler(), handler()].map(|handler| scene.inbox.worker(handler));
+    let [one, two] = workers.map(|worker| worker.run(scene.until(State::Done, 6)));
+    let (one, two) = bounded(async { tokio::join!(one, two) }).await;
+    assert_eq!((one.is_ok(), two.is_ok()), (true, true));
+    assert_eq!(most.load(Ordering::SeqCst), 1, "another ran beside an entry that runs alone");
+}

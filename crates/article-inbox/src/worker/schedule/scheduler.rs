@@ -28,8 +28,8 @@ pub(crate) struct Scheduler {
 /// What the worker does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Claim at most `limit` entries while `running` attempts are not over, and report the result.
-    Claim { limit: u32, running: u32 },
+    /// Claim at most this many entries, and report the result.
+    Claim(u32),
     /// Wait for an event, or until this time.
     Wait(Option<Instant>),
     /// The grace is over: end the attempts that still run.
@@ -75,7 +75,7 @@ impl Scheduler {
             return Step::Wait(Some(look_at));
         }
         (self.claiming, self.woken) = (true, false);
-        Step::Claim { limit, running: self.capacity.unsettled() }
+        Step::Claim(limit)
     }
 
     /// An entry may have become due.
@@ -93,11 +93,6 @@ impl Scheduler {
         let pause = if self.woken { Duration::ZERO } else { next_due.unwrap_or(self.poll) };
         let look_at = now + pause.min(self.poll);
         self.look_at = self.again_at.take().map_or(look_at, |again_at| look_at.min(again_at));
-    }
-
-    /// The claim returned an entry that runs alone, or left one that must wait for the others.
-    pub(crate) fn run_alone(&mut self) {
-        self.capacity.run_alone();
     }
 
     /// The claim returned an entry on its last attempt.
@@ -157,7 +152,7 @@ mod tests {
     const AFTER_GRACE: Duration = Duration::from_secs(4);
 
     fn claim(limit: u32) -> Step {
-        Step::Claim { limit, running: 4 - limit }
+        Step::Claim(limit)
     }
 
     fn scheduler() -> (Scheduler, Instant) {
@@ -176,20 +171,6 @@ mod tests {
         scheduler.handled(LEASE);
         scheduler.settled(now, None);
         assert_eq!(scheduler.next(now), claim(1));
-    }
-
-    #[test]
-    fn while_an_entry_runs_alone_or_waits_to_nothing_is_claimed_until_all_attempts_are_over() {
-        let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), claim(4));
-        scheduler.claimed(now, 1, Some(Duration::ZERO));
-        scheduler.run_alone();
-        scheduler.woken(now);
-        assert_eq!(scheduler.next(now), Step::Wait(None));
-        scheduler.handled(LEASE);
-        assert_eq!(scheduler.next(now), Step::Wait(None));
-        scheduler.settled(now, None);
-        assert_eq!(scheduler.next(now), claim(4));
     }
 
     #[test]
