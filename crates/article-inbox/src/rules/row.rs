@@ -30,7 +30,7 @@ use crate::{
 /// assert_eq!(entry.state, State::Dead);
 ///
 /// // An operator requeues it.
-/// assert!(entry.requeue(1, later));
+/// assert!(entry.requeue(None, 1, later));
 /// let decision = Claiming::new(claim, later).decide(7, &mut entry);
 /// assert!(matches!(decision, Some(ClaimDecision::Leased { .. })));
 /// ```

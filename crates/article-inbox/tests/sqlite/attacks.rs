@@ -31,7 +31,7 @@ async fn an_entry_that_cannot_be_read_is_corrupt_and_blocks_no_other() {
     store.record(arrival("job_2", good.body().clone())).await.unwrap();
     place
         .sql()
-        .execute("UPDATE article_inbox_bodies SET source = 'fax' WHERE slot = 16", [])
+        .execute("UPDATE article_inbox_bodies SET digest = x'00' WHERE slot = 16", [])
         .unwrap();
 
     let inbox = Inbox::new(store.clone());
