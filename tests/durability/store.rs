@@ -29,7 +29,7 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
     runtime.block_on(async {
         let inbox = Inbox::open(file).await?;
         // A commit that was cut off is told, because a damaged one looks like it. Nothing else is damaged by a crash.
-        let findings = inbox.health().await.store.findings;
+        let findings = inbox.health().await.store.expect("the store is healthy").findings;
         if let Some(finding) = findings.iter().find(|finding| !finding.starts_with("the log ")) {
             return Err(finding.clone().into());
         }
