@@ -13,7 +13,6 @@ use article_webhook::{
     Reply, Sink,
     fixture::{self, DeliveryRequest},
 };
-#[cfg(feature = "sqlite")]
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -33,7 +32,6 @@ async fn deliver_all(inbox: &Inbox) {
     }
 }
 
-#[cfg(feature = "sqlite")]
 async fn in_sqlite() -> (TempDir, Inbox) {
     let folder = tempfile::tempdir().unwrap();
     let inbox = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
@@ -87,7 +85,6 @@ async fn in_memory_a_dropped_worker_gives_back_what_has_not_begun() {
     gives_back_what_it_claims(&Inbox::memory(), 1).await;
 }
 
-#[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn in_sqlite_a_dropped_worker_gives_back_what_has_not_begun() {
     let (_folder, inbox) = in_sqlite().await;

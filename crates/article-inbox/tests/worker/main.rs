@@ -4,6 +4,7 @@
 mod alone;
 mod attempts;
 mod blocking;
+#[cfg(feature = "sqlite")] // both stores
 mod dropped;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
