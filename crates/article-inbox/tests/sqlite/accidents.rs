@@ -54,8 +54,8 @@ async fn a_removed_log_is_saved_and_the_store_waits_for_those_that_still_use_it(
     assert!(error.is_transient());
     let shown = place.shown();
     let expected = format!(
-        "the log {shown}-wal was removed, and all of it is saved, but another connection still uses the removed log: end \
-         every other program that has {shown} open"
+        "the log {shown}-wal was removed, and was copied into the database, but another connection still uses the removed \
+         log: end every other program that has {shown} open"
     );
     assert_eq!(error.to_string(), expected);
     assert_eq!(store.health().await.unwrap().blocked, Some(expected));
@@ -80,8 +80,9 @@ async fn another_file_in_the_place_of_the_log_is_refused_and_not_removed() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the log {shown}-wal or its index {shown}-shm was replaced: put both back, or stop every program that uses \
-             {shown}, remove both, and start again"
+            "the log {shown}-wal or its index {shown}-shm was replaced: put both back. If they were deleted, stop every program \
+             that uses {shown}, remove both, start again, and fetch the jobs of the last moments from the API: they may have \
+             been in the deleted log alone"
         )
     );
     assert_eq!(fs::read(&log).unwrap(), b"something else");

@@ -24,8 +24,9 @@ pub(super) fn moved() -> Error {
 pub(super) fn log_replaced(path: &Path) -> Error {
     let path = path.display();
     Error::unavailable(format!(
-        "the log {path}-wal or its index {path}-shm was replaced: put both back, or stop every program that uses \
-         {path}, remove both, and start again"
+        "the log {path}-wal or its index {path}-shm was replaced: put both back. If they were deleted, stop every program \
+         that uses {path}, remove both, start again, and fetch the jobs of the last moments from the API: they may have \
+         been in the deleted log alone"
     ))
 }
 
@@ -42,8 +43,8 @@ pub(super) fn log_removed(path: &Path) -> Error {
 pub(super) fn others_have_it_open(path: &Path) -> Error {
     let path = path.display();
     Error::unavailable(format!(
-        "the log {path}-wal was removed, and all of it is saved, but another connection still uses the removed log: end \
-         every other program that has {path} open"
+        "the log {path}-wal was removed, and was copied into the database, but another connection still uses the removed \
+         log: end every other program that has {path} open"
     ))
 }
 
