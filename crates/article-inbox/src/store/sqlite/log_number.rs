@@ -66,7 +66,7 @@ pub(super) fn mark_stop(tx: &Connection, frames: i64) -> Result<(), Fault> {
     set(tx, FRAMES_AT_STOP, frames)
 }
 
-/// Whether a log of so many frames holds nothing that was committed after an orderly stop.
+/// Whether a log with this number of frames holds nothing that was committed after an orderly stop.
 pub(super) fn is_trusted(connection: &Connection, frames: i64) -> Result<bool, Fault> {
     Ok(value(connection, FRAMES_AT_STOP)? == Some(frames))
 }

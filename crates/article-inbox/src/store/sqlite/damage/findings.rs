@@ -42,7 +42,7 @@ impl Known {
 }
 
 impl Findings {
-    /// Findings of a trial, which nobody is told.
+    /// Findings of a trial. They are neither logged nor counted.
     pub(in crate::store::sqlite) fn of_a_trial() -> Self {
         Self { is_silent: true, ..Self::default() }
     }

@@ -72,7 +72,7 @@ impl FilesInUse {
     }
 }
 
-/// Whether an empty file is in the place of a log: SQLite creates one for whoever opens a database without a log.
+/// Whether the log is an empty file. SQLite creates one when a program opens a database that has no log.
 fn is_empty(log: &Path) -> bool {
     log.symlink_metadata().is_ok_and(|log| log.is_file() && log.len() == 0)
 }

@@ -106,7 +106,7 @@ impl Committer {
         });
         self.connection.put(connection);
         if let Err(error) = self.connection.committed() {
-            // The commit may have gone to a file that nobody will open again.
+            // The commit may have gone to a file that is no longer at its path.
             telemetry::store_failed("commit", &error);
             fail_for_now(group, &error);
             return bytes;

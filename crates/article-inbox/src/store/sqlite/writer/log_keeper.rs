@@ -101,7 +101,7 @@ impl LogKeeper {
         }
     }
 
-    /// Copies what readers allow, and waits for nobody.
+    /// Copies what readers allow, without waiting for them.
     fn checkpoint(&mut self, connection: &mut WriteConnection) {
         // If a reader prevented the rest from being copied, it counts towards the next checkpoint.
         let left = connection.checkpoint(Checkpoint::Passive).unwrap_or(self.grown);

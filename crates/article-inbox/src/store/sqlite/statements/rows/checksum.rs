@@ -2,7 +2,7 @@ use rusqlite::types::ValueRef;
 use sha2::{Digest as _, Sha256};
 
 /// The checksum of a row: the first eight bytes of the SHA-256 of its columns. It shows damage that SQLite does not see,
-/// such as a flipped bit in a number. It is no protection against somebody who writes to the file.
+/// such as a flipped bit in a number. It does not protect against deliberate changes.
 ///
 /// Each value is preceded by its type, and by its length if that varies, so that two different rows are never the same
 /// bytes.
