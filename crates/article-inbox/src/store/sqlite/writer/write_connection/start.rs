@@ -3,8 +3,9 @@
 
 use std::{path::Path, time::SystemTime};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 
+use super::safe_log;
 use crate::store::sqlite::{
     damage::{self, Findings, Integrity, Tx},
     fault::Fault,
@@ -52,7 +53,7 @@ fn try_on(
 ) -> Result<(), Fault> {
     // All changes stay in memory.
     connection.execute_batch("PRAGMA cache_spill = OFF")?;
-    let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let tx = safe_log::begin(connection)?;
     let outcome = run(&Tx::new(&tx, findings, now), path, found);
     tx.rollback()?;
     connection.execute_batch("PRAGMA cache_spill = ON")?;
