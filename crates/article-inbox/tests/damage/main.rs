@@ -4,7 +4,7 @@
 //! copy of the files. The store opens the copy, looks for damage, runs a worker, takes one new delivery and one old one
 //! again, closes and opens again. What it did is compared with what it does without damage ([`judge`]).
 //!
-//! It tries 250 places, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
+//! It tries 200 places, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
 //! of it, whose files it keeps. `-- --count 5000` sets the number of places.
 
 #![allow(clippy::print_stdout)] // a program may
@@ -28,7 +28,7 @@ use base::Base;
 use places::{Damage, Place};
 use report::Report;
 
-const SHORT: usize = 250;
+const SHORT: usize = 200;
 /// Of these, 20,000 are bits.
 const LONG: usize = 25_000;
 
