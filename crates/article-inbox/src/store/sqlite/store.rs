@@ -157,7 +157,7 @@ impl Store for SqliteStore {
                 "a tool beside the receiver has no worker: run it in the receiver's process";
             return Box::pin(async move { Err(Error::unusable(alone)) });
         }
-        self.write(CALL_BYTES, move |tx, now| statements::claim(tx, now, &claim))
+        self.lease(move |tx, now| statements::claim(tx, now, &claim))
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
