@@ -283,7 +283,8 @@ impl WriteConnection {
             None
         };
         if let Some(found) = &mut self.todo.mend {
-            damage::mend_lists(connection, &self.path, found, &self.findings)?;
+            let now = rounded(self.clock.now());
+            damage::write_anew(connection, &self.path, found, (&self.findings, now))?;
         }
         if start || log.is_some() {
             let tx = safe_log::begin(connection)?;
