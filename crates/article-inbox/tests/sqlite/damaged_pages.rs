@@ -275,9 +275,11 @@ async fn a_damaged_log_is_told() {
     let at = log.len() / 2;
     log[at] ^= 1;
     std::fs::write(copy.beside("-wal"), log).unwrap();
-    let told = findings(&copy.open()).await;
+    let store_of_copy = copy.open();
+    let told = findings(&store_of_copy).await;
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("cannot be read to its end"), "{told:?}");
+    assert_eq!(store_of_copy.check().await.unwrap(), told, "nothing else shows it any more");
     drop((keep, store));
 }
 

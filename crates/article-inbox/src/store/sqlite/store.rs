@@ -235,7 +235,7 @@ impl Store for SqliteStore {
                 statements::check(&Tx::new(&connection, &findings, now))
             };
             let damage = blocking(check).await?;
-            Ok(settings.into_iter().chain(damage).collect())
+            Ok(settings.into_iter().chain(self.handle.findings.of_log()).chain(damage).collect())
         })
     }
 
