@@ -1,9 +1,6 @@
 //! How a call reaches the connections, and what is done when SQLite reports damage to it.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -41,7 +38,7 @@ impl SqliteStore {
     pub(super) fn write<'a, T: Send + 'static>(
         &'a self,
         bytes: usize,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
         self.write_as(Effect::Adds(bytes), run)
     }
@@ -49,7 +46,7 @@ impl SqliteStore {
     /// Runs in the next transaction of the writer, and removes the bytes that it erases from the log as well.
     pub(super) fn erase<'a, T: Send + 'static>(
         &'a self,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
         self.write_as(Effect::Erases, run)
     }
@@ -57,7 +54,7 @@ impl SqliteStore {
     /// Runs a claim in the next transaction of the writer. If the future is dropped meanwhile, what it leases is given back.
     pub(super) fn lease<'a>(
         &'a self,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<Claims, Fault> + Send + 'static,
+        run: impl FnMut(&Tx<'_>) -> Result<Claims, Fault> + Send + 'static,
     ) -> Pending<'a, Claims> {
         let (queue, findings) = (self.handle.queue.clone(), self.handle.findings.clone());
         let give_back = move |claims: Claims| {
@@ -65,9 +62,8 @@ impl SqliteStore {
             let leases: Vec<_> = claims.claimed.iter().map(|claimed| claimed.lease).collect();
             queue.push_undo(CALL_BYTES, move |connection, now| {
                 let tx = Tx::new(connection, &findings, now);
-                let release = |lease: &Lease| {
-                    statements::settle(&tx, now, *lease, &Outcome::Released).map(drop)
-                };
+                let release =
+                    |lease: &Lease| statements::settle(&tx, *lease, &Outcome::Released).map(drop);
                 leases.iter().try_for_each(release)
             });
         };
@@ -77,7 +73,7 @@ impl SqliteStore {
     fn write_as<'a, T: Send + 'static>(
         &'a self,
         effect: Effect<T>,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
         let run = Arc::new(Mutex::new(run));
         Box::pin(async move {
@@ -93,12 +89,12 @@ impl SqliteStore {
     fn push<T: Send + 'static>(
         &self,
         effect: &Effect<T>,
-        run: &Arc<Mutex<impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static>>,
+        run: &Arc<Mutex<impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static>>,
     ) -> Result<Answer<T>, Error> {
         let (run, findings) = (Arc::clone(run), Arc::clone(&self.handle.findings));
         let run = move |connection: &Connection, now| {
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
-            run(&Tx::new(connection, &findings, now), now)
+            run(&Tx::new(connection, &findings, now))
         };
         match effect {
             Effect::Adds(bytes) => self.handle.queue.push(*bytes, run),
@@ -162,7 +158,7 @@ impl SqliteStore {
         if !self.handle.findings.try_to_build_again() {
             return false;
         }
-        let run = Arc::new(Mutex::new(|tx: &Tx<'_>, _| build_again(tx)));
+        let run = Arc::new(Mutex::new(build_again));
         let pushed = self.push(&Effect::Adds(CALL_BYTES), &run);
         match pushed {
             Ok(answer) => answer.wait().await.is_ok(),
