@@ -74,6 +74,8 @@ pub(super) const BODIES_AFTER: &str = concat!(
     ", body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2"
 );
 pub(super) const REMOVE_BODY: &str = "DELETE FROM article_inbox_bodies WHERE slot = ?1";
+pub(super) const HAS_HELD: &str =
+    "SELECT TRUE FROM article_inbox_entries WHERE id = ?1 AND held > 0";
 pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL";
 
@@ -229,6 +231,7 @@ mod tests {
             BODY_WITHOUT_BYTES,
             PUT_INTENT,
             COUNT_BODIES,
+            HAS_HELD,
             HELD,
             BODIES_AFTER,
             DUE,
