@@ -28,8 +28,8 @@ use crate::json::{Found, FromJson, Kind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive] // only this crate finds drift
 pub struct Drift {
-    /// The field, as a dotted path into the JSON; empty for the body itself. The name comes from outside. `Display` escapes it;
-    /// escape it in any other output.
+    /// The field, as a dotted path into the JSON; empty for the body itself. The name comes from outside. `Display`
+    /// escapes it; escape it in any other output.
     pub path: Cow<'static, str>,
     /// What the document, or a limit of this crate, leads to expect; `None` for an undocumented field.
     pub expected: Option<&'static str>,

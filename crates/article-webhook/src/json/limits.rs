@@ -7,7 +7,7 @@ const MAX_DEPTH: u8 = 64;
 
 /// How many values of one document may be kept as JSON. An object with one field takes 600 bytes of memory
 /// for 6 bytes of JSON, so memory that is bounded by the length of the body needs a bound by count as well.
-pub(super) const MAX_KEPT: usize = 4096;
+const MAX_KEPT: usize = 4096;
 
 /// How many more levels of nesting are allowed from here, and how many more values may be kept in the whole
 /// document.
