@@ -120,7 +120,11 @@ mod tests {
     }
 
     fn intake(receiver: &Receiver) -> Intake {
-        let length = BODY.len().to_string();
+        intake_of(receiver, BODY.len())
+    }
+
+    fn intake_of(receiver: &Receiver, declared: usize) -> Intake {
+        let length = declared.to_string();
         let headers = [
             ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
             ("Content-Type", "application/json"),
@@ -144,6 +148,15 @@ mod tests {
         drop(one);
         two.push(BODY[15..].into()).unwrap();
         assert_eq!(two.read().unwrap().body(), BODY);
+    }
+
+    #[test]
+    fn a_declared_length_reserves_little_memory() {
+        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        let mut intake = intake_of(&receiver, 8 << 20);
+        intake.push("{".into()).unwrap();
+        intake.push("}".into()).unwrap();
+        assert!(intake.rest.capacity() <= 64 << 10, "{}", intake.rest.capacity());
     }
 
     #[test]
