@@ -135,7 +135,7 @@ mod tests {
     const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
     #[test]
-    fn a_body_that_is_there_needs_no_timer_whoever_sent_it() {
+    fn a_body_that_is_there_needs_no_timer_and_its_refusal_needs_none() {
         let no_timer = |_| -> std::future::Ready<()> { panic!("there is no runtime") };
         let whole = || Chunks { left: vec![&BODY[5..], &BODY[..5]], end: End::Comes };
         let Poll::Ready(Ok(delivery)) = receive(TOKEN, whole(), no_timer) else { panic!() };

@@ -56,7 +56,7 @@ impl Intake {
             return Ok(());
         }
         if self.rest.is_empty() {
-            // No more than this on the sender's word: what is declared may never arrive.
+            // A declared length may never arrive, so at most 64 KiB are reserved for it.
             let declared = self.envelope.declared.map_or(0, |declared| declared.min(64 << 10));
             self.rest.reserve(usize::try_from(declared).map_or(length, |it| it.max(length)));
             self.rest.extend_from_slice(&mem::take(&mut self.first));
