@@ -29,6 +29,9 @@ pub(crate) const BAD_REQUEST: Answer = json(
 pub(crate) const INCOMPLETE: Answer =
     json(400, r#"{"error":"incomplete","message":"the body ended early"}"#);
 
+pub(crate) const TIMEOUT: Answer =
+    json(408, r#"{"error":"timeout","message":"the body did not arrive in time"}"#);
+
 pub(crate) const MALFORMED: Answer = json(
     400,
     r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#,

@@ -25,6 +25,10 @@ enum Framing {
     Chunked(usize),
     /// This length is declared, and no byte is sent while the sender waits for the answer.
     Unsent(u64),
+    /// This length is declared, and the sender waits before it.
+    Stalled(usize),
+    /// Chunks, and the sender waits instead of sending the last one.
+    StalledChunks,
     /// This length is declared, and the sender ends the stream before it.
     Short(usize),
     /// Chunks, and the sender ends the stream instead of sending the last one.
@@ -110,6 +114,15 @@ impl Request {
         self.framed(Framing::Unsent(declared))
     }
 
+    pub(crate) fn stalled(self, missing: usize) -> Self {
+        let declared = self.body.len() + missing;
+        self.framed(Framing::Stalled(declared))
+    }
+
+    pub(crate) fn stalled_in_chunks(self) -> Self {
+        self.framed(Framing::StalledChunks)
+    }
+
     pub(crate) fn short(self, missing: usize) -> Self {
         let declared = self.body.len() + missing;
         self.framed(Framing::Short(declared))
@@ -125,7 +138,7 @@ impl Request {
 
     /// Whether the body comes to its end, or the sender leaves it at a part.
     pub(crate) fn is_whole(&self) -> bool {
-        !matches!(self.framing, Framing::Unsent(_) | Framing::Short(_) | Framing::Unfinished)
+        matches!(self.framing, Framing::Bodyless | Framing::Sized | Framing::Chunked(_))
     }
 
     /// Whether the sender ends the stream early, instead of waiting for the answer.
@@ -143,8 +156,10 @@ impl Request {
             Framing::Bodyless => None,
             Framing::Sized => Some(("Content-Length", self.body.len().to_string())),
             Framing::Unsent(bytes) => Some(("Content-Length", bytes.to_string())),
-            Framing::Short(bytes) => Some(("Content-Length", bytes.to_string())),
-            Framing::Chunked(_) | Framing::Unfinished => {
+            Framing::Short(bytes) | Framing::Stalled(bytes) => {
+                Some(("Content-Length", bytes.to_string()))
+            }
+            Framing::Chunked(_) | Framing::Unfinished | Framing::StalledChunks => {
                 Some(("Transfer-Encoding", "chunked".into()))
             }
         };
@@ -174,7 +189,9 @@ impl Request {
         wire.extend(b"\r\n");
         for piece in self.pieces() {
             match self.framing {
-                Framing::Chunked(_) | Framing::Unfinished => wire.extend(chunk(&piece)),
+                Framing::Chunked(_) | Framing::Unfinished | Framing::StalledChunks => {
+                    wire.extend(chunk(&piece));
+                }
                 _ => wire.extend(piece),
             }
         }

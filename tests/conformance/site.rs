@@ -25,6 +25,12 @@ pub(crate) enum Site {
     RefusesUnknownEvents,
     /// At most [`SMALL`] bytes of body.
     Small,
+    /// At most [`SMALL`] bytes of body, by a layer that is not the receiver's.
+    SmallLayer,
+    /// At most [`BUDGET`] bytes of unfinished bodies.
+    Crowded,
+    /// A body has [`DEADLINE`] to arrive.
+    Hasty,
     /// A capability URL instead of a token.
     Capability,
     Duplicate,
@@ -38,6 +44,10 @@ pub(crate) enum Site {
 }
 
 pub(crate) const SMALL: usize = 120;
+
+pub(crate) const BUDGET: usize = 300;
+
+pub(crate) const DEADLINE: Duration = Duration::from_millis(200);
 
 pub(crate) const BLOG: &str = "Bearer blog-91d2c4f07ab3e5";
 
@@ -61,7 +71,7 @@ pub(crate) enum Style {
 }
 
 impl Site {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Default,
         Self::TwoTargets,
         Self::NoScheme,
@@ -70,6 +80,9 @@ impl Site {
         Self::OwnNames,
         Self::RefusesUnknownEvents,
         Self::Small,
+        Self::SmallLayer,
+        Self::Crowded,
+        Self::Hasty,
         Self::Capability,
         Self::Duplicate,
         Self::Ignored,
@@ -100,6 +113,8 @@ impl Site {
             Self::OwnNames => builder.event_header("Acme-Event").job_id_header("Acme-Job"),
             Self::RefusesUnknownEvents => builder.refuse_unknown_events(),
             Self::Small => builder.body_limit(SMALL),
+            Self::Crowded => builder.body_limit(SMALL).body_budget(BUDGET),
+            Self::Hasty => builder.body_deadline(DEADLINE),
             Self::Late => builder.sink_deadline(Duration::from_millis(50)),
             _ => builder,
         };

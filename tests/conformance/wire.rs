@@ -2,6 +2,7 @@
 //! the connection.
 
 mod abandoned;
+mod budget;
 mod chunks;
 mod codings;
 mod draining;

@@ -37,6 +37,8 @@ fn rejections() -> Vec<Rejection> {
         Rejection::EventInvalid,
         Rejection::Framing,
         Rejection::TooLarge { limit: 1 },
+        Rejection::LimitedByLayer,
+        Rejection::AlreadyRead,
         Rejection::Incomplete,
         Rejection::Timeout,
         Rejection::Overloaded,

@@ -3,7 +3,11 @@ use std::pin::Pin;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web::Data};
 use article_webhook::{ArticleResult, Delivery, Receiver, Refused, adapter::Intake};
 
-use crate::{body::receive_body, headers::ActixHeaders, refused_response::RefusedResponse};
+use crate::{
+    body::{PayloadBody, receive_body},
+    headers::ActixHeaders,
+    refused_response::RefusedResponse,
+};
 
 type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>>>>;
 
@@ -103,9 +107,41 @@ fn extract<T: 'static>(
         return Box::pin(std::future::ready(Err(RefusedResponse::no_receiver())));
     };
     let opened = receiver.open(&ActixHeaders(request.headers()));
-    let payload = payload.take();
+    let body = PayloadBody::new(request.headers(), payload.take());
     Box::pin(async move {
-        let (received, payload) = receive_body(&receiver, opened, payload, read).await;
+        let (received, payload) = receive_body(&receiver, opened, body, read).await;
         received.map_err(|refused| RefusedResponse::new(refused, payload))
     })
+}
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use actix_web::{
+        App, HttpResponse,
+        test::{call_service, init_service},
+        web,
+    };
+    use article_webhook::{
+        Rejection,
+        fixture::{self, DeliveryRequest},
+    };
+
+    use super::*;
+    use crate::test_request;
+
+    #[actix_web::test]
+    async fn a_body_that_another_extractor_has_read_is_a_mistake_of_the_application() {
+        async fn on_article(
+            _first: web::Bytes,
+            second: Result<ArticleComplete, RefusedResponse>,
+        ) -> Result<HttpResponse, RefusedResponse> {
+            let refused = second.expect_err("there is nothing left to read");
+            assert_eq!(*refused.refused().unwrap().rejection(), Rejection::AlreadyRead);
+            Err(refused)
+        }
+        let app = App::new().app_data(fixture::receiver());
+        let app = init_service(app.service(web::resource("/").to(on_article))).await;
+        let request = test_request(&DeliveryRequest::complete(), "/").to_request();
+        assert_eq!(call_service(&app, request).await.status(), 500);
+    }
 }

@@ -6,7 +6,11 @@ use article_webhook::{
     adapter::{Intake, dispatch},
 };
 
-use crate::{body::receive_body, headers::ActixHeaders, response::response};
+use crate::{
+    body::{PayloadBody, receive_body},
+    headers::ActixHeaders,
+    response::response,
+};
 
 type ResponseFuture = Pin<Box<dyn Future<Output = HttpResponse>>>;
 
@@ -109,9 +113,9 @@ fn mount<S: Sink + 'static>(
     move |request, payload| {
         let (receiver, sink) = (receiver.clone(), Arc::clone(&sink));
         let opened = open(&receiver, &request);
+        let body = PayloadBody::new(request.headers(), payload.into_inner());
         Box::pin(async move {
-            let (received, unread) =
-                receive_body(&receiver, opened, payload.into_inner(), Intake::read).await;
+            let (received, unread) = receive_body(&receiver, opened, body, Intake::read).await;
             // actix-web drops this future when the sender resets the connection. The task continues.
             let answer = dispatch(&receiver, received, sink, rt::spawn, rt::time::sleep).await;
             response(answer, unread)

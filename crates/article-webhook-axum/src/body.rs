@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::{error::Error, time::SystemTime};
 
 use article_webhook::{
     Envelope, Receiver, Refused,
@@ -6,7 +6,7 @@ use article_webhook::{
 };
 use axum_core::body::Body;
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError};
 use tokio::time::sleep;
 
 /// Receives the body of a request whose head was checked.
@@ -28,7 +28,10 @@ impl BodySource for Frames {
             match self.0.frame().await?.map(|frame| frame.into_data()) {
                 Ok(Ok(chunk)) => return Some(Ok(chunk)),
                 Ok(Err(_trailers)) => {}
-                Err(error) => return Some(Err(BodyError::from_source(&error))),
+                Err(error) => {
+                    let is_limit = |cause: &(dyn Error + 'static)| cause.is::<LengthLimitError>();
+                    return Some(Err(BodyError::from_source(&error, is_limit)));
+                }
             }
         }
     }

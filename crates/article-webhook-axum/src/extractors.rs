@@ -92,3 +92,32 @@ where
         delivery.map(Self).map_err(RefusedResponse)
     }
 }
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use article_webhook::fixture::{self, Defect, DeliveryRequest};
+
+    use super::*;
+    use crate::test_request;
+
+    #[test]
+    fn an_extractor_can_be_tried_without_a_runtime() {
+        let extract = |request: DeliveryRequest| {
+            let receiver = fixture::receiver();
+            let extracted =
+                pin!(ArticleComplete::from_request(test_request(&request, "/"), &receiver));
+            match extracted.poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(result) => result.map_err(|refused| refused.0.rejection().code()),
+                Poll::Pending => panic!("the body is there"),
+            }
+        };
+        assert!(extract(DeliveryRequest::complete()).is_ok());
+        let stranger = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+        assert_eq!(extract(stranger).map(|_| ()), Err("unauthorized"));
+    }
+}

@@ -6,6 +6,7 @@ use article_webhook::{
 };
 use bytes::{Buf, Bytes};
 use http_body::Body;
+use http_body_util::LengthLimitError;
 use tokio::time::sleep;
 
 /// The bodies that the services accept: every [`Body`] that is `Send`, with data that is `Send` and an error that can
@@ -54,7 +55,10 @@ impl<B: RequestBody> BodySource for Frames<B> {
     async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
         loop {
             match poll_fn(|context| self.0.as_mut().poll_frame(context)).await? {
-                Err(error) => return Some(Err(BodyError::from_source(&*error.into()))),
+                Err(error) => {
+                    let is_limit = |cause: &(dyn Error + 'static)| cause.is::<LengthLimitError>();
+                    return Some(Err(BodyError::from_source(&*error.into(), is_limit)));
+                }
                 Ok(frame) => {
                     if let Ok(mut data) = frame.into_data() {
                         let length = data.remaining();

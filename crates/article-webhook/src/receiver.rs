@@ -1,5 +1,6 @@
 //! The order of checks: from the headers of a request to a delivery.
 
+mod body_budget;
 mod body_limit;
 mod build_error;
 mod builder;
@@ -11,7 +12,6 @@ mod envelope;
 mod headers;
 mod intake;
 mod receiver;
-mod sender;
 mod settings;
 
 pub use build_error::BuildError;

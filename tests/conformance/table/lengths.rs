@@ -1,5 +1,5 @@
 use crate::{
-    answers::{INCOMPLETE, MALFORMED, TOO_LARGE},
+    answers::{INCOMPLETE, MALFORMED, TIMEOUT, TOO_LARGE},
     request::{ARTICLE, Request, delivery, with_field},
     row::{Row, Told::Job, let_in, refused, stranger},
     site::{SMALL, Site},
@@ -8,7 +8,7 @@ use crate::{
 const MIB: usize = 1 << 20;
 
 pub(super) fn rows() -> Vec<Row> {
-    [limits(), small(), early_ends(), strangers()].concat()
+    [limits(), small(), small_layer(), early_ends(), late(), strangers()].concat()
 }
 
 /// An article with a body that is padded to `bytes` bytes.
@@ -53,6 +53,34 @@ fn small() -> Vec<Row> {
     rows.into_iter().map(|row| row.at(Site::Small)).collect()
 }
 
+/// The limit of another layer is not ours to answer for, but its cause is named and the sink is told.
+fn small_layer() -> Vec<Row> {
+    let over = |situation, request| refused(situation, request, TOO_LARGE, Job("job_1")).closing();
+    let rows = vec![
+        let_in("as long as another layer's limit", padded(SMALL)),
+        let_in("as long as another layer's limit, in chunks", padded(SMALL).chunked(7)),
+        over("over another layer's limit", padded(SMALL + 1)),
+        over("over another layer's limit, in chunks", padded(SMALL + 1).chunked(7)),
+        over("over another layer's limit without an end", padded(2 * SMALL).unfinished()),
+        stranger("a stranger over another layer's limit", wrong(padded(2 * SMALL))).closing(),
+    ];
+    rows.into_iter().map(|row| row.at(Site::SmallLayer)).collect()
+}
+
+/// The sender keeps the connection, and sends no more.
+fn late() -> Vec<Row> {
+    let late = |situation, request| refused(situation, request, TIMEOUT, Job("job_1")).closing();
+    let rows = vec![
+        let_in("a body in time", delivery()),
+        let_in("a body in time, in chunks", delivery().chunked(30)),
+        late("a body that never comes", delivery().unsent(40)),
+        late("all but a byte of a body", delivery().stalled(1)),
+        late("half a body", delivery().body(&ARTICLE[..40]).stalled(47)),
+        late("a whole object and no last chunk", delivery().stalled_in_chunks()),
+    ];
+    rows.into_iter().map(|row| row.at(Site::Hasty)).collect()
+}
+
 fn early_ends() -> Vec<Row> {
     let early =
         |situation, request| refused(situation, request, INCOMPLETE, Job("job_1")).closing();
@@ -73,9 +101,12 @@ fn early_ends() -> Vec<Row> {
     ]
 }
 
+fn wrong(request: Request) -> Request {
+    request.with("Authorization", "Bearer guess")
+}
+
 /// What is left of a stranger's body is dropped if it is short; else the connection is.
 fn strangers() -> Vec<Row> {
-    let wrong = |request: Request| request.with("Authorization", "Bearer guess");
     let kept = 64 << 10;
     let announced = |request: Request| request.with("Expect", "100-continue");
     vec![

@@ -1,16 +1,22 @@
 use std::{
     net::{SocketAddr, TcpListener},
+    pin::Pin,
     thread,
 };
 
 use actix_web::{
-    App, HttpServer, rt,
+    App, HttpMessage, HttpServer,
+    dev::{Service, ServiceRequest},
+    error::PayloadError,
+    rt,
     web::{self, ServiceConfig},
 };
 use article_webhook_actix_web::{ArticleComplete, Retry, receive, receive_capability};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
 
 use super::server::Mount;
-use crate::site::{Site, Style, capability_key};
+use crate::site::{SMALL, Site, Style, capability_key};
 
 fn mounted(config: &mut ServiceConfig, mount: Mount) {
     let Mount { site, receiver, application } = mount;
@@ -24,12 +30,28 @@ fn mounted(config: &mut ServiceConfig, mount: Mount) {
         let application = application.clone();
         async move { application.handle(result).await.map_err(Retry::because) }
     };
-    config.service(web::resource(path).to(receive(receiver.clone(), sink)));
-    config.service(
-        web::resource(site.path(Style::Extract))
-            .app_data(receiver)
-            .route(web::post().to(on_article)),
-    );
+    let receive = web::resource(path).to(receive(receiver.clone(), sink));
+    let extract = web::resource(site.path(Style::Extract))
+        .app_data(receiver)
+        .route(web::post().to(on_article));
+    if site == Site::SmallLayer {
+        config.service(receive.wrap_fn(limit)).service(extract.wrap_fn(limit));
+    } else {
+        config.service(receive).service(extract);
+    }
+}
+
+/// A middleware that limits bodies to [`SMALL`] bytes, with the error that actix-web has for this.
+fn limit<S: Service<ServiceRequest>>(mut request: ServiceRequest, next: &S) -> S::Future {
+    let mut left = SMALL;
+    let limited = request.take_payload().map(move |chunk| {
+        let chunk = chunk?;
+        left = left.checked_sub(chunk.len()).ok_or(PayloadError::Overflow)?;
+        Ok(chunk)
+    });
+    let payload: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(limited);
+    request.set_payload(payload.into());
+    next.call(request)
 }
 
 /// Serves on a port of the loopback, from a thread with a runtime of its own.

@@ -6,12 +6,16 @@ use std::{
 use article_webhook_axum::{ArticleComplete, Retry, receive, receive_capability};
 use axum::{
     Router,
+    body::Body,
+    extract::Request,
+    middleware::map_request,
     routing::{any, post},
 };
+use http_body_util::Limited;
 use tokio::runtime;
 
 use super::server::Mount;
-use crate::site::{Site, Style, capability_key};
+use crate::site::{SMALL, Site, Style, capability_key};
 
 pub(crate) fn router(mounts: &[Mount]) -> Router {
     let routers = mounts.iter().cloned().map(mounted);
@@ -29,10 +33,17 @@ fn mounted(mount: Mount) -> Router {
     let on_article = |ArticleComplete(result): ArticleComplete| async {
         application.handle(result).await.map_err(Retry::because)
     };
-    Router::new()
+    let router = Router::new()
         .route(&site.path(Style::Extract), post(on_article))
         .route(&path, any(receive(receiver.clone(), sink)))
-        .with_state(receiver)
+        .with_state(receiver);
+    match site {
+        // As `RequestBodyLimitLayer` does with a body whose length is not declared.
+        Site::SmallLayer => router.layer(map_request(async |request: Request| {
+            request.map(|body| Body::new(Limited::new(body, SMALL)))
+        })),
+        _ => router,
+    }
 }
 
 /// Serves on a port of the loopback, from a thread with a runtime of its own.

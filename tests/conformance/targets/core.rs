@@ -57,14 +57,14 @@ impl Target for Core {
         let answer = match style {
             Style::Receive => {
                 let opened = open(site, &receiver, request);
-                match receive_body(&receiver, opened, request, Intake::read) {
+                match receive_body(site, &receiver, opened, request, Intake::read) {
                     Some(received) => Ok(Some(dispatch(&receiver, application, received))),
                     None => Err(Silence::Late),
                 }
             }
             Style::Extract | Style::Require => {
                 let opened = receiver.open(&request.headers()[..]);
-                match receive_body(&receiver, opened, request, Intake::article) {
+                match receive_body(site, &receiver, opened, request, Intake::article) {
                     Some(Ok(result)) => match poll_once(application.handle(result)) {
                         Ended::Returned(Ok(())) => Ok(None),
                         Ended::Returned(Err(reason)) => Ok(Some(adapter::retry_answer(&reason))),
@@ -123,13 +123,21 @@ fn open(site: Site, receiver: &Receiver, request: &Request) -> Result<Envelope, 
 
 /// `None` if the body does not arrive.
 fn receive_body<T>(
+    site: Site,
     receiver: &Receiver,
     opened: Result<Envelope, Refused>,
     request: &Request,
     read: fn(Intake) -> Result<T, Refused>,
 ) -> Option<Result<T, Refused>> {
-    let mut pieces = Pieces { request, left: request.pieces().into_iter() };
-    let sleep = |_| std::future::pending();
+    let left = request.pieces().into_iter();
+    let layer_limit = if site == Site::SmallLayer { site::SMALL } else { usize::MAX };
+    let mut pieces = Pieces { request, left, layer_limit };
+    // The deadline of the body is over as soon as the body is waited for, and no other ever is.
+    let sleep = |time| async move {
+        if time != site::DEADLINE {
+            std::future::pending::<()>().await;
+        }
+    };
     let now = SystemTime::now();
     match poll_once(adapter::receive_body(receiver, opened, &mut pieces, sleep, now, read)) {
         Ended::Returned(result) => Some(result),
@@ -142,12 +150,18 @@ fn receive_body<T>(
 struct Pieces<'a> {
     request: &'a Request,
     left: std::vec::IntoIter<Bytes>,
+    /// How many bytes another layer still lets through.
+    layer_limit: usize,
 }
 
 impl BodySource for Pieces<'_> {
     async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
         match self.left.next() {
-            Some(piece) => Some(Ok(piece)),
+            Some(piece) => {
+                let left = self.layer_limit.checked_sub(piece.len());
+                self.layer_limit = left.unwrap_or(0);
+                Some(left.map(|_| piece).ok_or(BodyError::LimitedByLayer))
+            }
             None if self.request.is_whole() => None,
             None if self.request.ends_early() => Some(Err(BodyError::Incomplete)),
             None => std::future::pending().await,

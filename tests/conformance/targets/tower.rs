@@ -10,19 +10,19 @@ use std::{
 
 use article_webhook_server::{Body, Server};
 use article_webhook_tower::{
-    Delivery, Receive, RequireDeliveryLayer, Sink, article_webhook::Answer, receive,
+    Delivery, Receive, RequestBody, RequireDeliveryLayer, Sink, article_webhook::Answer, receive,
     receive_capability,
 };
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use tokio::runtime;
 use tower::{Layer, ServiceExt, service_fn};
 
 use super::server::Mount;
 use crate::{
     application::Application,
-    site::{Site, Style, capability_key},
+    site::{SMALL, Site, Style, capability_key},
 };
 
 /// What stands behind a path: neither service knows of paths.
@@ -43,6 +43,17 @@ impl Mounted {
     }
 
     async fn call(&self, request: Request<Body>) -> Result<Response<Full<Bytes>>, Infallible> {
+        match self.mount.site {
+            // As `RequestBodyLimitLayer` does with a body whose length is not declared.
+            Site::SmallLayer => self.serve(request.map(|body| Limited::new(body, SMALL))).await,
+            _ => self.serve(request).await,
+        }
+    }
+
+    async fn serve(
+        &self,
+        request: Request<impl RequestBody>,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
         if self.style == Style::Receive {
             return self.sink.clone().oneshot(request).await;
         }

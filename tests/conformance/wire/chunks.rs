@@ -112,6 +112,7 @@ fn trailers() -> Vec<Row> {
         // actix-web skips trailers without reading them; the body is whole before they come.
         odd("a trailer without colon", trailer("X-Trailer"), &[Status(400)], LET_IN),
         odd("a folded trailer", trailer("X-Trailer: a\r\n b"), &[Status(400)], LET_IN),
+        odd("a zero byte in a trailer", trailer("X-Trailer: a\0b"), &[Status(400)], LET_IN),
         odd("1000 trailers", trailer(many.trim_end()), &[Status(400)], LET_IN),
         cut("a trailer that does not end", chunked("{size}\r\n{article}\r\n0\r\nX-Trailer: a")),
     ]

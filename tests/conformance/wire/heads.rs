@@ -69,6 +69,17 @@ fn lines() -> Vec<Row> {
             LET_IN,
             LET_IN,
         ),
+        // actix-web ignores the length, and reads on behind it.
+        malformed(
+            "a request for WebSocket",
+            with_line("Connection: Upgrade\r\nUpgrade: websocket"),
+        ),
+        odd(
+            "a request for WebSocket, in chunks",
+            "{start}Connection: Upgrade\r\nUpgrade: websocket\r\n{chunked}\r\n{chunks}",
+            LET_IN,
+            LET_IN,
+        ),
     ]
 }
 

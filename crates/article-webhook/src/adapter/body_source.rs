@@ -39,13 +39,16 @@ pub trait BodySource {
 /// The reason why a body cannot be read to its end.
 ///
 /// ```
-/// use std::io::{Error, ErrorKind};
+/// use std::{fmt, io::{Error, ErrorKind}};
 /// use article_webhook::adapter::BodyError;
 ///
+/// // The adapter recognises the error of its framework's limits.
+/// let found = |error| BodyError::from_source(&error, |cause| cause.is::<fmt::Error>());
+/// assert_eq!(found(Error::other(fmt::Error)), BodyError::LimitedByLayer);
+///
 /// // A server with a deadline for bodies reports this, under any number of other errors.
-/// let late = Error::other(Error::from(ErrorKind::TimedOut));
-/// assert_eq!(BodyError::from_source(&late), BodyError::TimedOut);
-/// assert_eq!(BodyError::from_source(&Error::from(ErrorKind::ConnectionReset)), BodyError::Incomplete);
+/// assert_eq!(found(Error::other(Error::from(ErrorKind::TimedOut))), BodyError::TimedOut);
+/// assert_eq!(found(Error::from(ErrorKind::ConnectionReset)), BodyError::Incomplete);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // servers may report further causes
@@ -59,20 +62,30 @@ pub enum BodyError {
     /// The server has no memory left for bodies. Answered with 503.
     #[error("the server has no room for the body")]
     Overloaded,
+    /// A layer in front of the receiver limits bodies, and this one is over its limit. Answered with 413.
+    #[error("the body is over the limit of a layer in front of the receiver")]
+    LimitedByLayer,
+    /// The application took the body away before the receiver could read it. Answered with 500.
+    #[error("the application has read the body already")]
+    AlreadyRead,
 }
 
 impl BodyError {
     /// Finds the cause in a framework's error and its sources. A server reports an [`io::Error`] of the
     /// kind [`TimedOut`](io::ErrorKind::TimedOut) for a body that is late, and of the kind
-    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) if it has no memory left for bodies.
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) if it has no memory left for bodies. `is_limit`
+    /// recognises the error with which a layer of the framework limits bodies.
     #[must_use]
-    pub fn from_source(error: &(dyn Error + 'static)) -> Self {
-        let kind = |error: &&(dyn Error + 'static)| Some(error.downcast_ref::<io::Error>()?.kind());
+    pub fn from_source(
+        error: &(dyn Error + 'static),
+        is_limit: impl Fn(&(dyn Error + 'static)) -> bool,
+    ) -> Self {
         let causes = successors(Some(error), |&error| source(error));
         causes
-            .filter_map(|error| match kind(&error)? {
-                io::ErrorKind::TimedOut => Some(Self::TimedOut),
-                io::ErrorKind::OutOfMemory => Some(Self::Overloaded),
+            .filter_map(|cause| match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
+                _ if is_limit(cause) => Some(Self::LimitedByLayer),
+                Some(io::ErrorKind::TimedOut) => Some(Self::TimedOut),
+                Some(io::ErrorKind::OutOfMemory) => Some(Self::Overloaded),
                 _ => None,
             })
             .next()
@@ -80,11 +93,13 @@ impl BodyError {
     }
 
     /// The refusal of a delivery whose body ends with this error.
-    pub(super) fn refuse(self, intake: Intake) -> Refused {
+    pub(super) fn refuse(self, intake: &Intake) -> Refused {
         intake.refuse(match self {
             Self::Incomplete => Rejection::Incomplete,
             Self::TimedOut => Rejection::Timeout,
             Self::Overloaded => Rejection::Overloaded,
+            Self::LimitedByLayer => Rejection::LimitedByLayer,
+            Self::AlreadyRead => Rejection::AlreadyRead,
         })
     }
 }
@@ -97,6 +112,8 @@ fn source<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stat
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
     use super::*;
 
     #[test]
@@ -114,9 +131,19 @@ mod tests {
                 BodyError::TimedOut,
                 "the body did not arrive in time",
             ),
+            (
+                io::Error::new(TimedOut, fmt::Error),
+                BodyError::TimedOut,
+                "the body did not arrive in time",
+            ),
+            (
+                io::Error::other(io::Error::other(fmt::Error)),
+                BodyError::LimitedByLayer,
+                "the body is over the limit of a layer in front of the receiver",
+            ),
             (io::Error::other("another error"), BodyError::Incomplete, "the body ended early"),
         ] {
-            assert_eq!(BodyError::from_source(&error), found);
+            assert_eq!(BodyError::from_source(&error, |cause| cause.is::<fmt::Error>()), found);
             assert_eq!(found.to_string(), text);
         }
     }

@@ -39,7 +39,7 @@ where
     };
     let job_id = delivery.job_id().clone();
     let task = spawn(Box::pin(async move { sink.accept(delivery).await }));
-    match before(sleep(receiver.sink_deadline()), task).await {
+    match before(|| sleep(receiver.sink_deadline()), task).await {
         Some(Ok(reply)) => reply.into(),
         Some(Err(_)) => {
             log::sink_failed("the sink panicked", &job_id);

@@ -105,6 +105,8 @@ mod tests {
             (Rejection::EventInvalid, 400, "bad_request"),
             (Rejection::Framing, 400, "bad_request"),
             (Rejection::TooLarge { limit: 1 }, 413, "payload_too_large"),
+            (Rejection::LimitedByLayer, 413, "payload_too_large"),
+            (Rejection::AlreadyRead, 500, "internal"),
             (Rejection::Incomplete, 400, "incomplete"),
             (Rejection::Timeout, 408, "timeout"),
             (Rejection::Overloaded, 503, "unavailable"),

@@ -71,7 +71,8 @@ impl From<&Rejection> for Code {
             | Rejection::HeaderMissing(_)
             | Rejection::EventInvalid
             | Rejection::Framing => Self::BadRequest,
-            Rejection::TooLarge { .. } => Self::PayloadTooLarge,
+            Rejection::TooLarge { .. } | Rejection::LimitedByLayer => Self::PayloadTooLarge,
+            Rejection::AlreadyRead => Self::Internal,
             Rejection::Incomplete => Self::Incomplete,
             Rejection::Timeout => Self::Timeout,
             Rejection::Overloaded => Self::Unavailable,

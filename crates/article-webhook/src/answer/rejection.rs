@@ -50,8 +50,9 @@ pub enum Rejection {
     #[error("the event header is not 1 to 255 visible ASCII characters")]
     EventInvalid,
     /// 400: the body has no single length: `Content-Length` is repeated, is not a number or comes with
-    /// `Transfer-Encoding`, or `Transfer-Encoding` is not `chunked` alone.
-    #[error("the Content-Length and Transfer-Encoding give the body no single length")]
+    /// `Transfer-Encoding`, or `Transfer-Encoding` is not `chunked` alone; or the request is for WebSocket,
+    /// for which actix-web ignores the length.
+    #[error("the Content-Length, Transfer-Encoding and Upgrade give the body no single length")]
     Framing,
     /// 413: the declared or the actual length of the body is over the receiver's limit.
     #[error("the body is over the limit of {limit} bytes: raise ReceiverBuilder::body_limit")]
@@ -59,14 +60,28 @@ pub enum Rejection {
         /// The limit in bytes.
         limit: usize,
     },
+    /// 413: the body is over the limit of another layer, such as `RequestBodyLimitLayer`.
+    #[error(
+        "a layer in front of the receiver limits bodies to less than the receiver: raise its limit to ReceiverBuilder::body_limit"
+    )]
+    LimitedByLayer,
+    /// 500: an extractor or a middleware of the application read the body before the receiver.
+    #[error(
+        "another extractor or a middleware has read the body: the receiver must be the first to read it"
+    )]
+    AlreadyRead,
     /// 400: the body ended before it was complete.
     #[error("the body ended early")]
     Incomplete,
-    /// 408: the body did not arrive in time. Only on a server that sets a deadline for it.
+    /// 408: the body did not arrive within [`body_deadline`](crate::ReceiverBuilder::body_deadline), or within
+    /// a deadline of the server.
     #[error("the body did not arrive in time")]
     Timeout,
-    /// 503: the server has no memory left for bodies. Only on a server that bounds that memory.
-    #[error("the server has no room for the body")]
+    /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget), or the
+    /// memory that the server has for them.
+    #[error(
+        "unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget, or that of the server"
+    )]
     Overloaded,
     /// 400: the body is not one well-formed JSON object.
     #[error("the body is malformed JSON at line {line} column {column}")]

@@ -30,6 +30,21 @@ pub enum BuildError {
     /// The body limit is 0.
     #[error("a body limit of 0 bytes refuses every delivery: the default is 8388608")]
     ZeroBodyLimit,
+    /// The budget of all bodies is smaller than the limit of one.
+    #[error(
+        "a body budget of {budget} bytes cannot hold one body of the limit, {limit}: raise body_budget, or lower body_limit"
+    )]
+    BodyBudget {
+        /// The budget that was given, in bytes.
+        budget: usize,
+        /// The body limit, in bytes.
+        limit: usize,
+    },
+    /// The body's deadline is 0.
+    #[error(
+        "a body deadline of 0 seconds refuses every body that has to be waited for: the default is 30"
+    )]
+    ZeroBodyDeadline,
     /// The sink's deadline is 0.
     #[error("a sink deadline of 0 seconds refuses every delivery: the default is 5")]
     ZeroSinkDeadline,

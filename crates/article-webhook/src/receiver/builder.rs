@@ -47,6 +47,26 @@ impl ReceiverBuilder {
         self
     }
 
+    /// The maximum number of bytes of unfinished bodies in memory, over all requests to the receiver and
+    /// its clones; 64 MiB by default, eight bodies of the default limit. When it is used up, a delivery
+    /// whose body needs more is answered with 503, and the service retries.
+    ///
+    /// Bytes count from their arrival until the body is complete or given up. A declared length does not
+    /// count, and neither does a [`Delivery`](crate::Delivery). The framework's buffers and the spare
+    /// capacity of growing bodies need memory as well: a thousand senders that filled a budget of 64 MiB took
+    /// 140 to 200 MiB.
+    pub fn body_budget(mut self, bytes: usize) -> Self {
+        self.settings.body_budget = bytes;
+        self
+    }
+
+    /// How long a body may take to arrive; 30 seconds by default. After that the answer is 408, and the
+    /// service retries. The time begins when the adapter first has to wait for the body.
+    pub fn body_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.body_deadline = deadline;
+        self
+    }
+
     /// The name of the header with the event; `X-Service-Event` by default.
     pub fn event_header(mut self, name: &str) -> Self {
         match header_name(name) {
@@ -91,15 +111,28 @@ impl ReceiverBuilder {
     /// # Errors
     ///
     /// A [`BuildError`] for an invalid header name, for a header that would have two meanings, for a body
-    /// limit of 0 bytes and for a sink deadline of 0 seconds.
+    /// limit of 0 bytes, for a body budget below the body limit, and for a deadline of 0 seconds.
     pub fn build(self) -> Result<Receiver, BuildError> {
         if let Some(invalid) = self.invalid {
             return Err(invalid);
         }
-        let Settings { body_limit, event_header, job_id_header, sink_deadline, .. } =
-            &self.settings;
-        if *body_limit == BodyLimit(0) {
+        let Settings {
+            body_limit: BodyLimit(limit),
+            body_budget: budget,
+            body_deadline,
+            event_header,
+            job_id_header,
+            sink_deadline,
+            ..
+        } = &self.settings;
+        if *limit == 0 {
             return Err(BuildError::ZeroBodyLimit);
+        }
+        if budget < limit {
+            return Err(BuildError::BodyBudget { budget: *budget, limit: *limit });
+        }
+        if body_deadline.is_zero() {
+            return Err(BuildError::ZeroBodyDeadline);
         }
         if sink_deadline.is_zero() {
             return Err(BuildError::ZeroSinkDeadline);
@@ -147,14 +180,18 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_8_mib_and_5_seconds_and_both_can_be_set() {
+    fn the_defaults_are_8_mib_30_seconds_and_5_seconds_and_all_can_be_set() {
         let token = || AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
-        let default = Receiver::new(token());
-        assert_eq!((default.body_limit(), default.sink_deadline().as_secs()), (8_388_608, 5));
-        let builder =
-            Receiver::builder(token()).body_limit(1).sink_deadline(Duration::from_secs(2));
-        let receiver = builder.build().unwrap();
-        assert_eq!((receiver.body_limit(), receiver.sink_deadline().as_secs()), (1, 2));
+        let limits = |receiver: Receiver| {
+            let deadlines = [receiver.body_deadline(), receiver.sink_deadline()];
+            (receiver.body_limit(), deadlines.map(|deadline| deadline.as_secs()))
+        };
+        assert_eq!(limits(Receiver::new(token())), (8_388_608, [30, 5]));
+        let builder = Receiver::builder(token())
+            .body_limit(1)
+            .body_deadline(Duration::from_secs(3))
+            .sink_deadline(Duration::from_secs(2));
+        assert_eq!(limits(builder.build().unwrap()), (1, [3, 2]));
     }
 
     #[test]
@@ -170,6 +207,18 @@ mod tests {
         assert_eq!(
             refused(|builder| builder.body_limit(0)),
             "a body limit of 0 bytes refuses every delivery: the default is 8388608",
+        );
+        assert_eq!(
+            refused(|builder| builder.body_budget((8 << 20) - 1)),
+            "a body budget of 8388607 bytes cannot hold one body of the limit, 8388608: raise body_budget, or lower body_limit",
+        );
+        assert_eq!(
+            refused(|builder| builder.body_limit((64 << 20) + 1)),
+            "a body budget of 67108864 bytes cannot hold one body of the limit, 67108865: raise body_budget, or lower body_limit",
+        );
+        assert_eq!(
+            refused(|builder| builder.body_deadline(Duration::ZERO)),
+            "a body deadline of 0 seconds refuses every body that has to be waited for: the default is 30",
         );
         assert_eq!(
             refused(|builder| builder.sink_deadline(Duration::ZERO)),

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use super::{Envelope, Headers, Receiver, receiver::require_post, sender::Sender};
+use super::{Envelope, Headers, Receiver, envelope::Sender, receiver::require_post};
 use crate::{
     answer::{Refused, Rejection},
     auth::{CapabilityKey, CapabilityRefusal},

@@ -1,5 +1,5 @@
-//! The headers that describe the body: `Content-Type`, `Content-Encoding`, `Content-Length` and
-//! `Transfer-Encoding`.
+//! The headers that describe the body: `Content-Type`, `Content-Encoding`, `Content-Length`,
+//! `Transfer-Encoding` and `Upgrade`.
 
 use std::str;
 
@@ -69,16 +69,23 @@ pub(super) fn is_unencoded(headers: &(impl Headers + ?Sized)) -> bool {
 }
 
 /// The declared length of the body in bytes; `None` for a chunked body. A body that is framed in two ways
-/// is refused, because a proxy in front may have used the other one.
+/// is refused, because a proxy in front may have used the other one. So is a request for WebSocket that is not
+/// chunked: actix-web ignores its length, and takes everything up to the end of the connection for the body.
 pub(super) fn declared_length(headers: &(impl Headers + ?Sized)) -> Result<Option<u64>, Rejection> {
     let framing = |Repeated| Rejection::Framing;
     let length = single(headers, "content-length").map_err(framing)?;
     match (single(headers, "transfer-encoding").map_err(framing)?, length) {
+        (None, _) if is_for_websocket(headers) => Err(Rejection::Framing),
         (None, None) => Ok(None),
         (None, Some(digits)) => number(digits).map(Some).ok_or(Rejection::Framing),
         (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => Ok(None),
         (Some(_), _) => Err(Rejection::Framing),
     }
+}
+
+fn is_for_websocket(headers: &(impl Headers + ?Sized)) -> bool {
+    let mut protocols = headers.values("upgrade");
+    protocols.any(|protocol| protocol.trim_ascii().eq_ignore_ascii_case(b"websocket"))
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
@@ -131,12 +138,17 @@ mod tests {
         assert_eq!(declared(&[("content-length", "7")]), Ok(Some(7)));
         assert_eq!(declared(&[("content-length", "99999999999999999999")]), Ok(Some(u64::MAX)));
         assert_eq!(declared(&[("transfer-encoding", "Chunked")]), Ok(None));
+        let chunked_upgrade = [("transfer-encoding", "chunked"), ("upgrade", "websocket")];
+        assert_eq!(declared(&chunked_upgrade), Ok(None));
+        assert_eq!(declared(&[("content-length", "7"), ("upgrade", "h2c")]), Ok(Some(7)));
         for pairs in [
             &[("content-length", "-1")][..],
             &[("content-length", "")],
             &[("content-length", "7"), ("content-length", "7")],
             &[("content-length", "7"), ("transfer-encoding", "chunked")],
             &[("transfer-encoding", "gzip, chunked")],
+            &[("content-length", "7"), ("upgrade", " WebSocket")],
+            &[("upgrade", "h2c"), ("upgrade", "websocket")],
         ] {
             assert_eq!(declared(pairs), Err(Rejection::Framing), "{pairs:?}");
         }

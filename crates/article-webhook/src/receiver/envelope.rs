@@ -1,8 +1,11 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{Delivery, Intake, body_limit::BodyLimit, sender::Sender, settings::UnknownEvents};
+use super::{
+    Delivery, Intake, body_budget::BudgetReservation, body_limit::BodyLimit,
+    settings::UnknownEvents,
+};
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},
@@ -32,11 +35,21 @@ use crate::{
 /// ```
 pub struct Envelope {
     pub(super) body_limit: BodyLimit,
+    /// Released when the envelope has become a delivery or an article.
+    pub(super) reservation: BudgetReservation,
     pub(super) unknown_events: UnknownEvents,
     pub(super) sender: Sender,
     pub(super) event: Option<Event>,
     pub(super) job_id: Option<JobId>,
     pub(super) declared: Option<u64>,
+}
+
+/// An authenticated sender.
+pub(super) struct Sender {
+    /// The label of the target whose token was presented, or `capability`.
+    pub(super) target: Arc<str>,
+    /// The intent of the capability URL.
+    pub(super) intent: Option<Box<str>>,
 }
 
 impl Envelope {

@@ -8,9 +8,9 @@ use crate::{
     article::ArticleResult,
 };
 
-/// Collects the chunks of a body, within the receiver's limit.
+/// Collects the chunks of a body, within the receiver's limit and within the budget of all bodies.
 ///
-/// A body of one chunk is not copied; a body of several chunks is copied once.
+/// A body of one chunk is not copied. The budget is released when the intake is read or dropped.
 ///
 /// ```
 /// use article_webhook::{AuthToken, Receiver};
@@ -44,21 +44,21 @@ impl Intake {
     ///
     /// # Errors
     ///
-    /// The body is over the limit (413): stop reading.
+    /// The body is over the limit (413), or the budget of all bodies is used up (503): stop reading.
     pub fn push(&mut self, chunk: Bytes) -> Result<(), Refused> {
         let length = self.first.len() + self.rest.len() + chunk.len();
-        let limit = self.envelope.body_limit;
-        limit.check(length as u64).map_err(|rejection| {
-            Refused::new(rejection, self.envelope.job_id.clone(), UnreadBody::Close)
-        })?;
+        let within_limit = self.envelope.body_limit.check(length as u64);
+        within_limit
+            .and_then(|()| self.envelope.reservation.take(chunk.len()))
+            .map_err(|rejection| self.refuse(rejection))?;
         if self.first.is_empty() && self.rest.is_empty() {
             self.first = chunk;
             return Ok(());
         }
         if self.rest.is_empty() {
-            // The declared length was checked against the limit with the headers.
-            let declared = self.envelope.declared.and_then(|length| length.try_into().ok());
-            self.rest.reserve(declared.unwrap_or(length));
+            // A declared length may never arrive, so at most 64 KiB are reserved for it.
+            let declared = self.envelope.declared.map_or(0, |declared| declared.min(64 << 10));
+            self.rest.reserve(usize::try_from(declared).map_or(length, |it| it.max(length)));
             self.rest.extend_from_slice(&mem::take(&mut self.first));
         }
         self.rest.extend_from_slice(&chunk);
@@ -66,8 +66,8 @@ impl Intake {
     }
 
     /// Refuses the delivery before its body is complete.
-    pub(crate) fn refuse(self, rejection: Rejection) -> Refused {
-        Refused::new(rejection, self.envelope.job_id, UnreadBody::Close)
+    pub(crate) fn refuse(&self, rejection: Rejection) -> Refused {
+        Refused::new(rejection, self.envelope.job_id.clone(), UnreadBody::Close)
     }
 
     /// Checks the body, as [`Envelope::read`].
@@ -103,5 +103,77 @@ impl fmt::Debug for Intake {
             .field("envelope", &self.envelope)
             .field("body", &format_args!("{bytes} bytes"))
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AuthToken, Receiver};
+
+    const BODY: &str = r#"{"job_id": "job_1"}"#;
+
+    fn receiver() -> Receiver {
+        let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+        let builder = Receiver::builder(token).body_limit(BODY.len()).body_budget(30);
+        builder.build().unwrap()
+    }
+
+    fn intake(receiver: &Receiver) -> Intake {
+        intake_of(receiver, BODY.len())
+    }
+
+    fn intake_of(receiver: &Receiver, declared: usize) -> Intake {
+        let length = declared.to_string();
+        let headers = [
+            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+            ("Content-Type", "application/json"),
+            ("X-Service-Event", "article.complete"),
+            ("Content-Length", &length),
+            ("X-Service-Job-Id", "job_1"),
+        ];
+        receiver.open(&headers).unwrap().intake()
+    }
+
+    #[test]
+    fn the_budget_counts_what_arrived_over_all_clones_until_it_is_given_up() {
+        let receiver = receiver();
+        let (mut one, mut two) = (intake(&receiver), intake(&receiver.clone()));
+        // Two declared lengths are over the budget.
+        one.push(BODY[..15].into()).unwrap();
+        two.push(BODY[..15].into()).unwrap();
+        let refused = two.push(BODY[15..].into()).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::Overloaded);
+        assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
+        drop(one);
+        two.push(BODY[15..].into()).unwrap();
+        assert_eq!(two.read().unwrap().body(), BODY);
+    }
+
+    #[test]
+    fn a_declared_length_reserves_little_memory() {
+        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        let mut intake = intake_of(&receiver, 8 << 20);
+        intake.push("{".into()).unwrap();
+        intake.push("}".into()).unwrap();
+        assert!(intake.rest.capacity() <= 64 << 10, "{}", intake.rest.capacity());
+    }
+
+    #[test]
+    fn neither_a_delivery_nor_an_article_nor_a_refusal_holds_the_budget() {
+        let receiver = receiver();
+        let read = |_| {
+            let mut intake = intake(&receiver);
+            intake.push(BODY[..5].into()).unwrap();
+            intake.push(BODY[5..].into()).unwrap();
+            intake.read().unwrap()
+        };
+        let kept: Vec<_> = (0..5).map(read).collect();
+        for _ in 0..5 {
+            let mut intake = intake(&receiver);
+            intake.push(BODY.into()).unwrap();
+            assert_eq!(intake.article().unwrap_err().rejection().code(), "unprocessable");
+        }
+        assert_eq!(kept.len(), 5);
     }
 }

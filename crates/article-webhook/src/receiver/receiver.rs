@@ -8,9 +8,10 @@ use subtle::ConditionallySelectable;
 
 use super::{
     Envelope, Headers, ReceiverBuilder,
+    body_budget::{BodyBudget, BudgetReservation},
     content_headers::{declared_length, is_json, is_unencoded},
+    envelope::Sender,
     headers::{Repeated, single},
-    sender::Sender,
     settings::Settings,
 };
 use crate::{
@@ -22,8 +23,8 @@ use crate::{
 
 /// Decides from the headers alone whether a request is a delivery of the service.
 ///
-/// A receiver knows the accepted tokens, the limit of a body and the names of the headers. It always has
-/// at least one token. A clone is cheap and shares the tokens with its original.
+/// A receiver knows the accepted tokens, the limits of bodies and the names of the headers. It always has
+/// at least one token. A clone is cheap and shares the tokens and the budget of bodies with its original.
 ///
 /// ```
 /// use article_webhook::{AuthToken, Receiver};
@@ -42,6 +43,7 @@ pub struct Receiver(Arc<Shared>);
 
 struct Shared {
     targets: RwLock<Arc<[Target]>>,
+    body_budget: Arc<BodyBudget>,
     settings: Settings,
     refusals: log::Refusals,
 }
@@ -62,6 +64,7 @@ impl Receiver {
         targets.0.iter().for_each(log::short_token);
         Self(Arc::new(Shared {
             targets: RwLock::new(targets.0.into()),
+            body_budget: BodyBudget::new(settings.body_budget),
             settings,
             refusals: log::Refusals::default(),
         }))
@@ -114,6 +117,12 @@ impl Receiver {
         self.0.settings.body_limit.0
     }
 
+    /// How long a body may take to arrive before the answer is 408.
+    #[must_use]
+    pub fn body_deadline(&self) -> Duration {
+        self.0.settings.body_deadline
+    }
+
     /// How long a sink may take before the answer is 503.
     #[must_use]
     pub fn sink_deadline(&self) -> Duration {
@@ -147,6 +156,7 @@ impl Receiver {
             .map_err(|rejection| Refused::new(rejection, known_job_id.clone(), unread_body()))?;
         Ok(Envelope {
             body_limit: settings.body_limit,
+            reservation: BudgetReservation::new(&self.0.body_budget),
             unknown_events: settings.unknown_events,
             sender,
             event,

@@ -7,6 +7,8 @@ use super::body_limit::BodyLimit;
 /// What a [`ReceiverBuilder`](super::ReceiverBuilder) sets.
 pub(crate) struct Settings {
     pub(crate) body_limit: BodyLimit,
+    pub(crate) body_budget: usize,
+    pub(crate) body_deadline: Duration,
     pub(crate) event_header: HeaderName,
     pub(crate) job_id_header: HeaderName,
     pub(crate) strict: bool,
@@ -18,6 +20,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             body_limit: BodyLimit(8 << 20),
+            body_budget: 64 << 20,
+            body_deadline: Duration::from_secs(30),
             event_header: HeaderName::from_static("x-service-event"),
             job_id_header: HeaderName::from_static("x-service-job-id"),
             strict: false,

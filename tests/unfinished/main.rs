@@ -1,0 +1,81 @@
+//! A thousand senders with the token who begin a body and never end it. Each server is a child process of this
+//! program, so that its memory can be measured: all of them together must stay within the receiver's budget.
+
+#![allow(clippy::print_stdout)] // a program writes to its terminal
+
+mod crowd;
+mod server;
+
+use std::{thread, time::Duration};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use server::{Budget, Framework, Server};
+
+const MIB: u64 = 1 << 20;
+
+/// The default budget of a receiver.
+const BUDGET: u64 = 64 * MIB;
+
+/// The most memory that so many connections may take. A body that grows has room for as much again, and is copied
+/// when that is used up. The buffers of a connection come on top: actix-web reads up to 128 KiB ahead.
+fn most(connections: u64) -> u64 {
+    2 * BUDGET + connections * (160 << 10)
+}
+
+fn main() {
+    if let Some((framework, budget)) = server::from_args() {
+        server::serve(framework, budget);
+        return;
+    }
+    raise_the_limit_of_open_files();
+    for framework in Framework::ALL {
+        a_thousand_unfinished_bodies_stay_within_the_budget(framework);
+    }
+    planted_without_a_budget_they_do_not();
+}
+
+fn raise_the_limit_of_open_files() {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let enough = maximum.is_none_or(|maximum| maximum >= 4_096);
+    assert!(enough, "a thousand connections need 4096 open files: raise the limit, `ulimit -Hn`");
+    setrlimit(Resource::Nofile, Rlimit { current: maximum.or(Some(4_096)), maximum })
+        .expect("a limit may be raised to its maximum");
+}
+
+/// Each sends 1 MiB of 8, which is 1,000 MiB.
+fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
+    let server = Server::start(framework, Budget::Default);
+    let before = server.peak_memory();
+    let crowd = crowd::gather(server.address, 1_000, 900);
+    let grown = server.peak_memory() - before;
+    let refused = crowd.refused;
+    println!(
+        "unfinished: {framework:?}: 1000 bodies of 8 MiB, 1 MiB of each sent: {refused} refused, \
+         {} MiB more memory at its peak",
+        grown / MIB,
+    );
+    // Less than the budget in memory would mean that the senders did not fill it.
+    assert!(grown > BUDGET / 2, "{framework:?}: {grown} bytes: this shows nothing");
+    assert!(grown < most(1_000), "{framework:?}: {grown} bytes");
+    assert!(refused >= 900, "{framework:?}: only {refused} senders were refused");
+
+    assert!(!crowd::is_stored(server.address), "{framework:?}: the budget is not used up");
+    drop(crowd);
+    // The server notices in a moment that the senders are gone.
+    let is_released = (0..50).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        crowd::is_stored(server.address)
+    });
+    assert!(is_released, "{framework:?}: the budget is not released");
+}
+
+/// Without a budget the same measure shows a memory that grows with the senders.
+fn planted_without_a_budget_they_do_not() {
+    let server = Server::start(Framework::Axum, Budget::None);
+    let before = server.peak_memory();
+    let crowd = crowd::gather(server.address, 300, 0);
+    let grown = server.peak_memory() - before;
+    println!("unfinished: without a budget: 300 bodies: {} MiB more memory", grown / MIB);
+    assert_eq!(crowd.refused, 0);
+    assert!(grown > most(300), "{grown} bytes: the measure does not see bodies");
+}
