@@ -1,9 +1,10 @@
 //! A small blog: stores each article before the service is answered, and shows them as web pages.
 //!
-//! The articles are files in `ARTICLE_BLOG_DIR`, or else in `blog-articles`.
+//! The articles are files in `ARTICLE_BLOG_DIR`, or else in `blog-articles`. Browsers load images only from
+//! the origins in `ARTICLE_BLOG_IMAGES`, as in `ARTICLE_BLOG_IMAGES='https://cdn.example'`, or else none.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program writes to the terminal
 
-use std::{env, io, process::exit};
+use std::{env, io, process::exit, sync::Arc};
 
 use article_webhook_axum::{AuthToken, Receiver, receive};
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
@@ -11,24 +12,30 @@ use axum::{
     Router,
     extract::{Path, State},
     http::{
-        StatusCode,
-        header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+        HeaderValue, StatusCode,
+        header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
     },
     middleware::map_response,
     response::{IntoResponse, Response},
     routing::{any, get},
 };
 use maud::Markup;
-use tokio::{net::TcpListener, task::spawn_blocking};
+use tokio::{net::TcpListener, sync::Semaphore, task::spawn_blocking};
 
 use crate::store::Store;
 
 mod pages;
 mod store;
 
-/// Sent with every page. If the sanitiser ever misses a script, the browser will not run it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src http: https:; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// How many pages are rendered at a time, because each takes the memory of its articles.
+const PAGES_AT_A_TIME: usize = 4;
+
+/// What the pages are made from.
+#[derive(Clone)]
+struct Blog {
+    store: Store,
+    rendering: Arc<Semaphore>,
+}
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
@@ -41,15 +48,31 @@ async fn main() -> io::Result<()> {
         exit(2)
     });
 
+    let images = env::var("ARTICLE_BLOG_IMAGES").unwrap_or_default();
+    let policy = policy(&images).unwrap_or_else(|| {
+        eprintln!("error: ARTICLE_BLOG_IMAGES must be origins, as in https://cdn.example");
+        exit(2)
+    });
+
     let style = ([(CONTENT_TYPE, "text/css")], include_str!("style.css"));
-    let with_policy = async |page: Response| ([(CONTENT_SECURITY_POLICY, POLICY)], page);
+    let headers = [
+        (CONTENT_SECURITY_POLICY, policy),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        // A link does not tell its target which page it is on.
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    let blog = Blog { store: store.clone(), rendering: Arc::new(Semaphore::new(PAGES_AT_A_TIME)) };
     let app = Router::new()
-        .route("/", get(list))
+        .route("/", get(async |blog| list(blog, Path(1)).await))
+        .route("/pages/{number}", get(list))
         .route("/articles/{key}", get(article))
         .route("/style.css", get(style))
-        .fallback(async || page(|| Ok(None)).await)
-        .layer(map_response(with_policy))
-        .with_state(store.clone())
+        .fallback(async || not_found())
+        .layer(map_response(move |page: Response| {
+            let headers = headers.clone();
+            async { (headers, page) }
+        }))
+        .with_state(blog)
         .route("/webhooks/articles", any(receive(receiver, store)));
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
@@ -60,25 +83,59 @@ async fn main() -> io::Result<()> {
     axum::serve(listener, app).await
 }
 
-async fn list(State(store): State<Store>) -> Response {
-    page(move || Ok(Some(pages::list(&store.newest_first()?)))).await
-}
-
-async fn article(State(store): State<Store>, Path(key): Path<String>) -> Response {
-    page(move || Ok(store.entry(key)?.map(|entry| pages::article(&entry)))).await
-}
-
-/// Reads and renders on a thread that may block, because files and the sanitiser block.
-async fn page(render: impl FnOnce() -> io::Result<Option<Markup>> + Send + 'static) -> Response {
-    let rendered = spawn_blocking(render).await.map_err(io::Error::from);
-    let (status, message) = match rendered.flatten() {
-        Ok(Some(page)) => return page.into_response(),
-        Ok(None) => (StatusCode::NOT_FOUND, "There is no such page."),
-        Err(error) => {
-            eprintln!("cannot show a page: {error}");
-            let message = "The articles cannot be read now.";
-            (StatusCode::INTERNAL_SERVER_ERROR, message)
-        }
+/// If the sanitiser ever misses a script, the browser will not run it. An image tells its server who reads the page,
+/// so it is loaded from these origins only.
+fn policy(images: &str) -> Option<HeaderValue> {
+    let is_origin = |origin: &str| {
+        let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        let is_part = |byte| matches!(byte, b'.' | b'-' | b':') || u8::is_ascii_alphanumeric(&byte);
+        host.is_some_and(|host| !host.is_empty() && host.bytes().all(is_part))
     };
-    (status, pages::message(message)).into_response()
+    if !images.split_whitespace().all(is_origin) {
+        return None;
+    }
+    let images = if images.trim().is_empty() { "'none'" } else { images.trim() };
+    let policy = format!(
+        "default-src 'none'; style-src 'self'; img-src {images}; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::try_from(policy).ok()
+}
+
+async fn list(State(blog): State<Blog>, Path(number): Path<usize>) -> Response {
+    let store = blog.store.clone();
+    blog.page(move || Ok(store.newest_first(number)?.map(|page| pages::list(&page)))).await
+}
+
+async fn article(State(blog): State<Blog>, Path(key): Path<String>) -> Response {
+    let store = blog.store.clone();
+    blog.page(move || Ok(store.entry(key)?.map(|entry| pages::article(&entry)))).await
+}
+
+impl Blog {
+    /// Reads and renders on a thread that may block, because files and the sanitiser block.
+    async fn page(
+        self,
+        render: impl FnOnce() -> io::Result<Option<Markup>> + Send + 'static,
+    ) -> Response {
+        let permit = self.rendering.acquire_owned().await.expect("it is never closed");
+        let rendered = spawn_blocking(move || {
+            let rendered = render();
+            drop(permit);
+            rendered
+        });
+        match rendered.await.map_err(io::Error::from).flatten() {
+            Ok(Some(page)) => page.into_response(),
+            Ok(None) => not_found(),
+            Err(error) => {
+                eprintln!("cannot show a page: {error}");
+                let message = pages::message("The articles cannot be read now.");
+                (StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
+            }
+        }
+    }
+}
+
+fn not_found() -> Response {
+    (StatusCode::NOT_FOUND, pages::message("There is no such page.")).into_response()
 }

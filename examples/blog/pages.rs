@@ -1,9 +1,14 @@
 use article_webhook_axum::Article;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::store::Entry;
+use crate::store::{Entry, Page};
 
-pub(crate) fn list(entries: &[Entry]) -> Markup {
+/// The sanitiser's time grows with the square of the depth of the elements, so their number is limited. An
+/// article of 3000 words has some hundreds.
+const MAX_ELEMENTS: usize = 10_000;
+
+pub(crate) fn list(page: &Page) -> Markup {
+    let Page { number, entries, is_last } = page;
     let content = html! {
         h1 { "Articles" }
         @if entries.is_empty() {
@@ -26,6 +31,10 @@ pub(crate) fn list(entries: &[Entry]) -> Markup {
                 }
             }
         }
+        nav {
+            @if *number > 1 { a href={ "/pages/" (number - 1) } { "← Newer" } " " }
+            @if !is_last { a href={ "/pages/" (number + 1) } { "Older →" } }
+        }
     };
     frame("Articles", None, &content)
 }
@@ -45,6 +54,9 @@ pub(crate) fn article(entry: &Entry) -> Markup {
         }
     };
     let article = &result.article;
+    if article.html.as_untrusted_str().matches('<').count() > MAX_ELEMENTS {
+        return message("This article has too many elements to be shown.");
+    }
     // The only HTML from outside that is not escaped.
     let body = article.html.sanitized();
     let content = html! {

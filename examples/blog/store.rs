@@ -15,6 +15,16 @@ use tokio::task::spawn_blocking;
 #[derive(Clone)]
 pub(crate) struct Store(Arc<Path>);
 
+/// How many articles are on one page of the list.
+const ON_A_PAGE: usize = 20;
+
+/// A page of the list.
+pub(crate) struct Page {
+    pub(crate) number: usize,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) is_last: bool,
+}
+
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) result: Result<ArticleResult, DecodeError>,
@@ -29,9 +39,13 @@ impl Store {
         Ok(Self(directory.into()))
     }
 
-    /// Every delivery, including those that this version cannot decode. It reads all files, which is
-    /// fast enough for hundreds of articles; for thousands, keep an index.
-    pub(crate) fn newest_first(&self) -> io::Result<Vec<Entry>> {
+    /// A page of the deliveries, including those that this version cannot decode. It reads the names of all
+    /// files, which is fast enough for thousands of articles; for more, keep an index.
+    pub(crate) fn newest_first(&self, number: usize) -> io::Result<Option<Page>> {
+        let Some(before) = number.checked_sub(1).and_then(|pages| pages.checked_mul(ON_A_PAGE))
+        else {
+            return Ok(None);
+        };
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.0)? {
             let file = file?;
@@ -40,9 +54,16 @@ impl Store {
                 entries.push((file.metadata()?.modified()?, name));
             }
         }
+        if number > 1 && entries.len() <= before {
+            return Ok(None);
+        }
+        let is_last = entries.len() - before <= ON_A_PAGE;
         entries.sort();
         let names = entries.into_iter().rev().map(|(_arrived, name)| name);
-        names.filter_map(|name| self.entry(name).transpose()).collect()
+        let names = names.skip(before).take(ON_A_PAGE);
+        let entries: io::Result<_> =
+            names.filter_map(|name| self.entry(name).transpose()).collect();
+        Ok(Some(Page { number, entries: entries?, is_last }))
     }
 
     /// The key comes from a URL and becomes a file name, so it must be one that this store made.

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use article_webhook::{
-    ArticleResult, DecodeError, Delivery, Kind, Receiver, Refused, Rejection, fixture,
+    ArticleResult, DecodeError, Delivery, Kind, Receiver, Refused, Rejection, SocialPosts, fixture,
 };
 use bytes::Bytes;
 use jiter::JsonValue;
@@ -109,7 +109,9 @@ pub fn every_reader_reads_alike(subject: &Subject, body: &[u8]) {
     // Numbers on the border of what an f64 holds are rounded in as many ways as there are readers.
     let border = other.as_ref().is_some_and(|other| json::vastest(other) > 1.7e308);
     // With numbers of arbitrary precision, an object with this key cannot be told from a number.
-    if border || body.windows(NUMBER.len()).any(|part| part == NUMBER) {
+    // Of very many keys, not all are compared with each other.
+    let many = other.as_ref().is_some_and(json::has_many_keys);
+    if border || many || body.windows(NUMBER.len()).any(|part| part == NUMBER) {
         return;
     }
     let expected = match &other {
@@ -172,6 +174,10 @@ pub fn what_decodes_says_the_same_as_the_json(subject: &Subject, body: &[u8]) {
     same(&json["url"], image.and_then(|image| image.url.as_deref()), Value::as_str);
     same(&json["alt_text"], image.and_then(|image| image.alt_text.as_deref()), Value::as_str);
     let (json, posts) = (&value["social_posts"], &result.social_posts);
+    // A value has at least two bytes. Posts of more than 4096 values are missing.
+    if body.len() > 2 * 4096 && *posts == SocialPosts::default() {
+        return;
+    }
     for (json, posts) in [(&json["linkedin"], &posts.linkedin), (&json["x"], &posts.x)] {
         let found = posts.iter().map(|post| post.json());
         assert!(json.as_array().into_iter().flatten().eq(found), "{json} was lost");
@@ -182,13 +188,13 @@ fn float(number: Option<&Number>) -> Option<f64> {
     number.and_then(Number::as_f64)
 }
 
+/// A value of another kind than documented is missing.
 fn same<'a, T: PartialEq + Debug + Copy>(
     json: &'a Value,
     found: Option<T>,
     read: impl FnOnce(&'a Value) -> Option<T>,
 ) {
     assert_eq!(found, read(json));
-    assert!(found.is_some() || json.is_null(), "{json} was lost");
 }
 
 /// What was decoded can be encoded, and says the same when it is decoded again.
@@ -207,7 +213,7 @@ pub fn what_was_decoded_can_be_encoded_and_decoded_again(subject: &Subject, body
     assert_eq!((subject.decode)(&encoded).as_ref(), Ok(&result));
 }
 
-/// A body without drift has no field that the document does not name.
+/// A body without drift has no field that the document does not name. Of many such fields, some are named.
 ///
 /// # Panics
 ///
@@ -219,8 +225,14 @@ pub fn drift_names_what_the_document_does_not(subject: &Subject, body: &[u8]) {
     let value: Value = serde_json::from_slice(body).expect("a delivery is well-formed JSON");
     let known = ["job_id", "status", "article", "featured_image", "social_posts", "credits_used"];
     let entries = value.as_object().into_iter().flatten();
+    let new: Vec<_> = entries.filter(|(key, _)| !known.contains(&key.as_str())).collect();
     let drift = delivery.drift();
-    for (key, value) in entries.filter(|(key, _)| !known.contains(&key.as_str())) {
+    let are_more = new.len() > 64 || new.iter().any(|(key, _)| key.len() > 128);
+    assert_eq!(
+        drift.iter().any(|drift| drift.path.is_empty() && drift.expected.is_some()),
+        are_more
+    );
+    for (key, value) in new.into_iter().filter(|_| !are_more) {
         let found = drift.iter().find(|drift| drift.path == *key && drift.expected.is_none());
         assert_eq!(found.map(|drift| drift.found), Some(kind(value)), "{key}");
     }

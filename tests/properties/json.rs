@@ -25,9 +25,22 @@ pub(super) fn values<'a>(
 
 /// Whether an object that the document describes has a key twice.
 pub(super) fn repeats_a_key(value: &JsonValue<'_>) -> bool {
+    repeats(value) || parts(value).any(repeats)
+}
+
+/// The objects inside a result that the document describes.
+fn parts<'a>(value: &'a JsonValue<'a>) -> impl Iterator<Item = &'a JsonValue<'a>> {
     let parts = ["article", "featured_image", "social_posts"];
-    let mut parts = parts.iter().flat_map(|part| values(value, part));
-    repeats(value) || parts.any(repeats)
+    parts.into_iter().flat_map(|part| values(value, part))
+}
+
+/// Whether an object that the document describes has more keys than are searched for a repeated one.
+pub(super) fn has_many_keys(value: &JsonValue<'_>) -> bool {
+    let has_many = |value: &JsonValue<'_>| match value {
+        JsonValue::Object(entries) => entries.len() > 1024,
+        _ => false,
+    };
+    has_many(value) || parts(value).any(has_many)
 }
 
 fn repeats(value: &JsonValue<'_>) -> bool {

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use article_webhook::JobId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::{Host, Url};
@@ -8,7 +10,7 @@ use crate::error::{Error, Kind};
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Where the service is: scheme, host, and the path before `/v1`.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct BaseUrl(Url);
 
 /// To which hosts the key may be sent without TLS.
@@ -62,6 +64,12 @@ impl BaseUrl {
         url.set_path(&whole);
         // A path that the parser changed would be another call.
         if url.path() != whole { Err(Error::new(Kind::Path)) } else { Ok(url) }
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.0.as_str(), f)
     }
 }
 

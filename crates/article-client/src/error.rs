@@ -83,7 +83,7 @@ impl Error {
     }
 
     /// Where more credits can be bought, from [`credits_exhausted`](ErrorCode::CreditsExhausted). The text comes from
-    /// outside and need not be a URL.
+    /// outside, need not be a URL, and ends after 2048 characters.
     #[must_use]
     pub fn upgrade_url(&self) -> Option<&str> {
         self.service()?.upgrade_url.as_deref()
@@ -101,7 +101,8 @@ impl Error {
         self.service()?.credits_refunded
     }
 
-    /// How long to wait before another call, from the `Retry-After` header.
+    /// How long to wait before another call, from the `Retry-After` header: at most one hour, because the value comes
+    /// from outside.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.cause() {

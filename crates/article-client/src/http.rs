@@ -7,3 +7,5 @@ mod transport;
 
 pub use builder::ClientBuilder;
 pub use client::Client;
+pub(crate) use response::shown;
+pub(crate) use transport::MAX_SHORT_BODY;

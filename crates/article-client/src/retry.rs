@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::{Error, error::Kind};
 
@@ -32,22 +32,29 @@ pub(crate) fn backoff(Pauses { first, longest }: Pauses) -> ExponentialBuilder {
     ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).with_jitter()
 }
 
-/// Repeats a call while `may_repeat` accepts its error.
+/// Repeats a call while `may_repeat` accepts its error and the deadline allows another pause. Each attempt is given
+/// the time that is left.
 pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
     pauses: Pauses,
-    mut call: impl FnMut() -> F,
+    deadline: Duration,
+    mut call: impl FnMut(Duration) -> F,
     may_repeat: impl Fn(&Error) -> bool,
 ) -> Result<T, Error> {
+    let start = Instant::now();
     let mut pauses = backoff(pauses).with_max_times(REPEATS).build();
     loop {
-        let error = match call().await {
+        let error = match call(deadline.saturating_sub(start.elapsed())).await {
             Err(error) if may_repeat(&error) => error,
             result => return result,
         };
         let Some(pause) = pauses.next() else {
             return Err(error);
         };
-        sleep(pause_after(&error, pause)).await;
+        let pause = pause_after(&error, pause);
+        if start.elapsed().saturating_add(pause) >= deadline {
+            return Err(error);
+        }
+        sleep(pause).await;
     }
 }
 
@@ -58,9 +65,9 @@ pub(crate) fn pause_after(error: &Error, pause: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
-
     use super::*;
+
+    const DEADLINE: Duration = Duration::from_secs(120);
 
     const PAUSES: Pauses =
         Pauses { first: Duration::from_millis(500), longest: Duration::from_secs(8) };
@@ -73,11 +80,12 @@ mod tests {
     /// The number of calls when each one fails like this, and the seconds until the last.
     async fn failing_calls(retry_after: Option<u64>) -> (u32, f64) {
         let (start, mut calls) = (Instant::now(), 0);
-        let call = || {
+        let call = |left| {
             calls += 1;
+            assert_eq!(left, DEADLINE - start.elapsed());
             async { Err::<(), _>(busy(retry_after)) }
         };
-        let error = retry(PAUSES, call, Error::is_transient).await.unwrap_err();
+        let error = retry(PAUSES, DEADLINE, call, Error::is_transient).await.unwrap_err();
         assert_eq!(error.status(), Some(503));
         (calls, start.elapsed().as_secs_f64())
     }
@@ -105,18 +113,26 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_endless_retry_after_is_limited() {
-        let (_, seconds) = failing_calls(Some(u64::MAX)).await;
-        assert!((180.0..180.1).contains(&seconds), "{seconds}");
+        let (calls, seconds) = failing_calls(Some(u64::MAX)).await;
+        assert_eq!(calls, 2);
+        assert!((60.0..60.1).contains(&seconds), "{seconds}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_pause_ends_after_the_deadline() {
+        let (calls, seconds) = failing_calls(Some(45)).await;
+        assert_eq!(calls, 3);
+        assert!((90.0..90.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_permanent_error_is_not_repeated() {
         let mut calls = 0;
-        let call = || {
+        let call = |_| {
             calls += 1;
             async { Err::<(), _>(Error::new(Kind::OtherJob)) }
         };
-        assert!(retry(PAUSES, call, Error::is_transient).await.is_err());
+        assert!(retry(PAUSES, DEADLINE, call, Error::is_transient).await.is_err());
         assert_eq!(calls, 1);
     }
 }

@@ -53,6 +53,7 @@ macro_rules! store_contract {
                 an_entry_that_has_ended_is_not_claimed,
                 an_entry_is_handed_to_one_worker,
                 a_fence_grows_with_each_claim,
+                a_dropped_claim_is_given_back,
             }
             alone {
                 an_entry_that_was_interrupted_twice_runs_alone,

@@ -6,6 +6,9 @@
 //! objects. In objects with known fields a repeated key is refused as well, because two parsers may
 //! disagree about which of the two values counts.
 //!
+//! Memory is bounded by the length of the body, whatever its shape: strings are copied once, and what takes
+//! many times its length in the body (values that are kept as JSON, unknown keys) is limited by count.
+//!
 //! A value of an unexpected kind is not an error of this pass: it becomes [`Found::OtherKind`], and the
 //! caller decides. One pass thus distinguishes malformed bodies from bodies with unexpected values.
 
@@ -13,6 +16,7 @@ mod found;
 mod from_json;
 mod key;
 mod kind;
+mod limits;
 mod object;
 mod parse;
 mod standard_types;

@@ -1,6 +1,6 @@
 use std::{fs, path::Path, process::Stdio};
 
-use article_webhook_axum::fixture::DeliveryRequest;
+use article_webhook_axum::fixture::{self, DeliveryRequest};
 use serde_json::json;
 
 use crate::program::{Program, command};
@@ -76,14 +76,68 @@ fn harmful_html_is_not_shown() {
 fn every_page_forbids_scripts() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    let policy = "\r\ncontent-security-policy: default-src 'none'; style-src 'self'; img-src http: https:; \
-                  base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n";
+    let headers = [
+        "\r\ncontent-security-policy: default-src 'none'; style-src 'self'; img-src 'none'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n",
+        "\r\nx-content-type-options: nosniff\r\n",
+        "\r\nreferrer-policy: no-referrer\r\n",
+    ];
     for (path, status) in [("/", 200), ("/style.css", 200), ("/articles/none", 404), ("/none", 404)]
     {
         let page = blog.get(path);
         assert_eq!(page.status, status, "{path}");
-        assert!(page.head.contains(policy), "{path}: {}", page.head);
+        for header in headers {
+            assert!(page.head.contains(header), "{path}: {}", page.head);
+        }
     }
+}
+
+#[test]
+fn images_are_loaded_from_the_given_origins_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let with_images = |images: &str| {
+        let mut command = command("blog");
+        command.env("ARTICLE_BLOG_DIR", directory.path()).env("ARTICLE_BLOG_IMAGES", images);
+        command
+    };
+    let blog = Program::run(&mut with_images("https://cdn.example.com http://127.0.0.1:3001"));
+    let head = blog.get("/").head;
+    assert!(head.contains("; img-src https://cdn.example.com http://127.0.0.1:3001; "), "{head}");
+
+    for images in ["*", "https:", "cdn.example.com", "https://a; script-src *", "https://a/b"] {
+        let mut command = with_images(images);
+        let command = command.env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN);
+        let ended = command.output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{images}");
+        let error = String::from_utf8_lossy(&ended.stderr);
+        assert!(error.contains("ARTICLE_BLOG_IMAGES must be origins"), "{error}");
+    }
+}
+
+#[test]
+fn a_page_lists_twenty_articles() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    for number in 0..21 {
+        blog.deliver(&DeliveryRequest::complete().job_id(&format!("job_{number}")));
+    }
+    let articles = |path| blog.get(path).body.matches("href=\"/articles/").count();
+    assert_eq!((articles("/"), articles("/pages/1"), articles("/pages/2")), (20, 20, 1));
+    assert!(blog.get("/").body.contains("href=\"/pages/2\""));
+    assert!(!blog.get("/pages/2").body.contains("href=\"/pages/3\""));
+    for path in ["/pages/0", "/pages/3", "/pages/18446744073709551615"] {
+        assert_eq!(blog.get(path).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn an_article_of_very_many_elements_is_not_sanitised() {
+    let directory = tempfile::tempdir().unwrap();
+    let blog = blog(&directory);
+    let article = |elements: usize| json!({"title": "", "html": "<b>".repeat(elements)});
+    blog.deliver(&DeliveryRequest::complete().field("article", article(10_001)));
+    let page = blog.get(link(&blog.get("/").body));
+    assert!(page.body.contains("too many elements to be shown"), "{}", page.body);
 }
 
 #[test]

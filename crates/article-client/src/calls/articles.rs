@@ -2,11 +2,12 @@ use article_webhook::{ArticleResult, JobId};
 use bytes::Bytes;
 use reqwest::Method;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use crate::{
-    Client, Complete, Created, Error, Job, NewArticle, Unfinished,
+    ApiKey, Client, Complete, Created, Error, Job, NewArticle, Unfinished,
     error::{Kind, Malformed},
+    http::{MAX_SHORT_BODY, shown},
     retry::retry,
 };
 
@@ -23,14 +24,13 @@ impl Client {
     /// `generation_failed`), no connection, or an [unknown outcome](Error::is_outcome_unknown).
     pub async fn create_article(&self, article: &NewArticle) -> Result<Created, Error> {
         let body = self.post(ARTICLES, article).await?;
-        let created = object(&body).and_then(|body| {
-            let job_id = body.get("job_id").and_then(Value::as_str);
-            let job_id = job_id.and_then(|id| id.parse().ok());
-            let job_id = job_id.ok_or(Error::new(Kind::Malformed(Malformed::NoJobId)))?;
-            Ok(Created { job_id, body: body.into() })
+        let created = Outline::read(&body).and_then(|outline| {
+            let job_id = outline.job_id().and_then(|id| id.parse().ok());
+            job_id.ok_or(Error::new(Kind::Malformed(Malformed::NoJobId)))
         });
         // The status was a success, so there is a job, but its id is unknown.
-        created.map_err(|error| Error::new(Kind::OutcomeUnknown(error)))
+        let job_id = created.map_err(|error| Error::new(Kind::OutcomeUnknown(error)))?;
+        Ok(Created { job_id, body })
     }
 
     /// Reads a job (service document, section 4: `GET /v1/content/articles/{job_id}`). The call is repeated, with
@@ -42,38 +42,54 @@ impl Client {
     /// response for another job or in another format.
     pub async fn article(&self, job_id: &JobId) -> Result<Job, Error> {
         let url = self.0.base.call(ARTICLES, Some(job_id))?;
-        let call = || self.send(Method::GET, url.clone(), None);
-        let body = retry(self.0.pauses, call, Error::is_transient).await?;
-        decode_job(job_id, body)
+        let call = |left| self.send(Method::GET, url.clone(), None, left);
+        let body = retry(self.0.pauses, self.0.deadline, call, Error::is_transient).await?;
+        decode_job(&self.0.key, job_id, body)
     }
 }
 
-/// The part of a response that says which job it is about and how far the job is.
+/// The part of a response that says which job it is about and how far the job is. Both stay unread: as values, they
+/// could take many times the memory of the response.
 #[derive(Deserialize)]
-struct Outline {
-    job_id: Option<Value>,
-    status: Option<Value>,
+struct Outline<'a> {
+    #[serde(borrow)]
+    job_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
 }
 
-fn decode_job(asked: &JobId, body: Bytes) -> Result<Job, Error> {
-    let malformed = || Error::new(Kind::Malformed(Malformed::Json));
-    if !body.trim_ascii_start().starts_with(b"{") {
-        return Err(malformed()); // serde would accept an array for a struct
+impl<'a> Outline<'a> {
+    fn read(body: &'a [u8]) -> Result<Self, Error> {
+        let malformed = || Error::new(Kind::Malformed(Malformed::Json));
+        if !body.trim_ascii_start().starts_with(b"{") {
+            return Err(malformed()); // serde would accept an array for a struct
+        }
+        serde_json::from_slice(body).map_err(|_| malformed())
     }
-    let outline: Outline = serde_json::from_slice(&body).map_err(|_| malformed())?;
-    if outline.job_id.is_some_and(|id| id != asked.as_str()) {
+
+    fn job_id(&self) -> Option<String> {
+        serde_json::from_str(self.job_id?.get()).ok()
+    }
+
+    fn status(&self) -> Option<String> {
+        serde_json::from_str(self.status?.get()).ok()
+    }
+}
+
+fn decode_job(key: &ApiKey, asked: &JobId, body: Bytes) -> Result<Job, Error> {
+    let outline = Outline::read(&body)?;
+    if outline.job_id.is_some() && outline.job_id().as_deref() != Some(asked.as_str()) {
         return Err(Error::new(Kind::OtherJob));
     }
-    let status = outline.status.as_ref().and_then(Value::as_str);
-    if status != Some("complete") {
-        let status = status.map(str::to_owned);
+    let status = outline.status();
+    if status.as_deref() != Some("complete") {
+        if body.len() > MAX_SHORT_BODY {
+            return Err(Error::new(Kind::TooLarge { limit: MAX_SHORT_BODY }));
+        }
+        let status = status.map(|status| shown(key, &status));
         return Ok(Job::Unfinished(Unfinished { status, body }));
     }
     let result = ArticleResult::from_json(&body)
         .map_err(|error| Error::new(Kind::Malformed(Malformed::Result(error))))?;
     Ok(Job::Complete(Box::new(Complete { result, body })))
-}
-
-fn object(body: &[u8]) -> Result<Map<String, Value>, Error> {
-    serde_json::from_slice(body).map_err(|_| Error::new(Kind::Malformed(Malformed::Json)))
 }

@@ -1,4 +1,5 @@
-use serde::Serialize;
+use bytes::Bytes;
+use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -17,13 +18,13 @@ impl Client {
         &self,
         brand_id: &str,
         targets: &[PublishTarget],
-    ) -> Result<Option<Value>, Error> {
+    ) -> Result<Bytes, Error> {
         #[derive(Serialize)]
         struct Request<'a> {
             brand_id: &'a str,
             targets: &'a [PublishTarget],
         }
-        any_json(&self.post("/v1/config/publish-targets", &Request { brand_id, targets }).await?)
+        any_json(self.post("/v1/config/publish-targets", &Request { brand_id, targets }).await?)
     }
 
     /// Configures the brand, without which no article can be ordered (service document, section 4:
@@ -32,21 +33,20 @@ impl Client {
     /// # Errors
     ///
     /// The errors of the service, no connection, or an [unknown outcome](Error::is_outcome_unknown).
-    pub async fn configure_brand(
-        &self,
-        brand: &Map<String, Value>,
-    ) -> Result<Option<Value>, Error> {
-        any_json(&self.post("/v1/config/brand", brand).await?)
+    pub async fn configure_brand(&self, brand: &Map<String, Value>) -> Result<Bytes, Error> {
+        any_json(self.post("/v1/config/brand", brand).await?)
     }
 }
 
-fn any_json(body: &[u8]) -> Result<Option<Value>, Error> {
+fn any_json(body: Bytes) -> Result<Bytes, Error> {
     if body.trim_ascii().is_empty() {
-        return Ok(None);
+        return Ok(Bytes::new());
     }
-    let value = serde_json::from_slice(body);
-    // The status was a success, so the call was carried out.
-    let unreadable =
-        |_| Error::new(Kind::OutcomeUnknown(Error::new(Kind::Malformed(Malformed::Json))));
-    value.map(Some).map_err(unreadable)
+    match serde_json::from_slice(&body) {
+        Ok(IgnoredAny) => Ok(body),
+        // The status was a success, so the call was carried out.
+        Err(_) => {
+            Err(Error::new(Kind::OutcomeUnknown(Error::new(Kind::Malformed(Malformed::Json)))))
+        }
+    }
 }

@@ -14,9 +14,9 @@ impl Client {
         let url = self.0.base.call(path, None)?;
         let request = serde_json::to_vec(request).expect("its keys are strings");
         let request = Bytes::from(request);
-        let call = || self.send(Method::POST, url.clone(), Some(request.clone()));
+        let call = |left| self.send(Method::POST, url.clone(), Some(request.clone()), left);
         let may_repeat = |error: &Error| error.is_transient() && was_not_carried_out(error);
-        let response = retry(self.0.pauses, call, may_repeat).await;
+        let response = retry(self.0.pauses, self.0.deadline, call, may_repeat).await;
         response.map_err(|error| {
             if was_not_carried_out(&error) {
                 error

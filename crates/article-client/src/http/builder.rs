@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use reqwest::{
     header::{AUTHORIZATION, HeaderMap},
@@ -28,7 +28,7 @@ use crate::{
 /// assert_eq!(error.to_string(), "the timeout must be over 0 s");
 /// # Ok::<(), article_client::KeyError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct ClientBuilder {
     key: ApiKey,
@@ -36,6 +36,7 @@ pub struct ClientBuilder {
     plain_http: PlainHttp,
     connect_timeout: Duration,
     timeout: Duration,
+    deadline: Duration,
     body_limit: usize,
     pauses: Pauses,
     user_agent: String,
@@ -49,6 +50,7 @@ impl ClientBuilder {
             plain_http: PlainHttp::LoopbackOnly,
             connect_timeout: Duration::from_secs(5),
             timeout: Duration::from_secs(30),
+            deadline: Duration::from_secs(120),
             body_limit: 16 << 20,
             pauses: Pauses { first: Duration::from_millis(500), longest: Duration::from_secs(8) },
             user_agent: concat!("article-client/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -70,7 +72,14 @@ impl ClientBuilder {
         Self { timeout, ..self }
     }
 
+    /// How long one call may take, with its repetitions and pauses: 2 minutes unless set. A call whose next pause would
+    /// end later returns its last error at once.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
     /// The limit for a response with an article, in bytes: 16 MiB unless set. For other responses it is at most 1 MiB.
+    /// A response and its article take at most about four times its length in memory, and a few MiB.
     pub fn body_limit(self, body_limit: usize) -> Self {
         Self { body_limit, ..self }
     }
@@ -102,7 +111,6 @@ impl ClientBuilder {
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, self.key.header())]))
             .user_agent(self.user_agent)
             .connect_timeout(self.connect_timeout)
-            .timeout(self.timeout)
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false);
@@ -115,6 +123,8 @@ impl ClientBuilder {
             http,
             base,
             key: self.key,
+            timeout: self.timeout,
+            deadline: self.deadline,
             body_limit: self.body_limit,
             pauses: self.pauses,
         })))
@@ -128,10 +138,28 @@ impl ClientBuilder {
         if self.timeout.is_zero() {
             return setting("the timeout must be over 0 s");
         }
+        if self.deadline.is_zero() {
+            return setting("the deadline must be over 0 s");
+        }
         if self.body_limit == 0 {
             return setting("the body_limit must be at least 1 byte");
         }
         self.pauses.validate()
+    }
+}
+
+/// Without the key, and without a base URL that holds credentials.
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base_url = BaseUrl::new(&self.base_url, self.plain_http).ok();
+        f.debug_struct("ClientBuilder")
+            .field("base_url", &base_url)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("timeout", &self.timeout)
+            .field("deadline", &self.deadline)
+            .field("body_limit", &self.body_limit)
+            .field("pauses", &self.pauses)
+            .finish_non_exhaustive()
     }
 }
 
@@ -154,6 +182,7 @@ mod tests {
                 "the connect_timeout must be over 0 s",
             ),
             (error(|it| it.timeout(Duration::ZERO)), "the timeout must be over 0 s"),
+            (error(|it| it.deadline(Duration::ZERO)), "the deadline must be over 0 s"),
             (error(|it| it.body_limit(0)), "the body_limit must be at least 1 byte"),
             (
                 error(|it| it.pauses(Duration::from_secs(2), Duration::from_secs(1))),
@@ -177,5 +206,17 @@ mod tests {
         let builder = Client::builder(key, "https://service.example");
         let shown = format!("{builder:?} {:?}", builder.clone().build().unwrap());
         assert!(!shown.contains("5f2b9c0e7a1d4e38"), "{shown}");
+        assert!(shown.contains("https://service.example"), "{shown}");
+    }
+
+    #[test]
+    fn a_password_in_the_base_url_is_not_shown() {
+        for base in
+            ["https://user:pass-word@service.example", "http://user:pass-word@", "pass-word"]
+        {
+            let builder = Client::builder(ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap(), base);
+            let shown = format!("{builder:?} {:?}", builder.clone().build().unwrap_err());
+            assert!(!shown.contains("pass-word"), "{shown}");
+        }
     }
 }

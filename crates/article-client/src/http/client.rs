@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::builder::ClientBuilder;
 use crate::{ApiKey, Error, base_url::BaseUrl, retry::Pauses};
@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) http: reqwest::Client,
     pub(crate) base: BaseUrl,
     pub(crate) key: ApiKey,
+    pub(crate) timeout: Duration,
+    pub(crate) deadline: Duration,
     pub(crate) body_limit: usize,
     pub(crate) pauses: Pauses,
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::{Method, header::CONTENT_TYPE};
 use url::Url;
@@ -8,20 +10,20 @@ use super::{
 };
 use crate::error::{Error, Kind};
 
-/// The limit for a response without an article, in bytes. Such a response becomes JSON values, which take many times
-/// its length.
-const MAX_SHORT_BODY: usize = 1 << 20;
+/// The limit for a response without an article, in bytes.
+pub(crate) const MAX_SHORT_BODY: usize = 1 << 20;
 
 impl Client {
-    /// One attempt at a call. Returns the body of a successful response.
+    /// One attempt at a call, which may take as long as is `left`. Returns the body of a successful response.
     pub(crate) async fn send(
         &self,
         method: Method,
         url: Url,
         body: Option<Bytes>,
+        left: Duration,
     ) -> Result<Bytes, Error> {
         let may_be_long = body.is_none();
-        let mut request = self.0.http.request(method, url);
+        let mut request = self.0.http.request(method, url).timeout(self.0.timeout.min(left));
         if let Some(body) = body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }

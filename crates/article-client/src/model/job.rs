@@ -2,7 +2,6 @@ use std::fmt;
 
 use article_webhook::{ArticleResult, JobId};
 use bytes::Bytes;
-use serde_json::Value;
 
 /// A job that the service has accepted.
 ///
@@ -12,13 +11,13 @@ use serde_json::Value;
 ///     created.job_id.to_string()
 /// }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive] // the document defines no more of the response
 pub struct Created {
     /// The id of the job, in its delivery and in calls of the API.
     pub job_id: JobId,
     /// The whole response, a JSON object.
-    pub body: Value,
+    pub body: Bytes,
 }
 
 /// The state of a job.
@@ -68,10 +67,16 @@ pub struct Complete {
 #[derive(Clone)]
 #[non_exhaustive] // the service may report more about a job
 pub struct Unfinished {
-    /// The `status`, if it is a string.
+    /// The `status`, if it is a string: its first 200 characters, without the API key.
     pub status: Option<String>,
     /// The whole response, a JSON object.
     pub body: Bytes,
+}
+
+impl fmt::Debug for Created {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Created").field("job_id", &self.job_id).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for Complete {

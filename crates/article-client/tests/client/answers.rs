@@ -78,6 +78,15 @@ async fn a_response_over_the_limit_is_an_error() {
     assert!(error.to_string().starts_with("the answer is over the limit of 4096 bytes"), "{error}");
     assert!(!error.is_transient());
 
+    // Without an article.
+    let queued = |bytes: usize| {
+        let start = r#"{"job_id":"job_1","status":"queued"}"#;
+        json(200, &[start, &" ".repeat(bytes - start.len())].concat())
+    };
+    assert!(asked(queued(1 << 20)).await.is_ok());
+    let error = asked(queued((1 << 20) + 1)).await.unwrap_err();
+    assert!(error.to_string().contains("over the limit of 1048576 bytes"), "{error}");
+
     // The default limit.
     assert!(asked(article(16 << 20)).await.is_ok());
     assert!(asked(article((16 << 20) + 1)).await.is_err());

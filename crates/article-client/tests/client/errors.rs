@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use article_client::{Error, ErrorCode, NewArticle};
+use article_client::{Error, ErrorCode, Job, NewArticle};
 
 use crate::service::{KEY, Line, Service, answer, cut, json, torn};
 
@@ -140,6 +140,19 @@ async fn a_key_in_an_error_response_is_not_shown() {
         let error = asked(line).await;
         let shown = format!("{error} {error:?} {:?} {:?}", error.message(), error.upgrade_url());
         assert!(!shown.contains("5f2b9c0e7a1d4e38") && shown.contains("(the API key)"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_in_a_status_is_not_shown() {
+    for status in [KEY.to_owned(), format!("{}{KEY}", "x".repeat(190)), KEY.repeat(100)] {
+        let service = Service::start([json(200, &format!(r#"{{"status":"{status}"}}"#))]);
+        let (client, job_id) = (service.client(), "job_1".parse().unwrap());
+        let Ok(Job::Unfinished(job)) = client.article(&job_id).await else { panic!("{status}") };
+        let wait = client.wait(&job_id).deadline(Duration::from_millis(200)).await;
+        let shown = format!("{job:?} {} {0:?}", wait.unwrap_err());
+        assert!(!shown.contains("5f2b9c"), "{shown}");
+        assert!(job.status.unwrap().chars().count() <= 200);
     }
 }
 

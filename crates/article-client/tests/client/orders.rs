@@ -22,7 +22,7 @@ async fn an_order_is_sent_as_the_document_says() {
         NewArticle::new("Shoes").webhook_url("https://shop.example/w").field("n", value!(1));
     let created = client.create_article(&article).await.unwrap();
     assert_eq!(created.job_id.as_str(), "job_1");
-    assert_eq!(created.body["eta"], 30);
+    assert_eq!(created.body, CREATED);
 
     let request = &service.requests()[0];
     assert_eq!(request.first_line, "POST /api/v1/content/articles HTTP/1.1");
@@ -98,7 +98,6 @@ async fn an_order_that_was_refused_is_sent_once() {
     }
 }
 
-/// The response becomes JSON values, which take many times its length.
 #[tokio::test]
 async fn the_response_to_an_order_has_at_most_one_mebibyte() {
     let padded =
@@ -117,8 +116,8 @@ async fn publish_targets_are_sent_as_the_document_says() {
     let target =
         PublishTarget::webhook("shop", "https://shop.example/w", "Bearer 1234567890").unwrap();
     let set = async || client.set_publish_targets("brand_1", std::slice::from_ref(&target)).await;
-    assert_eq!(set().await.unwrap(), Some(value!({"ok": true})));
-    assert_eq!(set().await.unwrap(), None);
+    assert_eq!(set().await.unwrap(), r#"{"ok":true}"#);
+    assert_eq!(set().await.unwrap(), "");
     assert!(set().await.unwrap_err().is_outcome_unknown());
 
     let request = &service.requests()[0];
@@ -135,7 +134,7 @@ async fn a_brand_is_sent_unchanged() {
     let client = service.client();
     let brand = value!({"brand_id": "brand_1", "voice": {"tone": "dry"}});
     let brand = brand.as_object().unwrap();
-    assert_eq!(client.configure_brand(brand).await.unwrap(), None);
+    assert_eq!(client.configure_brand(brand).await.unwrap(), "");
     // The status was a success, so an unreadable body is not a refusal.
     assert!(client.configure_brand(brand).await.unwrap_err().is_outcome_unknown());
     let request = &service.requests()[0];

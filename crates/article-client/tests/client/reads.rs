@@ -1,6 +1,6 @@
 //! Questions change nothing, so they are repeated after transient errors.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use article_client::{Error, Job};
 
@@ -96,9 +96,36 @@ async fn a_retry_after_that_is_not_in_the_future_is_ignored() {
 }
 
 #[tokio::test]
+async fn a_call_ends_at_its_deadline() {
+    // Each attempt takes 400 ms, and four of them 1.6 s.
+    let service = Service::start([Line::Hang(Vec::new())]);
+    let builder = service.builder("").timeout(Duration::from_millis(400));
+    let client = builder.deadline(Duration::from_millis(600)).build().unwrap();
+    let start = Instant::now();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the service did not answer in time");
+    let elapsed = start.elapsed();
+    assert!((500..1500).contains(&elapsed.as_millis()), "{elapsed:?}");
+    assert_eq!(service.count(), 2);
+
+    // The pause that the service asks for is longer than what is left.
+    let service = Service::start([answer(503, "retry-after: 30\r\n", "")]);
+    let client = service.builder("").deadline(Duration::from_secs(20)).build().unwrap();
+    let start = Instant::now();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
 async fn an_error_reports_its_retry_after() {
     let service = Service::start([answer(403, "retry-after: 120\r\n", "")]);
     assert_eq!(ask(&service).await.unwrap_err().retry_after(), Some(Duration::from_secs(120)));
+    for unbounded in ["18446744073709551615", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+        let service = Service::start([answer(403, &format!("retry-after: {unbounded}\r\n"), "")]);
+        let error = ask(&service).await.unwrap_err();
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)), "{unbounded}");
+    }
     let service = Service::start([answer(403, "", "")]);
     assert_eq!(ask(&service).await.unwrap_err().retry_after(), None);
 }

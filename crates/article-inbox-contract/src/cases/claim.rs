@@ -1,12 +1,15 @@
 //! Claims.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, future::poll_fn, task::Poll, time::Duration};
 
 use article_inbox::{
     EntryKey, State,
     store::{Claim, Claims, Outcome, Settled},
 };
-use tokio::task::JoinSet;
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use crate::{
     Subject, Trial,
@@ -195,4 +198,34 @@ pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
     assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);
+}
+
+/// A claim whose future is dropped leases nothing for long, and costs no attempt.
+pub async fn a_dropped_claim_is_given_back(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    // Dropped before the store is done with it, and after.
+    for pause in [0, 50] {
+        let store = trial.store();
+        let mut claim = store.claim(CLAIM);
+        let claimed = poll_fn(|context| match claim.as_mut().poll(context) {
+            Poll::Ready(claims) => Poll::Ready(claims.unwrap().claimed),
+            Poll::Pending => Poll::Ready(Vec::new()),
+        });
+        // It may also have returned.
+        for claimed in claimed.await {
+            trial.settle(claimed.lease, Outcome::Released).await;
+        }
+        sleep(Duration::from_millis(pause)).await;
+        drop(claim);
+        let is_waiting = async {
+            while trial.entry("job_1").await.state != State::Waiting {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(Duration::from_secs(10), is_waiting).await.expect("it waits again");
+        // The claim may only begin now.
+        sleep(Duration::from_millis(50)).await;
+        let entry = trial.entry("job_1").await;
+        assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    }
 }

@@ -28,7 +28,8 @@ pub struct StoreHealth {
     /// The size of the write-ahead log beside the database, in bytes. Up to 64 MiB are kept for reuse. A log that
     /// becomes larger is held by a program that reads for long.
     pub log_bytes: u64,
-    /// Why nothing can be committed now, and what to do. The store goes on by itself once the cause has ended.
+    /// Why nothing can be committed now, and what to do. The store goes on by itself once the cause has ended. After a
+    /// commit that failed, for instance because the disk is full, it says so until another succeeds.
     pub blocked: Option<String>,
     /// Damage that was found since the store was opened, and what was done about it. Each finding is a sentence. The
     /// first 32 are kept; a [check](crate::Inbox::check) finds all.

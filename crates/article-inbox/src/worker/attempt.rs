@@ -45,7 +45,7 @@ pub(super) struct Attempt {
 /// An attempt whose handler has ended or was never started. Its outcome is not stored yet.
 pub(super) struct FinishedAttempt {
     pub(super) entry: LeasedEntry,
-    /// The handler was never started: until the outcome is stored, whoever drops this gives the entry back.
+    /// The handler was never started: dropping this gives the entry back.
     unbegun: Option<Unbegun>,
     /// `None` if the lease was lost.
     result: Option<AttemptResult>,
@@ -110,28 +110,37 @@ impl Attempt {
         FinishedAttempt { entry, unbegun, result, signal, had_thread, in_progress }
     }
 
-    /// Stores the outcome.
-    pub(super) async fn settle(self: Arc<Self>, finished: FinishedAttempt) -> SettledAttempt {
+    /// Stores the outcome. The call of the store begins at once, before the future is polled.
+    pub(super) fn settle(
+        &self,
+        finished: FinishedAttempt,
+    ) -> impl Future<Output = SettledAttempt> + Send + use<> {
         let FinishedAttempt { entry, unbegun, result, signal, in_progress, .. } = finished;
         let lease = entry.lease;
-        let Some(result) = result else {
-            return SettledAttempt { lease, again: None, failed: None, in_progress };
-        };
-        let Settings { attempts, backoff, .. } = &self.settings;
-        let outcome = result.outcome(entry.attempt, *attempts, backoff, fastrand::f64());
-        let again = match outcome {
-            Outcome::Retry { after, .. } | Outcome::Snoozed { after } => Some(after),
-            // If a body came since the claim, the entry waits instead.
-            Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
-                Some(Duration::ZERO)
-            }
-            Outcome::Done | Outcome::Dead { .. } => None,
-        };
-        let failed = entry.settle(&self.store, outcome, signal).await.err();
+        let (mut again, mut settling) = (None, None);
+        if let Some(result) = result {
+            let Settings { attempts, backoff, .. } = &self.settings;
+            let outcome = result.outcome(entry.attempt, *attempts, backoff, fastrand::f64());
+            again = match outcome {
+                Outcome::Retry { after, .. } | Outcome::Snoozed { after } => Some(after),
+                // If a body came since the claim, the entry waits instead.
+                Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
+                    Some(Duration::ZERO)
+                }
+                Outcome::Done | Outcome::Dead { .. } => None,
+            };
+            settling = Some(entry.settle(&self.store, outcome, signal));
+        }
         if let Some(unbegun) = unbegun {
             unbegun.keep();
         }
-        SettledAttempt { lease, again, failed, in_progress }
+        async move {
+            let failed = match settling {
+                Some(settling) => settling.await.err(),
+                None => None,
+            };
+            SettledAttempt { lease, again, failed, in_progress }
+        }
     }
 
     /// How the handler ended; `None` if the lease was lost.

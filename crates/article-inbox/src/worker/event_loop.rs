@@ -2,7 +2,6 @@ use std::{
     collections::HashMap,
     pin::pin,
     sync::Arc,
-    thread,
     time::{Instant, SystemTime},
 };
 
@@ -48,8 +47,6 @@ pub(super) struct EventLoop {
     running: JoinSet<FinishedAttempt>,
     settling: JoinSet<SettledAttempt>,
     signals: HashMap<Lease, watch::Sender<Signal>>,
-    /// The claim that has begun. It goes on when this is dropped, so that what it leases is given back.
-    claiming: Option<StoreCall<NewLeases>>,
     runtime: Handle,
 }
 
@@ -73,7 +70,6 @@ impl EventLoop {
             running: JoinSet::new(),
             settling: JoinSet::new(),
             signals: HashMap::new(),
-            claiming: None,
             runtime: Handle::current(),
         }
     }
@@ -81,6 +77,7 @@ impl EventLoop {
     /// Works until `shutdown`, and then until the attempts that run have ended.
     pub(super) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let mut shutdown = pin!(shutdown);
+        let mut claiming: Option<StoreCall<NewLeases>> = None;
         let mut extending: Option<StoreCall<Extended>> = None;
         let mut pruning: Option<StoreCall<Option<Pruned>>> = None;
         let mut listener = self.wake.listener();
@@ -91,7 +88,7 @@ impl EventLoop {
             }
             let until = match self.scheduler.next(now()) {
                 Step::Claim(limit) => {
-                    self.claiming = Some(self.claim(limit));
+                    claiming = Some(self.claim(limit));
                     None
                 }
                 Step::Wait(until) => until,
@@ -120,7 +117,7 @@ impl EventLoop {
             select! {
                 biased;
                 _ = &mut shutdown, if !self.scheduler.is_stopping() => self.scheduler.stop(now()),
-                claims = store_call::result(&mut self.claiming) => {
+                claims = store_call::result(&mut claiming) => {
                     self.claimed(claims)?;
                     // Handlers begin before more is claimed.
                     yield_now().await;
@@ -209,7 +206,7 @@ impl EventLoop {
                 telemetry::no_thread();
                 self.scheduler.rest(now());
             }
-            self.settling.spawn(Arc::clone(&self.attempt).settle(finished));
+            self.settling.spawn(self.attempt.settle(finished));
             next = self.running.try_join_next();
         }
         // The outcomes are sent first, so that the next claim shares their commit.
@@ -321,14 +318,9 @@ fn may_pass(error: &Error) -> bool {
 
 impl Drop for EventLoop {
     fn drop(&mut self) {
-        if let Some(claiming) = self.claiming.take()
-            && !thread::panicking()
-        {
-            drop(self.runtime.spawn(claiming));
-        }
         while let Some(finished) = self.running.try_join_next() {
             if let Ok(finished) = finished {
-                drop(self.runtime.spawn(Arc::clone(&self.attempt).settle(finished)));
+                drop(self.runtime.spawn(self.attempt.settle(finished)));
             }
         }
         self.settling.detach_all();

@@ -7,6 +7,7 @@ use rusqlite::{Connection, types::Value};
 
 use super::{
     base::{self, Base, Files},
+    places::{INDEX, Place},
     story::NEW,
     trial::{Observed, Shown},
 };
@@ -22,7 +23,12 @@ pub(super) struct Verdict {
 /// An entry as it ended, and how often a handler was called for it.
 type End = (String, usize);
 
-pub(super) fn judge(base: &Base, files: &Files, whole: &Observed, observed: &Observed) -> Verdict {
+pub(super) fn judge(
+    (base, whole): (&Base, &Observed),
+    place: &Place,
+    files: &Files,
+    observed: &Observed,
+) -> Verdict {
     let mut wrong = Vec::new();
     if observed.panics > 0 {
         wrong.push("a thread panics".into());
@@ -30,6 +36,9 @@ pub(super) fn judge(base: &Base, files: &Files, whole: &Observed, observed: &Obs
     if let Some((error, is_damage)) = &observed.refused {
         if error.is_empty() {
             wrong.push("refused without a word".into());
+        }
+        if place.kind == INDEX {
+            wrong.push(format!("an index refuses the start: {error}"));
         }
         return Verdict {
             outcome: if *is_damage { "refused" } else { "refused otherwise" },

@@ -1,8 +1,17 @@
 //! The places that are damaged: every page of the database and of its log, by kind.
 
-use std::{collections::BTreeMap, fmt, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    ops::Range,
+};
 
-use super::base::{Base, Files};
+use rusqlite::Connection;
+
+use super::base::{self, Base, Files};
+
+/// The kind of a page of an index. No damage of it refuses a start.
+pub(super) const INDEX: &str = "index";
 
 /// What happens to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +120,7 @@ fn parts(base: &Base) -> BTreeMap<&'static str, Vec<Part>> {
     let mut add = |kind, in_log, bytes| kinds.entry(kind).or_default().push(Part { in_log, bytes });
     add("header", false, 0..100);
     let free = free_pages(database, base.page);
+    let of_indexes = pages_of_indexes(&base.files);
     for (index, page) in database.chunks(base.page).enumerate() {
         let number = index + 1;
         let bytes = index * base.page..(index + 1) * base.page;
@@ -118,6 +128,7 @@ fn parts(base: &Base) -> BTreeMap<&'static str, Vec<Part>> {
             Some(kind) => add(kind, false, bytes),
             None if is_pointer_map(number, base.page) => add("pointer map", false, bytes),
             None if number == 1 => add("schema", false, 100..base.page),
+            None if of_indexes.contains(&number) => add(INDEX, false, bytes),
             None => add(kind_of(page), false, bytes),
         }
     }
@@ -137,10 +148,20 @@ fn kind_of(page: &[u8]) -> &'static str {
     match page[0] {
         0x0d => "table leaf",
         0x05 => "table interior",
-        0x0a => "index leaf",
-        0x02 => "index interior",
+        0x0a | 0x02 => "table with a key",
         _ => "overflow",
     }
+}
+
+/// The pages of indexes. What they hold can be built from the tables.
+fn pages_of_indexes(files: &Files) -> BTreeSet<usize> {
+    let folder = base::folder();
+    let files = Files { log: Vec::new(), ..files.clone() };
+    let connection = Connection::open(files.write(folder.path())).expect("a database");
+    let pages = "SELECT pageno FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'index')";
+    let mut pages = connection.prepare(pages).expect("SQLite counts its pages");
+    let pages = pages.query_map([], |row| row.get::<_, i64>(0)).expect("a query");
+    pages.map(|page| usize::try_from(page.expect("a page")).expect("a number of a page")).collect()
 }
 
 /// A page that says where each of the pages after it belongs, in a file with automatic vacuum.

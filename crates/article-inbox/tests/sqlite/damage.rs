@@ -287,3 +287,30 @@ async fn flipped_bytes_of_a_body_are_told() {
         "{told:?}"
     );
 }
+
+/// One bit makes a body one that was removed. Retention removes the bodies of what is done, and no others.
+#[tokio::test]
+async fn a_body_that_is_missing_is_damage_and_the_next_delivery_mends_it() {
+    let remove = "UPDATE article_inbox_bodies SET body = NULL WHERE slot = 32";
+    // Found at the start, and by a claim.
+    for is_open in [false, true] {
+        let place = closed().await;
+        if !is_open {
+            place.damage(remove);
+        }
+        let store = place.open();
+        if is_open {
+            place.damage(remove);
+        }
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
+        let (entry, _) = store.show(key("job_2")).await.unwrap().unwrap();
+        let cause = "its body is missing";
+        assert_eq!((entry.state, entry.cause.as_deref()), (State::Corrupt, Some(cause)));
+        let told = format!("entry 2: {cause}; deliver or collect the job again");
+        assert!(findings(&store).await.contains(&told));
+        assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Stored);
+        let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
+        assert_eq!(claimed.bodies[0].bytes.as_deref(), Some(b"{2}".as_slice()));
+        assert_eq!(store.check().await.unwrap(), [""; 0]);
+    }
+}

@@ -14,6 +14,8 @@ use super::{
     key,
 };
 
+const LEAF_OF_AN_INDEX: u8 = 0x0a;
+
 async fn states(store: &SqliteStore) -> Vec<(String, State)> {
     let entries = entries(store).await.into_iter();
     entries.map(|entry| (entry.key.job_id.to_string(), entry.state)).collect()
@@ -163,24 +165,61 @@ async fn a_damaged_list_of_free_pages_is_written_anew() {
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
 
-/// Writing it anew copies all tables, which may change row ids of the application.
+/// The application may use the ids of its rows.
 #[tokio::test]
-async fn a_damaged_list_in_a_file_of_the_application_refuses_the_start_and_says_what_to_do() {
+async fn a_damaged_list_is_written_anew_and_the_rows_of_the_application_keep_their_ids() {
     let place = closed().await;
-    place.sql().execute_batch("CREATE TABLE shop (name TEXT)").unwrap();
+    place.shop();
     damage_list(&place);
-    let error = SqliteStore::open(&place.path).unwrap_err();
-    assert!(error.is_damage());
-    let shown = place.shown();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "the lists of pages in {shown} are damaged, and its tables are not: run `sqlite3 {shown} VACUUM`, which \
-             writes them anew and may change row ids in tables of your own, or restore a backup"
-        )
-    );
-    place.sql().execute_batch("VACUUM").unwrap();
-    assert_eq!(place.open().claim(CLAIM).await.unwrap().claimed.len(), 4);
+    let store = place.open();
+    assert_eq!(findings(&store).await.len(), 1);
+    assert_eq!(place.ids_of_shop(), [2, 3]);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+}
+
+impl Place {
+    /// A table of the application in the same file, whose first row is gone.
+    fn shop(&self) {
+        let shop = "CREATE TABLE shop (name TEXT); INSERT INTO shop VALUES ('a'), ('b'), ('c');
+            DELETE FROM shop WHERE name = 'a'";
+        self.sql().execute_batch(shop).unwrap();
+    }
+
+    fn ids_of_shop(&self) -> Vec<i64> {
+        let sql = self.sql();
+        let mut ids = sql.prepare("SELECT rowid FROM shop ORDER BY rowid").unwrap();
+        ids.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+}
+
+/// SQLite cannot empty an index whose first page it cannot read, and REINDEX begins with that.
+#[tokio::test]
+async fn an_index_whose_first_page_cannot_be_read_is_built_again() {
+    for index in [
+        "sqlite_autoindex_article_inbox_entries_1",
+        "article_inbox_entries_by_time",
+        "article_inbox_entries_held",
+        "article_inbox_entries_stuck",
+        "article_inbox_entries_other",
+        "article_inbox_hints_by_time",
+    ] {
+        for bit in [0, 3, 6] {
+            let place = closed().await;
+            place.shop();
+            // The first byte of a page says what kind of page it is.
+            place.change(index, &[], LEAF_OF_AN_INDEX ^ (1 << bit));
+            let store = place.open();
+            let told = findings(&store).await;
+            assert!(!told.is_empty(), "{index}, bit {bit}");
+            assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+            assert_eq!(store.record(arrival("job_1", "{1}")).await.unwrap(), Recorded::Duplicate);
+            assert_eq!(store.record(arrival("job_9", "{9}")).await.unwrap(), Recorded::Stored);
+            assert_eq!(store.check().await.unwrap(), [""; 0]);
+            assert_eq!(place.ids_of_shop(), [2, 3]);
+            store.close().await.unwrap();
+            assert_eq!(findings(&place.open()).await, [""; 0]);
+        }
+    }
 }
 
 /// What the application keeps in the same file is not ours to judge.
@@ -236,9 +275,11 @@ async fn a_damaged_log_is_told() {
     let at = log.len() / 2;
     log[at] ^= 1;
     std::fs::write(copy.beside("-wal"), log).unwrap();
-    let told = findings(&copy.open()).await;
+    let store_of_copy = copy.open();
+    let told = findings(&store_of_copy).await;
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("cannot be read to its end"), "{told:?}");
+    assert_eq!(store_of_copy.check().await.unwrap(), told, "nothing else shows it any more");
     drop((keep, store));
 }
 

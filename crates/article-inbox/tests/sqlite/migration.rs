@@ -1,12 +1,12 @@
 //! Files of earlier versions.
 
 use article_inbox::{
-    Digest, Entry, State,
+    Digest, Entry, Filter, State,
     store::{Outcome, Recorded, Settled, Store, from_millis, to_millis},
 };
 use rusqlite::params;
 
-use super::{CLAIM, Place, arrival, claimed, key};
+use super::{CLAIM, Place, arrival, claimed, key, within};
 
 const BODY: &str = "{}";
 
@@ -121,4 +121,30 @@ async fn a_row_that_is_written_gets_a_checksum_and_a_completed_one_has_none() {
     sql.execute(completion.sql(), rusqlite::params_from_iter(completion.parameters())).unwrap();
     assert_eq!(read(&sql), (0, None));
     assert_eq!(entry(&store, "job_1").await.state, State::Done);
+}
+
+/// The next version of the schema waits with the log.
+#[tokio::test]
+async fn a_read_before_the_file_is_brought_up_to_date_says_so() {
+    let place = Place::new();
+    first_version(&place);
+    let sql = place.sql();
+    sql.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
+    place
+        .sql()
+        .execute_batch("UPDATE article_inbox_meta SET value = 7 WHERE name = 'probes'")
+        .unwrap();
+    let crashed = place.after_a_kill();
+    let reader = crashed.sql();
+    reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
+    let store = crashed.open();
+    assert!(store.health().await.unwrap().blocked.is_some());
+    let says = format!(
+        "{} has schema 1, and this version needs 2: start the receiver once, which brings it up to date",
+        crashed.shown()
+    );
+    assert_eq!(store.list(Filter::default()).await.unwrap_err().to_string(), says);
+    assert_eq!(store.counts().await.unwrap().total(), 6);
+    drop(reader);
+    within(2, async || store.list(Filter::default()).await.is_ok()).await;
 }

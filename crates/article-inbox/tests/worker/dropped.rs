@@ -1,9 +1,10 @@
 //! What becomes of the entries of a worker whose future is dropped.
 
 use std::{
+    collections::BTreeSet,
     future::{Future, pending},
     pin::pin,
-    sync::Arc,
+    sync::{Arc, Mutex},
     task::Poll,
     time::Duration,
 };
@@ -14,7 +15,10 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use tempfile::TempDir;
-use tokio::sync::Notify;
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::Notify,
+};
 
 use super::{
     faulty::Fault,
@@ -23,9 +27,9 @@ use super::{
 
 const JOBS: [&str; 3] = ["job_1", "job_2", "job_3"];
 
-async fn deliver_all(inbox: &Inbox) {
-    for job in JOBS {
-        let post = DeliveryRequest::complete().job_id(job);
+async fn deliver_all(inbox: &Inbox, jobs: &[impl AsRef<str>]) {
+    for job in jobs {
+        let post = DeliveryRequest::complete().job_id(job.as_ref());
         let envelope = fixture::receiver().open(post.headers()).unwrap();
         let delivery = envelope.read(post.body().clone()).unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
@@ -62,7 +66,7 @@ async fn attempts_once_all_wait(inbox: &Inbox) -> Vec<u32> {
 
 /// Drops a worker before it can have started a handler. The lease is long: only giving back makes its entries due.
 async fn gives_back_what_it_claims(inbox: &Inbox, most_polls: u32) {
-    deliver_all(inbox).await;
+    deliver_all(inbox, &JOBS).await;
     let runs = Count::default();
     for polls in 1..=most_polls {
         let counted = runs.clone();
@@ -71,7 +75,7 @@ async fn gives_back_what_it_claims(inbox: &Inbox, most_polls: u32) {
             pending()
         });
         polled_and_dropped(worker, polls).await;
-        // A claim that goes on leases first, and then gives back.
+        // A claim that has begun leases first, and is then given back.
         tokio::time::sleep(Duration::from_millis(50)).await;
         let begun = runs.now();
         let attempts = attempts_once_all_wait(inbox).await;
@@ -93,23 +97,77 @@ async fn in_sqlite_a_dropped_worker_gives_back_what_has_not_begun() {
     inbox.close().await.unwrap();
 }
 
-/// The claim was under way, and its result comes when the worker is gone.
+/// Giving back is tried again while the store fails.
 #[tokio::test]
-async fn a_claim_that_ends_after_its_worker_was_dropped_is_given_back() {
+async fn what_a_dropped_worker_claimed_is_given_back_although_the_store_fails_at_first() {
     let scene = Scene::new();
-    deliver_all(&scene.inbox).await;
-    let go_on = Arc::new(Notify::new());
-    scene.store.fault("claim", Fault::Waits(Arc::clone(&go_on)));
-    // The first try to give back fails.
+    deliver_all(&scene.inbox, &JOBS).await;
     scene.store.fault("settle", Fault::Fails(1));
-    let worker = scene.inbox.worker(|_: Job| pending());
-    let dropped = tokio::spawn(worker.run(pending::<()>()));
-    bounded(until_true(|| scene.store.calls("claim") == 1)).await;
-    dropped.abort();
-    assert!(dropped.await.unwrap_err().is_cancelled());
-    go_on.notify_one();
+    polled_and_dropped(scene.inbox.worker(|_: Job| pending()), 1).await;
     bounded(until_true(|| scene.store.calls("settle") == 4)).await;
     assert_eq!(attempts_once_all_wait(&scene.inbox).await, [0, 0, 0]);
+}
+
+/// Runs a worker on a runtime of its own, and drops the runtime after that many turns. Each entry then waits without an
+/// attempt, or its handler has begun.
+fn gives_back_when_its_runtime_is_dropped(inbox: &Inbox, new: fn() -> Runtime) {
+    let ours = one_thread();
+    for turns in 0..12 {
+        let jobs: Vec<_> = (0..3).map(|job| format!("job_{turns}_{job}")).collect();
+        ours.block_on(deliver_all(inbox, &jobs));
+        let begun = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = Arc::clone(&begun);
+        let worker = inbox.worker(move |job| {
+            seen.lock().unwrap().insert(job.job_id().to_string());
+            pending()
+        });
+        let runtime = new();
+        drop(runtime.spawn(worker.concurrency(8).run(pending::<()>())));
+        runtime.block_on(async {
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+        });
+        drop(runtime);
+        for job in &jobs {
+            ours.block_on(bounded(async {
+                loop {
+                    let (entry, _) = inbox.show(key(job)).await.unwrap().unwrap();
+                    match (entry.state, begun.lock().unwrap().contains(job)) {
+                        (State::Waiting, false) if entry.attempts == 0 => break,
+                        (State::Leased, true) if entry.attempts == 1 => break,
+                        _ => {}
+                    }
+                    tokio::task::yield_now().await;
+                }
+            }));
+            // It is not claimed in the next round.
+            ours.block_on(inbox.bury(key(job), "seen")).unwrap();
+        }
+    }
+}
+
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn two_threads() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// A program that ends drops its runtime, and a task that is spawned then never runs.
+#[test]
+fn in_memory_a_worker_whose_runtime_is_dropped_gives_back_what_has_not_begun() {
+    gives_back_when_its_runtime_is_dropped(&Inbox::memory(), one_thread);
+    gives_back_when_its_runtime_is_dropped(&Inbox::memory(), two_threads);
+}
+
+#[test]
+fn in_sqlite_a_worker_whose_runtime_is_dropped_gives_back_what_has_not_begun() {
+    for new in [one_thread, two_threads] {
+        let (_folder, inbox) = one_thread().block_on(in_sqlite());
+        gives_back_when_its_runtime_is_dropped(&inbox, new);
+    }
 }
 
 /// Bounded attempts: the process that dropped the worker may end, and the handler had begun.
@@ -119,7 +177,7 @@ async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
         let (folder, inbox) = in_sqlite().await;
         (Some(folder), inbox)
     }] {
-        deliver_all(&inbox).await;
+        deliver_all(&inbox, &JOBS).await;
         let starts = Count::default();
         let counted = starts.clone();
         let worker = inbox.worker(move |_| {

@@ -102,15 +102,13 @@ impl ResultDraft {
         if status != Status::Complete {
             return Err(DecodeError::mismatch("status", "`complete`", Some(Kind::String)));
         }
-        let featured_image = self.featured_image.optional("featured_image")?;
-        let social_posts = self.social_posts.optional("social_posts")?;
         Ok(ArticleResult {
             job_id,
             status,
             article: self.article.required("article")?.finish()?,
-            featured_image: featured_image.map(ImageDraft::finish).transpose()?,
-            social_posts: social_posts.unwrap_or_default().finish()?,
-            credits_used: self.credits_used.optional("credits_used")?,
+            featured_image: self.featured_image.optional().map(ImageDraft::finish),
+            social_posts: self.social_posts.optional().unwrap_or_default().finish(),
+            credits_used: self.credits_used.optional(),
         })
     }
 }
@@ -120,28 +118,29 @@ impl ArticleDraft {
         Ok(Article {
             title: self.title.required("article.title")?,
             html: UntrustedHtml::new(self.html.required("article.html")?),
-            meta_title: self.meta_title.optional("article.meta_title")?,
-            meta_description: self.meta_description.optional("article.meta_description")?,
-            eeat_score: self.eeat_score.optional("article.eeat_score")?,
-            word_count: self.word_count.optional("article.word_count")?,
+            meta_title: self.meta_title.optional(),
+            meta_description: self.meta_description.optional(),
+            eeat_score: self.eeat_score.optional(),
+            word_count: self.word_count.optional(),
         })
     }
 }
 
 impl ImageDraft {
-    fn finish(self) -> Result<FeaturedImage, DecodeError> {
-        Ok(FeaturedImage {
-            url: self.url.optional("featured_image.url")?,
-            alt_text: self.alt_text.optional("featured_image.alt_text")?,
-        })
+    fn finish(self) -> FeaturedImage {
+        FeaturedImage { url: self.url.optional(), alt_text: self.alt_text.optional() }
     }
 }
 
 impl PostsDraft {
-    fn finish(self) -> Result<SocialPosts, DecodeError> {
-        let linkedin = self.linkedin.optional("social_posts.linkedin")?;
-        let x = self.x.optional("social_posts.x")?;
-        Ok(SocialPosts { linkedin: linkedin.unwrap_or_default(), x: x.unwrap_or_default() })
+    fn finish(self) -> SocialPosts {
+        // An array that could not be read holds too many values.
+        const TOO_MANY: Found<Vec<SocialPost>> = Found::OtherKind(Kind::Array);
+        if self.linkedin == TOO_MANY || self.x == TOO_MANY {
+            return SocialPosts::default();
+        }
+        let posts = |found: Found<Vec<SocialPost>>| found.optional().unwrap_or_default();
+        SocialPosts { linkedin: posts(self.linkedin), x: posts(self.x) }
     }
 }
 
@@ -155,10 +154,11 @@ impl<T: FromJson> Found<T> {
         Err(DecodeError::mismatch(path, T::EXPECTED, found))
     }
 
-    fn optional(self, path: &'static str) -> Result<Option<T>, DecodeError> {
+    /// An article is not refused for what it can do without: a value of another kind is missing, and drift.
+    fn optional(self) -> Option<T> {
         match self {
-            Self::Absent | Self::OtherKind(Kind::Null) => Ok(None),
-            present => present.required(path).map(Some),
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::OtherKind(_) => None,
         }
     }
 }
@@ -169,7 +169,6 @@ mod tests {
 
     #[test]
     fn an_error_names_the_field_and_what_stands_there() {
-        let article = r#""status": "complete", "article": {"title": "", "html": ""}"#;
         for (body, path, message) in [
             ("{", "", "malformed JSON at line 1 column 1"),
             ("{\n \"a\": }", "", "malformed JSON at line 2 column 7"),
@@ -181,14 +180,9 @@ mod tests {
                 "status: expected `complete`, found a string",
             ),
             (
-                &format!(r#"{{"job_id": "1", {article}, "featured_image": {{"url": true}}}}"#),
-                "featured_image.url",
-                "featured_image.url: expected a string, found a boolean",
-            ),
-            (
-                &format!(r#"{{"job_id": "1", {article}, "social_posts": {{"x": {{}}}}}}"#),
-                "social_posts.x",
-                "social_posts.x: expected an array, found an object",
+                r#"{"job_id": "1", "status": "complete", "article": {"title": "", "html": null}}"#,
+                "article.html",
+                "article.html: expected a string, found null",
             ),
         ] {
             let error = decode(body.as_bytes()).unwrap_err();
@@ -209,14 +203,91 @@ mod tests {
     }
 
     #[test]
-    fn what_is_optional_may_be_missing_or_null() {
-        let body = r#"{"job_id": "1", "status": "complete", "featured_image": null, "credits_used": null,
-                       "article": {"title": "T", "html": "", "meta_title": null},
-                       "social_posts": {"linkedin": null}}"#;
-        let result = decode(body.as_bytes()).unwrap();
-        assert_eq!((result.featured_image, result.credits_used), (None, None));
-        assert_eq!((result.article.meta_title, result.article.word_count), (None, None));
-        assert_eq!(result.social_posts, SocialPosts::default());
+    fn what_is_optional_and_of_another_kind_is_missing_with_drift() {
+        let body = |value: &str| {
+            format!(
+                r#"{{"job_id": "1", "status": "complete", "featured_image": {value}, "credits_used": {value},
+                     "article": {{"title": "T", "html": "", "meta_title": {value}, "meta_description": {value},
+                                  "eeat_score": {value}, "word_count": {value}}},
+                     "social_posts": {{"linkedin": {value}, "x": ["a"]}}}}"#
+            )
+        };
+        for (value, kind) in [("null", Kind::Null), ("true", Kind::Boolean)] {
+            let result = decode(body(value).as_bytes()).unwrap();
+            let article = result.article;
+            assert_eq!((result.featured_image, result.credits_used), (None, None));
+            assert_eq!((article.meta_title, article.meta_description), (None, None));
+            assert_eq!((article.eeat_score, article.word_count), (None, None));
+            assert_eq!((result.social_posts.linkedin.len(), result.social_posts.x.len()), (0, 1));
+
+            let drift = super::drift(body(value).as_bytes());
+            assert_eq!(drift.len(), 7);
+            assert!(drift.iter().all(|drift| drift.found == kind && drift.expected.is_some()));
+        }
+    }
+
+    #[test]
+    fn an_image_keeps_the_fields_that_can_be_read() {
+        let image = |image: &str| {
+            let body = format!(
+                r#"{{"job_id": "1", "status": "complete", "article": {{"title": "", "html": ""}},
+                     "featured_image": {image}}}"#
+            );
+            decode(body.as_bytes()).unwrap().featured_image
+        };
+        let read = image(r#"{"url": ["a.png"], "alt_text": "A"}"#).unwrap();
+        assert_eq!((read.url, read.alt_text.as_deref()), (None, Some("A")));
+        assert_eq!(image("\"a.png\""), None);
+    }
+
+    #[test]
+    fn posts_of_over_4096_values_are_missing_with_drift() {
+        let body = |linkedin: usize, x: usize| {
+            let array = |values: usize| "0,".repeat(values - 1) + "0";
+            format!(
+                r#"{{"job_id": "1", "status": "complete", "article": {{"title": "", "html": ""}},
+                     "social_posts": {{"linkedin": [{{"a": [{}]}}], "x": [{}]}}}}"#,
+                array(linkedin - 2),
+                array(x)
+            )
+        };
+        let read = |linkedin, x| {
+            let body = body(linkedin, x);
+            let posts = decode(body.as_bytes()).unwrap().social_posts;
+            let drift = super::drift(body.as_bytes());
+            let drift: Vec<_> = drift.iter().map(ToString::to_string).collect();
+            (posts.linkedin.len(), posts.x.len(), drift)
+        };
+        assert_eq!(read(96, 4000), (1, 4000, vec![]));
+        for (linkedin, x, path) in
+            [(96, 4001, "x"), (4097, 1, "linkedin"), (8000, 8000, "linkedin")]
+        {
+            let (linkedin, x, drift) = read(linkedin, x);
+            assert_eq!((linkedin, x), (0, 0));
+            let expected = "expected an array of at most 4096 values, found an array";
+            assert_eq!(drift[0], format!("social_posts.{path}: {expected}"));
+        }
+    }
+
+    #[test]
+    fn drift_names_the_first_unknown_fields_and_says_that_there_are_more() {
+        let fields = |count: usize| -> String {
+            (0..count).map(|field| format!(r#", "new_{field}": 0"#)).collect()
+        };
+        let long = "x".repeat(129);
+        for (body, named) in [
+            (format!(r#"{{"job_id": "1"{}}}"#, fields(64)), 64),
+            (format!(r#"{{"job_id": "1"{}}}"#, fields(65)), 64),
+            (format!(r#"{{"{}": 0, "{long}": 0, "a": 0}}"#, &long[1..]), 2),
+        ] {
+            let drift = super::drift(body.as_bytes());
+            let unknown = drift.iter().filter(|drift| drift.expected.is_none()).count();
+            assert_eq!(unknown, named);
+            let more = "the body: expected at most 64 unknown fields with names of at most 128 bytes, found an object";
+            let said: Vec<_> = drift[named..].iter().map(ToString::to_string).collect();
+            let is_more = body.contains("new_64") || body.contains(&long);
+            assert_eq!(said, if is_more { vec![more] } else { vec![] });
+        }
     }
 
     #[test]
@@ -227,6 +298,7 @@ mod tests {
         assert_eq!(
             drift,
             [
+                "status: expected a string, found null",
                 "article.title: expected a string, found an object",
                 "article.new: unknown field, a boolean",
                 "credits_used: expected a number, found a string",

@@ -8,6 +8,9 @@ use crate::json::{Found, FromJson, Kind};
 /// A difference between a body and the service's document: an undocumented field, or a documented
 /// field with another kind of value. A sign that the service has changed.
 ///
+/// Of each object, the first 64 undocumented fields are named, if their names are at most 128 bytes long. If
+/// there are more, one difference of the object says so.
+///
 /// ```
 /// use article_webhook::{AuthToken, Kind, Receiver};
 ///
@@ -25,10 +28,10 @@ use crate::json::{Found, FromJson, Kind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive] // only this crate finds drift
 pub struct Drift {
-    /// The field, as a dotted path into the JSON. The name comes from outside. `Display` escapes it;
-    /// escape it in any other output.
+    /// The field, as a dotted path into the JSON; empty for the body itself. The name comes from outside. `Display`
+    /// escapes it; escape it in any other output.
     pub path: Cow<'static, str>,
-    /// The documented kind of value; `None` for an undocumented field.
+    /// What the document, or a limit of this crate, leads to expect; `None` for an undocumented field.
     pub expected: Option<&'static str>,
     /// The kind of value in the body.
     pub found: Kind,
@@ -38,6 +41,9 @@ impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, found) = (self.path.escape_debug(), self.found);
         match self.expected {
+            Some(expected) if self.path.is_empty() => {
+                write!(f, "the body: expected {expected}, found {found}")
+            }
             Some(expected) => write!(f, "{path}: expected {expected}, found {found}"),
             None => write!(f, "{path}: unknown field, {found}"),
         }
@@ -60,7 +66,7 @@ impl<T: FromJson + ReportDrift> Found<T> {
     pub(super) fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
         match self {
             Self::Value(value) => value.report_drift(drift),
-            Self::Absent | Self::OtherKind(Kind::Null) => {}
+            Self::Absent => {}
             Self::OtherKind(found) => {
                 drift.push(Drift { path: path.into(), expected: Some(T::EXPECTED), found: *found });
             }
@@ -68,20 +74,39 @@ impl<T: FromJson + ReportDrift> Found<T> {
     }
 }
 
-/// The undocumented fields of one object.
+/// How many undocumented fields of one object are named.
+const MAX_NAMED: usize = 64;
+
+/// How long the name of a field may be, in bytes.
+const LONGEST_NAME: usize = 128;
+
+/// The undocumented fields of one object. Names are bounded in number and length, so that a body does not take
+/// many times its own memory.
 #[derive(Default)]
-pub(super) struct UnknownFields(Vec<(Box<str>, Kind)>);
+pub(super) struct UnknownFields {
+    named: Vec<(Box<str>, Kind)>,
+    are_more: bool,
+}
 
 impl UnknownFields {
     pub(super) fn push(&mut self, key: &str, kind: Kind) {
-        self.0.push((key.into(), kind));
+        if self.named.len() < MAX_NAMED && key.len() <= LONGEST_NAME {
+            self.named.push((key.into(), kind));
+        } else {
+            self.are_more = true;
+        }
     }
 
-    pub(super) fn report_drift(&self, prefix: &str, drift: &mut Vec<Drift>) {
-        drift.extend(self.0.iter().map(|(key, found)| Drift {
+    pub(super) fn report_drift(&self, prefix: &'static str, drift: &mut Vec<Drift>) {
+        drift.extend(self.named.iter().map(|(key, found)| Drift {
             path: format!("{prefix}{key}").into(),
             expected: None,
             found: *found,
         }));
+        if self.are_more {
+            let expected = "at most 64 unknown fields with names of at most 128 bytes";
+            let path = prefix.trim_end_matches('.').into();
+            drift.push(Drift { path, expected: Some(expected), found: Kind::Object });
+        }
     }
 }

@@ -30,6 +30,10 @@ pub struct FeaturedImage {
 impl FeaturedImage {
     /// The URL, if it is an absolute `http` or `https` URL with a host. Escape it like any text before
     /// it becomes part of a page.
+    ///
+    /// The host may be any: also `localhost`, an address of your own network, or the metadata service of a
+    /// cloud. A server that fetches this URL lets its author send requests from inside (server-side request
+    /// forgery). Fetch only from hosts that you list, over `https`, without following redirects.
     #[must_use]
     pub fn http_url(&self) -> Option<&str> {
         let url = self.url.as_deref()?;

@@ -9,8 +9,11 @@ use super::{Article, DecodeError, FeaturedImage, JobId, SocialPosts, Status, dec
 /// document, section 2.1).
 ///
 /// `job_id`, `status`, `article.title` and `article.html` are required. The document does not say which other
-/// fields are always present, so each of them may be missing or `null`. Fields that this version does not know are
-/// ignored; [`Delivery::drift`](crate::Delivery::drift) names them.
+/// fields are always present, so each of them may be missing. One with another kind of value is missing too, and so
+/// is `null`: no article is refused for what it can do without. Fields that this version does not know are ignored.
+/// [`Delivery::drift`](crate::Delivery::drift) names both.
+///
+/// Decoding takes at most about three times the memory of the body, and a few MiB, whatever the shape of the JSON.
 ///
 /// `Debug` shows identity and sizes, never content. Serialising produces the service's format.
 ///
@@ -24,6 +27,12 @@ use super::{Article, DecodeError, FeaturedImage, JobId, SocialPosts, Status, dec
 /// assert_eq!(result.article.title, "Hello");
 /// assert_eq!(result.credits_used.unwrap().as_u64(), Some(2));
 /// assert!(result.featured_image.is_none());
+///
+/// let result = ArticleResult::from_json(
+///     br#"{"job_id": "job_1", "status": "complete", "credits_used": "2", "featured_image": "hello.png",
+///          "article": {"title": "Hello", "html": "<article>Hi</article>"}}"#,
+/// )?;
+/// assert_eq!((result.credits_used, result.featured_image), (None, None)); // of another kind than documented
 ///
 /// let error = ArticleResult::from_json(br#"{"job_id": "job_1", "status": "complete"}"#).unwrap_err();
 /// assert_eq!(error.to_string(), "article: expected an object, found nothing");
@@ -54,8 +63,8 @@ impl ArticleResult {
     ///
     /// # Errors
     ///
-    /// A [`DecodeError`] that names the first field that is missing or not of the documented kind, or the position
-    /// at which the JSON is malformed.
+    /// A [`DecodeError`] that names the first required field that is missing or not of the documented kind, or the
+    /// position at which the JSON is malformed.
     pub fn from_json(body: &[u8]) -> Result<Self, DecodeError> {
         decode(body)
     }

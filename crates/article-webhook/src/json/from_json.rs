@@ -3,11 +3,7 @@ use std::borrow::Cow;
 use serde::de::{Error, MapAccess, SeqAccess};
 use serde_json::Number;
 
-use super::{
-    Found,
-    key::Key,
-    value_visitor::{Depth, ValueVisitor},
-};
+use super::{Found, key::Key, limits::Limits, value_visitor::ValueVisitor};
 
 /// A type that can be read from a JSON value. Each method reads one kind of value and returns `None` if
 /// the type cannot be read from it.
@@ -32,7 +28,7 @@ pub(crate) trait FromJson: Sized {
         None
     }
 
-    fn array<'de, A: SeqAccess<'de>>(elements: Elements<A>) -> Result<Option<Self>, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(elements: Elements<'de, A>) -> Result<Option<Self>, A::Error> {
         skip_array(elements)?;
         Ok(None)
     }
@@ -44,32 +40,37 @@ pub(crate) trait FromJson: Sized {
 }
 
 /// The elements of an array, to be read one after the other.
-pub(crate) struct Elements<A> {
+pub(crate) struct Elements<'de, A> {
     seq: A,
-    depth: Depth,
+    limits: Limits<'de>,
 }
 
-impl<'de, A: SeqAccess<'de>> Elements<A> {
-    pub(super) fn new(seq: A, depth: Depth) -> Self {
-        Self { seq, depth }
+impl<'de, A: SeqAccess<'de>> Elements<'de, A> {
+    pub(super) fn new(seq: A, limits: Limits<'de>) -> Self {
+        Self { seq, limits }
     }
 
     pub(crate) fn next<T: FromJson>(&mut self) -> Result<Option<Found<T>>, A::Error> {
-        self.seq.next_element_seed(ValueVisitor::new(self.depth))
+        self.seq.next_element_seed(ValueVisitor::new(self.limits))
+    }
+
+    /// Whether one more element may be kept.
+    pub(super) fn keep(&self) -> bool {
+        self.limits.keep()
     }
 }
 
 /// The entries of an object, to be read one after the other.
 pub(crate) struct Entries<'de, A> {
     map: A,
-    depth: Depth,
+    limits: Limits<'de>,
     first: Option<Cow<'de, str>>,
 }
 
 impl<'de, A: MapAccess<'de>> Entries<'de, A> {
     /// `first` is the first key, which has been read already.
-    pub(super) fn new(map: A, depth: Depth, first: Option<Cow<'de, str>>) -> Self {
-        Self { map, depth, first }
+    pub(super) fn new(map: A, limits: Limits<'de>, first: Option<Cow<'de, str>>) -> Self {
+        Self { map, limits, first }
     }
 
     pub(crate) fn key(&mut self) -> Result<Option<Cow<'de, str>>, A::Error> {
@@ -80,7 +81,17 @@ impl<'de, A: MapAccess<'de>> Entries<'de, A> {
     }
 
     pub(crate) fn value<T: FromJson>(&mut self) -> Result<Found<T>, A::Error> {
-        self.map.next_value_seed(ValueVisitor::new(self.depth))
+        self.map.next_value_seed(ValueVisitor::new(self.limits))
+    }
+
+    /// Whether one more entry may be kept.
+    pub(crate) fn keep(&self) -> bool {
+        self.limits.keep()
+    }
+
+    /// Reads the rest, and drops it.
+    pub(crate) fn skip(self) -> Result<(), A::Error> {
+        skip_object(self)
     }
 
     /// Reads the value of a key that may come only once: `found` must still be absent.
@@ -108,7 +119,9 @@ impl FromJson for Skipped {
 // Functions that read arrays and objects are not inlined: one large function in which most lines run
 // once costs more to load than to run.
 #[inline(never)]
-fn skip_array<'de, A: SeqAccess<'de>>(mut elements: Elements<A>) -> Result<(), A::Error> {
+pub(super) fn skip_array<'de, A: SeqAccess<'de>>(
+    mut elements: Elements<'de, A>,
+) -> Result<(), A::Error> {
     while elements.next::<Skipped>()?.is_some() {}
     Ok(())
 }

@@ -44,8 +44,15 @@ impl<F: ObjectFields> FromJson for F {
     }
 }
 
+/// How many unknown keys of one object are searched for a repeated one. A repeated key that no reader knows
+/// changes no meaning, so further ones need not be refused.
+const MAX_TRACKED: usize = 1024;
+
+const MAX_FEW: usize = 16;
+
 /// The unknown keys of one object. The first 16 are a list, because most objects have few; the rest
-/// are a tree, so that a body of a million keys does not take quadratic time.
+/// are a tree, so that many keys do not take quadratic time. Past [`MAX_TRACKED`] no key is added, so that a
+/// million keys do not take many times the memory of the body.
 #[derive(Default)]
 struct UnknownKeys<'de> {
     few: Vec<Cow<'de, str>>,
@@ -58,11 +65,14 @@ impl<'de> UnknownKeys<'de> {
         if self.few.contains(&key) {
             return false;
         }
-        if self.few.len() < 16 {
+        if self.few.len() < MAX_FEW {
             self.few.push(key);
             return true;
         }
-        self.many.insert(key)
+        if self.many.len() < MAX_TRACKED - MAX_FEW {
+            return self.many.insert(key);
+        }
+        !self.many.contains(&key)
     }
 }
 
@@ -86,12 +96,24 @@ pub(super) mod tests {
 
     #[test]
     fn a_repeated_unknown_key_is_refused_among_few_keys_and_among_many() {
-        for others in [0, 15, 16, 17, 100] {
+        for others in [0, 15, 16, 17, 100, MAX_TRACKED - 1] {
             let others: String = (0..others).map(|key| format!("\"{key}\": 0, ")).collect();
             for (keys, refused) in [("\"a\": 1", false), ("\"a\": 1, \"\\u0061\": 2", true)] {
                 let body = format!("{{{others}{keys}}}");
                 assert_eq!(parse::<NoFields>(body.as_bytes()).is_err(), refused, "{body}");
             }
+        }
+    }
+
+    #[test]
+    fn a_key_is_compared_with_the_first_1024_unknown_keys() {
+        let mut keys = UnknownKeys::default();
+        for key in 0..2 * MAX_TRACKED {
+            assert!(keys.insert(key.to_string().into()));
+        }
+        assert_eq!(keys.few.len() + keys.many.len(), 1024);
+        for (key, is_new) in [(0, false), (1023, false), (1024, true)] {
+            assert_eq!(keys.insert(key.to_string().into()), is_new, "{key}");
         }
     }
 

@@ -1,6 +1,8 @@
+use std::cell::Cell;
+
 use serde::de::DeserializeSeed;
 
-use super::{Found, ObjectFields, value_visitor::ValueVisitor};
+use super::{Found, ObjectFields, limits::Limits, value_visitor::ValueVisitor};
 
 /// The position at which a body is malformed. Contains no part of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +16,8 @@ pub(crate) fn parse<F: ObjectFields>(body: &[u8]) -> Result<F, Malformed> {
     // serde_json would also check the UTF-8, but string by string and several times slower.
     let text = simdutf8::basic::from_utf8(body).map_err(|_| invalid_utf8(body))?;
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = ValueVisitor::<F>::outermost()
+    let kept = Cell::new(0);
+    let value = ValueVisitor::<F>::new(Limits::new(&kept))
         .deserialize(&mut json)
         .and_then(|value| json.end().map(|()| value))
         .map_err(|error| Malformed { line: error.line(), column: error.column() })?;

@@ -1,7 +1,7 @@
 use serde::de::SeqAccess;
 use serde_json::Number;
 
-use super::{Elements, Found, FromJson};
+use super::{Elements, Found, FromJson, from_json::skip_array};
 
 impl FromJson for String {
     const EXPECTED: &'static str = "a string";
@@ -28,17 +28,22 @@ impl FromJson for Number {
 }
 
 impl<T: FromJson> FromJson for Vec<T> {
-    const EXPECTED: &'static str = "an array";
+    const EXPECTED: &'static str = "an array of at most 4096 values";
 
-    fn array<'de, A: SeqAccess<'de>>(mut elements: Elements<A>) -> Result<Option<Self>, A::Error> {
-        let mut all = Some(Self::new());
+    fn array<'de, A: SeqAccess<'de>>(
+        mut elements: Elements<'de, A>,
+    ) -> Result<Option<Self>, A::Error> {
+        let mut all = Self::new();
         while let Some(element) = elements.next()? {
-            match (element, &mut all) {
-                (Found::Value(element), Some(all)) => all.push(element),
-                _ => all = None,
+            match element {
+                Found::Value(element) if elements.keep() => all.push(element),
+                _ => {
+                    skip_array(elements)?;
+                    return Ok(None);
+                }
             }
         }
-        Ok(all)
+        Ok(Some(all))
     }
 }
 

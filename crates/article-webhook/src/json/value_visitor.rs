@@ -3,21 +3,7 @@ use std::{fmt, marker::PhantomData, sync::LazyLock};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use super::{Elements, Entries, Found, FromJson, Kind, key::Key};
-
-/// How deep objects and arrays may be nested, the outermost object included.
-const MAX_DEPTH: u8 = 64;
-
-/// How many more levels of nesting are allowed from here.
-#[derive(Clone, Copy)]
-pub(super) struct Depth(u8);
-
-impl Depth {
-    fn enter<E: Error>(self) -> Result<Self, E> {
-        let left = self.0.checked_sub(1);
-        left.map(Self).ok_or_else(|| E::custom("nested too deep"))
-    }
-}
+use super::{Elements, Entries, Found, FromJson, Kind, key::Key, limits::Limits};
 
 /// Under serde_json's feature `arbitrary_precision`, which any crate of an application may turn
 /// on for all of them, a number reaches a visitor as an object with this one key.
@@ -28,29 +14,23 @@ static NUMBERS_ARE_OBJECTS: LazyLock<bool> =
     LazyLock::new(|| "1.10".parse().is_ok_and(|number: Number| number.to_string() == "1.10"));
 
 /// Reads one value of any kind as a `T`.
-pub(super) struct ValueVisitor<T> {
-    depth: Depth,
+pub(super) struct ValueVisitor<'de, T> {
+    limits: Limits<'de>,
     target: PhantomData<T>,
 }
 
-impl<T> ValueVisitor<T> {
-    /// Reads a whole document.
-    pub(super) fn outermost() -> Self {
-        Self::new(Depth(MAX_DEPTH))
-    }
-
-    pub(super) fn new(depth: Depth) -> Self {
-        Self { depth, target: PhantomData }
+impl<'de, T> ValueVisitor<'de, T> {
+    pub(super) fn new(limits: Limits<'de>) -> Self {
+        Self { limits, target: PhantomData }
     }
 }
 
-impl<T: FromJson> ValueVisitor<T> {
+impl<'de, T: FromJson> ValueVisitor<'de, T> {
     /// Reads a number that serde_json presents as an object. If the body itself holds such an object,
     /// it is refused: its meaning would depend on the features that the application turned on.
-    fn number<'de, A: MapAccess<'de>>(mut map: A) -> Result<Found<T>, A::Error> {
-        // The digits are a string, which has no depth; a number is not a level of nesting.
-        let Found::Value(digits) = map.next_value_seed(ValueVisitor::<String>::new(Depth(0)))?
-        else {
+    fn number<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<T>, A::Error> {
+        let digits = map.next_value_seed(ValueVisitor::<String>::new(self.limits))?;
+        let Found::Value(digits) = digits else {
             return Err(A::Error::custom("not a number"));
         };
         let number: Number = digits.parse().map_err(A::Error::custom)?;
@@ -61,7 +41,7 @@ impl<T: FromJson> ValueVisitor<T> {
     }
 }
 
-impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<T> {
+impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<'de, T> {
     type Value = Found<T>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found<T>, D::Error> {
@@ -69,7 +49,7 @@ impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<T> {
     }
 }
 
-impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<T> {
+impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<'de, T> {
     type Value = Found<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,29 +83,33 @@ impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Found<T>, A::Error> {
-        let depth = self.depth.enter()?;
-        Ok(Found::new(T::array(Elements::new(seq, depth))?, Kind::Array))
+        let limits = self.limits.enter()?;
+        Ok(Found::new(T::array(Elements::new(seq, limits))?, Kind::Array))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<T>, A::Error> {
         let first = map.next_key_seed(Key)?;
         if first.as_deref() == Some(NUMBER) && *NUMBERS_ARE_OBJECTS {
-            return Self::number(map);
+            return self.number(map);
         }
-        let depth = self.depth.enter()?;
-        Ok(Found::new(T::object(Entries::new(map, depth, first))?, Kind::Object))
+        let limits = self.limits.enter()?;
+        Ok(Found::new(T::object(Entries::new(map, limits, first))?, Kind::Object))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use serde::de::value::Error as ValueError;
 
     use super::*;
 
     #[test]
     fn a_kind_that_json_does_not_have_is_refused_with_what_was_expected() {
-        let refused = ValueVisitor::<String>::outermost().visit_bytes::<ValueError>(b"");
+        let kept = Cell::new(0);
+        let visitor = ValueVisitor::<String>::new(Limits::new(&kept));
+        let refused = visitor.visit_bytes::<ValueError>(b"");
         let message = refused.err().unwrap().to_string();
         assert_eq!(message, "invalid type: byte array, expected a string");
     }

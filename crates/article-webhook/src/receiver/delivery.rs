@@ -69,7 +69,7 @@ impl Delivery {
     ///
     /// # Errors
     ///
-    /// A [`DecodeError`] that names the first field that is missing or not of the documented kind.
+    /// A [`DecodeError`] that names the first required field that is missing or not of the documented kind.
     pub fn decode(&self) -> Result<ArticleResult, DecodeError> {
         ArticleResult::from_json(&self.body)
     }

@@ -6,12 +6,14 @@ mod log_file;
 
 mod transaction;
 
+mod anew;
 mod mend;
 
 pub(super) use self::{
+    anew::{anew, write_anew},
     findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
     log_file::unreadable,
-    mend::{build_again, copy, judge, mend, mend_lists},
+    mend::{build_again, judge, mend},
     transaction::{Tx, index_differs},
 };

@@ -13,8 +13,13 @@ impl Fault {
     /// Whether a commit or a checkpoint that failed so may have left something in the log that is not on disk. What
     /// found no room was not written: there is no whole commit in the log, and the next one overwrites it.
     pub(super) fn leaves_doubt(&self) -> bool {
-        let is_full = matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull));
-        self.is_of_the_connection() && !is_full
+        self.is_of_the_connection() && !self.is_full()
+    }
+
+    /// Whether the disk has no room for what is written.
+    pub(super) fn is_full(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        error.sqlite_error_code() == Some(ErrorCode::DiskFull)
     }
 
     /// Whether a value is refused because another row has it, or because it breaks a rule of its column.

@@ -5,7 +5,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{connection, fault::Fault};
+use super::{connection, fault::Fault, schema};
 use crate::Error;
 
 /// The connections that read. They never block the one that writes.
@@ -56,10 +56,20 @@ impl Reader {
         };
         let answer =
             connection.unchecked_transaction().map_err(Fault::from).and_then(|tx| read(&tx));
-        if answer.as_ref().is_err_and(Fault::is_of_the_connection) {
-            *state = State::Missing;
+        match answer {
+            // The schema may wait for its next version, or have a later one.
+            Err(fault) if fault.is_of_the_statement() => {
+                schema::check_current(connection, &self.path)?;
+                Err(fault.into())
+            }
+            Err(fault) => {
+                if fault.is_of_the_connection() {
+                    *state = State::Missing;
+                }
+                Err(fault.into())
+            }
+            Ok(read) => Ok(read),
         }
-        answer.map_err(Error::from)
     }
 
     /// Closes the connections. The next call opens another one.

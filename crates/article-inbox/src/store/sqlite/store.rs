@@ -147,7 +147,7 @@ impl Store for SqliteStore {
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         let bytes = size([&arrival.bytes]);
-        self.write(bytes, move |tx, now| statements::record(tx, now, &arrival))
+        self.write(bytes, move |tx| statements::record(tx, &arrival))
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
@@ -157,16 +157,16 @@ impl Store for SqliteStore {
                 "a tool beside the receiver has no worker: run it in the receiver's process";
             return Box::pin(async move { Err(Error::unusable(alone)) });
         }
-        self.write(CALL_BYTES, move |tx, now| statements::claim(tx, now, &claim))
+        self.lease(move |tx| statements::claim(tx, &claim))
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
         let leases = leases.to_vec();
-        self.write(CALL_BYTES, move |tx, now| statements::extend(tx, now, &leases, lease))
+        self.write(CALL_BYTES, move |tx| statements::extend(tx, &leases, lease))
     }
 
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
-        self.write(CALL_BYTES, move |tx, now| statements::settle(tx, now, lease, &outcome))
+        self.write(CALL_BYTES, move |tx| statements::settle(tx, lease, &outcome))
     }
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
@@ -176,7 +176,7 @@ impl Store for SqliteStore {
     }
 
     fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        self.write(CALL_BYTES, move |tx, _| statements::hint(tx, &hint))
+        self.write(CALL_BYTES, move |tx| statements::hint(tx, &hint))
     }
 
     fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
@@ -184,8 +184,8 @@ impl Store for SqliteStore {
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.write(statements::PRUNE_BYTES, move |tx, now| {
-            statements::store_clock(tx, now)?;
+        self.write(statements::PRUNE_BYTES, move |tx| {
+            statements::store_clock(tx, tx.now())?;
             statements::prune(tx, &prune)
         })
     }
@@ -195,8 +195,7 @@ impl Store for SqliteStore {
     }
 
     fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
-        let clock = self.handle.clock.clone();
-        self.read_quickly(move |tx| statements::due_since(tx, clock.now()))
+        self.read_quickly(statements::due_since)
     }
 
     fn list(&self, filter: Filter) -> Pending<'_, Page> {
@@ -208,25 +207,25 @@ impl Store for SqliteStore {
     }
 
     fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
-        self.write(CALL_BYTES, move |tx, now| statements::requeue(tx, now, &key, from))
+        self.write(CALL_BYTES, move |tx| statements::requeue(tx, &key, from))
     }
 
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
-        self.write(CALL_BYTES, move |tx, now| statements::bury(tx, now, &key, &cause))
+        self.write(CALL_BYTES, move |tx| statements::bury(tx, &key, &cause))
     }
 
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        self.erase(move |tx, _| statements::forget(tx, &job_id))
+        self.erase(move |tx| statements::forget(tx, &job_id))
     }
 
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
         let bytes = CALL_BYTES + size(bodies.iter().filter_map(|body| body.bytes.as_ref()));
-        self.write(bytes, move |tx, now| statements::import(tx, now, &entry, &bodies))
+        self.write(bytes, move |tx| statements::import(tx, &entry, &bodies))
     }
 
     fn check(&self) -> Pending<'_, Vec<String>> {
         Box::pin(async move {
-            let settings = |tx: &Tx<'_>, _| Ok(connection::wrong_settings(tx)?);
+            let settings = |tx: &Tx<'_>| Ok(connection::wrong_settings(tx)?);
             let settings = self.write(CALL_BYTES, settings).await?;
             let (path, findings, now) =
                 (self.handle.path.clone(), self.handle.findings.clone(), self.now());
@@ -235,12 +234,12 @@ impl Store for SqliteStore {
                 statements::check(&Tx::new(&connection, &findings, now))
             };
             let damage = blocking(check).await?;
-            Ok(settings.into_iter().chain(damage).collect())
+            Ok(settings.into_iter().chain(self.handle.findings.of_log()).chain(damage).collect())
         })
     }
 
     fn probe(&self) -> Pending<'_, ()> {
-        self.write(CALL_BYTES, |tx, _| statements::probe(tx))
+        self.write(CALL_BYTES, |tx| statements::probe(tx))
     }
 
     fn health(&self) -> Pending<'_, StoreHealth> {

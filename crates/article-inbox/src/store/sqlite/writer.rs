@@ -14,7 +14,7 @@ mod thread;
 mod write_connection;
 
 pub(super) use self::{
-    command::Answer,
+    command::{Answer, Undo},
     failure::store_has_stopped,
     handle::Handle,
     write_connection::{Shared, WriteConnection, try_start},

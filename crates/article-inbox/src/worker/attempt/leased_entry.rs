@@ -1,4 +1,11 @@
-use std::{sync::Arc, time::Duration};
+use std::{
+    future::ready,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    thread,
+    time::Duration,
+};
 
 use tokio::{
     sync::watch,
@@ -19,6 +26,9 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 /// The maximum number of tries while the worker stops, or after it was dropped.
 const TRIES: u32 = 5;
 
+/// A call of the store that owns what it needs.
+type SettleCall = Pin<Box<dyn Future<Output = Result<Settled, Error>> + Send>>;
+
 /// An entry under a lease of this worker.
 #[derive(Debug, Clone)]
 pub(crate) struct LeasedEntry {
@@ -34,19 +44,46 @@ impl LeasedEntry {
 
     /// Stores the outcome of the attempt, and tries again while the store fails temporarily.
     ///
+    /// The first call of the store begins at once, before the future is polled: while a runtime is dropped it polls
+    /// nothing any more, and a call that has begun completes all the same.
+    ///
     /// # Errors
     ///
     /// The store cannot be used any more.
-    pub(super) async fn settle(
+    pub(super) fn settle(
+        self,
+        store: &Arc<dyn Store>,
+        outcome: Outcome,
+        signal: watch::Receiver<Signal>,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        let store = Arc::clone(store);
+        let mut begun = self.call(&store, &outcome);
+        // A store that panics must not do so twice.
+        if !thread::panicking()
+            && let Poll::Ready(settled) =
+                begun.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        {
+            begun = Box::pin(ready(settled));
+        }
+        async move { self.settle_by(begun, &store, outcome, signal).await }
+    }
+
+    fn call(&self, store: &Arc<dyn Store>, outcome: &Outcome) -> SettleCall {
+        let (store, lease, outcome) = (Arc::clone(store), self.lease, outcome.clone());
+        Box::pin(async move { store.settle(lease, outcome).await })
+    }
+
+    async fn settle_by(
         &self,
+        mut call: SettleCall,
         store: &Arc<dyn Store>,
         outcome: Outcome,
         mut signal: watch::Receiver<Signal>,
     ) -> Result<(), Error> {
-        let Self { lease, key, attempt } = self;
+        let Self { key, attempt, .. } = self;
         let mut tries = 0;
         loop {
-            match store.settle(*lease, outcome.clone()).await {
+            match call.await {
                 Ok(Settled::LostLease) => telemetry::lost_lease(key, *attempt),
                 Ok(Settled::Settled) => telemetry::settled(key, *attempt, &outcome),
                 Ok(Settled::AlreadyDone) => telemetry::settled(key, *attempt, &Outcome::Done),
@@ -64,6 +101,7 @@ impl LeasedEntry {
                     } else {
                         let _ = timeout(BETWEEN_TRIES, signal.changed()).await;
                     }
+                    call = self.call(store, &outcome);
                     continue;
                 }
                 // What is damaged does not get better by trying. The lease ends, and the next claim judges the entry.

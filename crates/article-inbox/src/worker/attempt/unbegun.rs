@@ -9,8 +9,8 @@ use crate::{
     telemetry,
 };
 
-/// A claimed entry whose handler has not begun. If it is dropped, a task gives the entry back, and the attempt does not
-/// count. So whoever drops the future of a worker, at whatever point, costs no entry an attempt that never was.
+/// A claimed entry whose handler has not begun. If it is dropped, the entry is given back, and the attempt does not
+/// count. So dropping the future of a worker, or its runtime, costs no entry an attempt that never was.
 pub(crate) struct Unbegun {
     /// `None` once nothing is to be given back.
     entry: Option<LeasedEntry>,
@@ -34,11 +34,11 @@ impl Unbegun {
 impl Drop for Unbegun {
     fn drop(&mut self) {
         let Some(entry) = self.entry.take() else { return };
-        let store = Arc::clone(&self.store);
-        // Nobody is left to signal anything.
+        // Nothing is left that could signal.
         let (_, signal) = watch::channel(Signal::Stop);
+        let given_back = entry.settle(&self.store, Outcome::Released, signal);
         drop(self.runtime.spawn(async move {
-            if let Err(error) = entry.settle(&store, Outcome::Released, signal).await {
+            if let Err(error) = given_back.await {
                 telemetry::store_failed("settle", &error);
             }
         }));

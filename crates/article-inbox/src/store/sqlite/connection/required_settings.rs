@@ -1,4 +1,4 @@
-//! The settings on which durability and secrecy depend.
+//! The settings on which durability, secrecy and speed depend.
 
 use rusqlite::{Connection, OptionalExtension, types::Value};
 
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, types::Value};
 pub(super) const JOURNAL_MODE: &str = "journal_mode";
 
 /// The settings of every connection that writes: the name, the value that is set, and the value that must be read back.
-pub(super) const REQUIRED: [(&str, &str, Setting); 9] = [
+pub(super) const REQUIRED: [(&str, &str, Setting); 10] = [
     ("busy_timeout", "2000", Setting::Number(2000)),
     ("mmap_size", "0", Setting::Number(0)),
     (JOURNAL_MODE, "WAL", Setting::Word("wal")),
@@ -16,6 +16,8 @@ pub(super) const REQUIRED: [(&str, &str, Setting); 9] = [
     ("fullfsync", "ON", Setting::Number(1)),
     ("checkpoint_fullfsync", "ON", Setting::Number(1)),
     ("foreign_keys", "OFF", Setting::Number(0)),
+    // SQLite builds a table for the list of states whenever it writes an entry. The states of this crate are a type.
+    ("ignore_check_constraints", "ON", Setting::Number(1)),
 ];
 
 /// The value of a setting.

@@ -22,7 +22,7 @@ pub(in crate::store::sqlite) struct Findings {
 
 #[derive(Debug, Default)]
 struct Known {
-    findings: Vec<String>,
+    findings: Vec<(Part, String)>,
     built_again: Option<Instant>,
     unreadable: BTreeSet<Unreadable>,
     has_learned: bool,
@@ -53,9 +53,9 @@ impl Findings {
             return;
         }
         let findings = &mut self.known().findings;
-        if findings.len() < MOST && !findings.contains(&finding) {
+        if findings.len() < MOST && !findings.iter().any(|(_, known)| *known == finding) {
             telemetry::damage_found(part.as_str(), &finding);
-            findings.push(finding);
+            findings.push((part, finding));
         } else {
             telemetry::more_damage_found(part.as_str());
         }
@@ -77,7 +77,14 @@ impl Findings {
 
     /// The findings, the oldest first.
     pub(in crate::store::sqlite) fn all(&self) -> Vec<String> {
-        self.known().findings.clone()
+        self.known().findings.iter().map(|(_, finding)| finding.clone()).collect()
+    }
+
+    /// The findings about the log. A check of the store cannot find them any more.
+    pub(in crate::store::sqlite) fn of_log(&self) -> Vec<String> {
+        let known = self.known();
+        let of_log = known.findings.iter().filter(|(part, _)| *part == Part::Log);
+        of_log.map(|(_, finding)| finding.clone()).collect()
     }
 
     /// Whether indexes may be built again, because that was not tried for some minutes.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::{Findings, findings::Part};
 use crate::store::sqlite::fault::Fault;
 
 /// What a check of the pages and of the indexes found.
@@ -11,10 +12,14 @@ use crate::store::sqlite::fault::Fault;
 pub(in crate::store::sqlite) struct Integrity {
     /// Indexes that differ from their tables, or have damaged pages. [`rebuild`] builds them again.
     pub(in crate::store::sqlite) indexes: BTreeSet<String>,
-    /// Damage of the lists of free pages and of each page's place, in SQLite's words. [`make_lists_anew`] writes others.
+    /// Whether pages of an index are damaged. Then it may be impossible to empty it, which [`rebuild`] does first.
+    pub(in crate::store::sqlite) has_damaged_index_pages: bool,
+    /// Damage of the lists of free pages and of each page's place, in SQLite's words.
     pub(in crate::store::sqlite) lists: BTreeSet<String>,
-    /// Damage of pages that hold what nothing else holds, in SQLite's words.
+    /// Damage of pages of a table, or of an index that leads to pages of a table, in SQLite's words.
     pub(in crate::store::sqlite) pages: BTreeSet<String>,
+    /// Damage of pages of the application's own tables, in SQLite's words.
+    pub(in crate::store::sqlite) others: BTreeSet<String>,
 }
 
 /// Checks the pages of the whole file, and each index of the inbox against its table. What is in the application's own
@@ -59,29 +64,28 @@ enum Check {
     File,
 }
 
-/// Whether the file has no tables but those of the inbox.
-pub(super) fn is_ours_alone(connection: &Connection) -> Result<bool, Fault> {
-    let others = "SELECT TRUE FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
-        AND name NOT LIKE 'article\\_inbox\\_%' ESCAPE '\\'";
-    Ok(!connection.prepare(others)?.exists([])?)
-}
-
-/// Writes the lists of free pages and of each page's place anew, by copying all tables. Not for a file with other
-/// tables: the numbers of their rows may change.
-pub(super) fn make_lists_anew(connection: &Connection) -> Result<(), Fault> {
-    // The copy is in memory: bodies are in no other file.
-    connection.execute_batch("PRAGMA temp_store = MEMORY; VACUUM; PRAGMA temp_store = DEFAULT")?;
-    Ok(())
-}
-
 /// Builds all indexes of the inbox again, and the hints, which are sorted by their key. Runs in a transaction.
 pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
     Ok(tx.execute_batch("REINDEX article_inbox_entries; REINDEX article_inbox_hints")?)
 }
 
 impl Integrity {
+    /// Whether nothing of the inbox is damaged.
     pub(in crate::store::sqlite) fn is_sound(&self) -> bool {
-        *self == Self::default()
+        self.indexes.is_empty() && !self.needs_writing_anew()
+    }
+
+    /// Whether [`rebuild`] is not enough.
+    pub(in crate::store::sqlite) fn needs_writing_anew(&self) -> bool {
+        self.has_damaged_index_pages || !self.lists.is_empty() || !self.pages.is_empty()
+    }
+
+    /// Tells that the indexes were built again.
+    pub(super) fn tell_indexes(&self, findings: &Findings) {
+        for index in &self.indexes {
+            let told = format!("the index {index} differed from its table, and was built again");
+            findings.add(Part::Index, told);
+        }
     }
 
     /// Adds what a line of a check says.
@@ -96,8 +100,11 @@ impl Integrity {
                 let found = if check == Check::File { &mut self.lists } else { &mut self.pages };
                 found.insert(line.to_owned());
             }
-            (Some(None), _) => {}
-            (Some(Some(Tree::Index(name))), _) => drop(self.indexes.insert(name.clone())),
+            (Some(None), _) => drop(self.others.insert(line.to_owned())),
+            (Some(Some(Tree::Index(name))), _) => {
+                self.indexes.insert(name.clone());
+                self.has_damaged_index_pages = true;
+            }
             (None, Some(name)) => drop(self.indexes.insert(name.to_owned())),
             (Some(Some(Tree::Table(_) | Tree::Counters)), _) | (None, None) => {
                 self.pages.insert(line.to_owned());
@@ -133,13 +140,19 @@ fn trees(connection: &Connection) -> Result<HashMap<u64, Tree>, Fault> {
     Ok(trees)
 }
 
-/// The lines of all rows that a check returns.
+/// The lines of all rows that a check returns. Damage may also end the check.
 fn lines(connection: &Connection, check: &str) -> Result<Vec<String>, Fault> {
     let mut statement = connection.prepare(check)?;
-    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let rows = rows.collect::<Result<Vec<_>, _>>()?;
-    let lines = rows.iter().flat_map(|row| row.lines());
-    Ok(lines.filter(|line| *line != "ok" && !line.starts_with("***")).map(str::to_owned).collect())
+    let mut lines = Vec::new();
+    for row in statement.query_map([], |row| row.get::<_, String>(0))? {
+        match row.map_err(Fault::from) {
+            Ok(row) => lines.extend(row.lines().map(str::to_owned)),
+            Err(fault) if fault.is_damage() => lines.push("the check ended".to_owned()),
+            Err(fault) => return Err(fault),
+        }
+    }
+    lines.retain(|line| line != "ok" && !line.starts_with("***"));
+    Ok(lines)
 }
 
 /// The root of the tree in which a line has found damage: `Tree 7 page 9 cell 0: …`.
@@ -192,11 +205,14 @@ mod tests {
             "row 5 missing from index article_inbox_entries_by_time",
             "wrong # of entries in index article_inbox_entries_by_time",
             "rowid not at end-of-record for row 5 of index article_inbox_entries_by_time",
-            "Tree 6 page 9 cell 0: Rowid 5 out of order",
         ] {
             let expected = Integrity { indexes: by_time.clone(), ..Integrity::default() };
             assert_eq!(found(line), expected);
+            assert!(!expected.needs_writing_anew());
         }
+        let torn = found("Tree 6 page 9: btreeInitPage() returns error code 11");
+        assert!(torn.needs_writing_anew());
+        assert_eq!(torn.indexes, by_time);
         for line in [
             "Tree 4 page 9: btreeInitPage() returns error code 11",
             "Tree 1 page 1: free space corruption",

@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use rusqlite::{
-    Connection, ErrorCode,
-    backup::{Backup, StepResult},
-};
+use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Findings, Integrity, Tx,
+    Integrity, Tx,
     findings::Part,
     integrity,
-    integrity::{integrity_of_indexes, is_ours_alone, make_lists_anew, rebuild},
+    integrity::{integrity_of_indexes, rebuild},
 };
 use crate::{
     Error,
@@ -21,8 +18,8 @@ use crate::{
 /// Files up to this size are searched for damage at start, and larger ones in the background.
 const AT_START: u64 = 64 << 20;
 
-/// Refuses a database with damage for which there is no mend. It changes nothing. `None` if the file is too large to be
-/// searched now.
+/// Looks for damage, and refuses a database that cannot be written to. It changes nothing. `None` if the file is too large
+/// to be searched now.
 pub(in crate::store::sqlite) fn judge(
     connection: &Connection,
     path: &Path,
@@ -39,46 +36,7 @@ pub(in crate::store::sqlite) fn judge(
         ))
         .into());
     }
-    let found = integrity(connection)?;
-    if !found.pages.is_empty() {
-        return Err(damaged(path).into());
-    }
-    if !found.lists.is_empty() && !is_ours_alone(connection)? {
-        let path = path.display();
-        return Err(Error::damaged(format!(
-            "the lists of pages in {path} are damaged, and its tables are not: run `sqlite3 {path} VACUUM`, which \
-             writes them anew and may change row ids in tables of your own, or restore a backup"
-        ))
-        .into());
-    }
-    Ok(Some(found))
-}
-
-/// Writes damaged lists of free pages anew. It cannot be undone, so that it is tried on a [copy](copy) before.
-pub(in crate::store::sqlite) fn mend_lists(
-    connection: &Connection,
-    path: &Path,
-    found: &mut Integrity,
-    findings: &Findings,
-) -> Result<(), Fault> {
-    if found.lists.is_empty() {
-        return Ok(());
-    }
-    make_lists_anew(connection).map_err(|fault| unmended(path, fault))?;
-    if !integrity(connection)?.pages.is_empty() {
-        return Err(damaged(path).into());
-    }
-    found.lists.clear();
-    findings
-        .add(Part::Page, "the lists of free pages were damaged, and were written anew".to_owned());
-    Ok(())
-}
-
-/// A copy in memory, page by page, with all damage.
-pub(in crate::store::sqlite) fn copy(connection: &Connection) -> Result<Connection, Fault> {
-    let mut copy = Connection::open_in_memory()?;
-    while let StepResult::More = Backup::new(connection, &mut copy)?.step(-1)? {}
-    Ok(copy)
+    Ok(Some(integrity(connection)?))
 }
 
 /// Builds indexes again, and isolates damaged rows. Runs in a transaction.
@@ -108,12 +66,7 @@ fn mend_in(tx: &Tx<'_>, found: &Integrity) -> Result<bool, Fault> {
     if found.indexes.is_empty() && suspects.is_empty() {
         return Ok(true);
     }
-    for index in &found.indexes {
-        tx.found(
-            Part::Index,
-            format!("the index {index} differed from its table, and was built again"),
-        );
-    }
+    found.tell_indexes(tx.findings());
     Ok(integrity(tx)?.is_sound())
 }
 
@@ -137,7 +90,10 @@ pub(in crate::store::sqlite) fn build_again(tx: &Tx<'_>) -> Result<(), Fault> {
         rebuild_all(tx)?;
     }
     if !integrity_of_indexes(tx)?.is_sound() {
-        return Err(Error::damaged("the database is damaged: restore a backup").into());
+        return Err(Error::damaged(
+            "the database is damaged: start the receiver again, which mends its indexes, or says what to do",
+        )
+        .into());
     }
     tx.found(Part::Index, "SQLite found damage, and all indexes were built again".to_owned());
     Ok(())

@@ -28,6 +28,10 @@ impl<'a> Tx<'a> {
         self.now
     }
 
+    pub(super) fn findings(&self) -> &'a Findings {
+        self.findings
+    }
+
     /// Whether indexes can be built again because this transaction fails.
     pub(in crate::store::sqlite) fn may_build_again(&self) -> bool {
         self.findings.may_build_again()

@@ -6,6 +6,25 @@ use super::database_file::with_suffix;
 pub(in crate::store::sqlite) type Identity = (u64, u64);
 
 /// The identity of what is at this path, which may be a link.
+///
+/// Since Linux 6.13, reading the times of a file makes the next write to it a change of its inode, and the next sync then
+/// waits for the journal of the file system. So the times are not read.
+#[cfg(target_os = "linux")]
+pub(in crate::store::sqlite) fn identity(path: &Path) -> Option<Identity> {
+    use rustix::{
+        fs::{AtFlags, CWD, StatxFlags, makedev, statx},
+        io::Errno,
+    };
+
+    match statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::INO) {
+        Ok(file) => Some((makedev(file.stx_dev_major, file.stx_dev_minor), file.stx_ino)),
+        Err(Errno::NOSYS) => of_metadata(&path.symlink_metadata().ok()?),
+        Err(_) => None,
+    }
+}
+
+/// The identity of what is at this path, which may be a link.
+#[cfg(not(target_os = "linux"))]
 pub(in crate::store::sqlite) fn identity(path: &Path) -> Option<Identity> {
     path.symlink_metadata().ok().as_ref().and_then(of_metadata)
 }

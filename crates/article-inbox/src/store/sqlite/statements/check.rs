@@ -35,7 +35,10 @@ pub(crate) fn check(tx: &Tx<'_>) -> Result<Vec<String>, Error> {
         format!("the index {index} differs from its table: start the receiver again, which builds it anew")
     }));
     if !found.pages.is_empty() || !found.lists.is_empty() {
-        findings.push("pages of the database are damaged: restore a backup".to_owned());
+        findings.push(
+            "pages of the database are damaged: start the receiver again, which mends them, or says what to do"
+                .to_owned(),
+        );
     }
     findings.extend(scan(tx)?.findings());
     findings.extend(corrupt(tx)?);

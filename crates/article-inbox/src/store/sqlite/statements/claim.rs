@@ -21,8 +21,9 @@ use crate::{
 };
 
 /// Leases entries that are due, as [`Store::claim`](crate::store::Store::claim) says.
-pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claims, Fault> {
-    let Due { rows: due, left } = due(tx, now, claim.limit)?;
+pub(crate) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Claims, Fault> {
+    let now = tx.now();
+    let Due { rows: due, left } = due(tx, claim.limit)?;
 
     let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*claim, now));
     for before in due {
@@ -72,16 +73,11 @@ pub(crate) fn claim(tx: &Tx<'_>, now: SystemTime, claim: &Claim) -> Result<Claim
 }
 
 /// Extends leases that hold, as [`Store::extend`](crate::store::Store::extend) says, and returns them.
-pub(crate) fn extend(
-    tx: &Tx<'_>,
-    now: SystemTime,
-    leases: &[Lease],
-    by: Duration,
-) -> Result<Vec<Lease>, Fault> {
+pub(crate) fn extend(tx: &Tx<'_>, leases: &[Lease], by: Duration) -> Result<Vec<Lease>, Fault> {
     let mut held = Vec::with_capacity(leases.len());
     for lease in leases {
         let Some(mut stored) = rows::load(tx, lease.id)? else { continue };
-        if stored.row.extend(*lease, by, now) {
+        if stored.row.extend(*lease, by, tx.now()) {
             rows::save(tx, &stored)?;
             held.push(*lease);
         }
@@ -98,7 +94,8 @@ struct Due {
     left: BTreeSet<i64>,
 }
 
-fn due(tx: &Tx<'_>, now: SystemTime, limit: u32) -> Result<Due, Fault> {
+fn due(tx: &Tx<'_>, limit: u32) -> Result<Due, Fault> {
+    let now = tx.now();
     let mut due = Due::default();
     let mut seen = BTreeSet::new();
     for state in [State::Waiting, State::Leased] {

@@ -1,5 +1,3 @@
-use std::time::SystemTime;
-
 use super::rows::{self, SLOTS};
 use crate::{
     Body, Entry, Error,
@@ -8,12 +6,7 @@ use crate::{
 };
 
 /// Adds an entry that another store exported, as [`Store::import`](crate::store::Store::import) says.
-pub(crate) fn import(
-    tx: &Tx<'_>,
-    now: SystemTime,
-    entry: &Entry,
-    bodies: &[Body],
-) -> Result<bool, Fault> {
+pub(crate) fn import(tx: &Tx<'_>, entry: &Entry, bodies: &[Body]) -> Result<bool, Fault> {
     if bodies.len() as i64 > SLOTS {
         return Err(Error::invalid(format!(
             "{} has {} bodies: at most {SLOTS} are taken",
@@ -26,7 +19,7 @@ pub(crate) fn import(
         return Ok(false);
     }
     let held = bodies.iter().filter(|body| body.bytes.is_some()).count();
-    let id = rows::add(tx, &entry.key, entry.received_at, held, Row::import(entry, now))?;
+    let id = rows::add(tx, &entry.key, entry.received_at, held, Row::import(entry, tx.now()))?;
     for (slot, body) in (id * SLOTS..).zip(bodies) {
         rows::put_body(tx, slot, body)?;
     }

@@ -1,5 +1,3 @@
-use std::time::SystemTime;
-
 use article_webhook::JobId;
 use rusqlite::Connection;
 
@@ -13,17 +11,12 @@ use crate::{
 };
 
 /// Requeues an entry, as [`Store::requeue`](crate::store::Store::requeue) says.
-pub(crate) fn requeue(
-    tx: &Tx<'_>,
-    now: SystemTime,
-    key: &EntryKey,
-    from: Option<State>,
-) -> Result<bool, Fault> {
+pub(crate) fn requeue(tx: &Tx<'_>, key: &EntryKey, from: Option<State>) -> Result<bool, Fault> {
     let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
     let held: i64 = tx.prepare_cached(sql::HELD)?.query_row([stored.id], |row| row.get(0))?;
-    let requeued = stored.row.requeue(from, usize::try_from(held).unwrap_or_default(), now);
+    let requeued = stored.row.requeue(from, usize::try_from(held).unwrap_or_default(), tx.now());
     if requeued {
         rows::save(tx, &stored)?;
     }
@@ -31,16 +24,11 @@ pub(crate) fn requeue(
 }
 
 /// Makes a waiting, unhandled or corrupt entry dead.
-pub(crate) fn bury(
-    tx: &Tx<'_>,
-    now: SystemTime,
-    key: &EntryKey,
-    cause: &str,
-) -> Result<bool, Fault> {
+pub(crate) fn bury(tx: &Tx<'_>, key: &EntryKey, cause: &str) -> Result<bool, Fault> {
     let Some(mut stored) = rows::find(tx, key)? else {
         return Ok(false);
     };
-    let buried = stored.row.bury(cause, now);
+    let buried = stored.row.bury(cause, tx.now());
     if buried {
         rows::save(tx, &stored)?;
     }

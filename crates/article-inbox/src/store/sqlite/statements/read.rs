@@ -68,11 +68,11 @@ pub(crate) fn counts(tx: &Connection) -> Result<Counts, Fault> {
 }
 
 /// Since when the oldest entry that is due has been due.
-pub(crate) fn due_since(tx: &Connection, now: SystemTime) -> Result<Option<SystemTime>, Fault> {
+pub(crate) fn due_since(tx: &Tx<'_>) -> Result<Option<SystemTime>, Fault> {
     let mut statement = tx.prepare_cached(sql::DUE_SINCE)?;
     let mut since = None;
     for state in [State::Waiting, State::Leased] {
-        let parameters = params![state.as_str(), to_millis(now)];
+        let parameters = params![state.as_str(), to_millis(tx.now())];
         // What is no time is found damaged when it is claimed.
         let at = statement.query_row(parameters, |row| Ok(row.get::<_, i64>(0).ok())).optional()?;
         since = [since, at.flatten()].into_iter().flatten().min();

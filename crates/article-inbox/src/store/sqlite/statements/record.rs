@@ -14,7 +14,8 @@ use crate::{
 };
 
 /// Stores a body under its key, as [`Store::record`](crate::store::Store::record) says.
-pub(crate) fn record(tx: &Tx<'_>, now: SystemTime, arrival: &Arrival) -> Result<Recorded, Fault> {
+pub(crate) fn record(tx: &Tx<'_>, arrival: &Arrival) -> Result<Recorded, Fault> {
+    let now = tx.now();
     let Some(mut stored) = rows::find(tx, &arrival.key)? else {
         let id = rows::add(tx, &arrival.key, now, 1, Row::new(now))?;
         rows::put_body(tx, id * SLOTS, &body(arrival, now))?;

@@ -16,12 +16,7 @@ use crate::{
 };
 
 /// Stores the outcome of an attempt, as [`Store::settle`](crate::store::Store::settle) says.
-pub(crate) fn settle(
-    tx: &Tx<'_>,
-    now: SystemTime,
-    lease: Lease,
-    outcome: &Outcome,
-) -> Result<Settled, Fault> {
+pub(crate) fn settle(tx: &Tx<'_>, lease: Lease, outcome: &Outcome) -> Result<Settled, Fault> {
     let Some(mut stored) = rows::load(tx, lease.id)? else {
         return Ok(Settled::LostLease);
     };
@@ -34,7 +29,7 @@ pub(crate) fn settle(
         | Outcome::Released
         | Outcome::Snoozed { .. } => 0,
     };
-    let settled = stored.row.settle(lease, outcome, bodies, now);
+    let settled = stored.row.settle(lease, outcome, bodies, tx.now());
     if settled == Settled::Settled {
         if let Outcome::Corrupt { .. } = outcome {
             let StoredRow { id, key, .. } = &stored;

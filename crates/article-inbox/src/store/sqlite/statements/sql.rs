@@ -39,11 +39,15 @@ pub(super) const ISOLATE: &str = "UPDATE article_inbox_entries SET job_id = ?2, 
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
 pub(super) const FIND_ID: &str =
     "SELECT id FROM article_inbox_entries WHERE job_id = ?1 AND event = ?2";
-pub(super) const ADD: &str = "INSERT INTO article_inbox_entries \
-    (job_id, event, received_at, state, attempts, fence, at, since, interrupted, conflicts, cause, failures, held) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-pub(super) const ADD_CHECKSUM: &str =
-    "UPDATE article_inbox_entries SET checksum = ?2 WHERE id = ?1";
+/// The id that `AUTOINCREMENT` would give to the next entry. The checksum of an entry contains its id.
+pub(super) const NEXT_ID: &str = "SELECT max(ifnull((SELECT max(id) FROM article_inbox_entries), 0), \
+    ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'article_inbox_entries'), 0)) + 1";
+/// The parameters are the columns of [`entry!`], and the number of bodies that have bytes.
+pub(super) const ADD: &str = concat!(
+    "INSERT INTO article_inbox_entries (",
+    entry!(),
+    ", held) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+);
 /// Counts the bodies that have bytes. Retention finds entries by this number.
 pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SELECT count(*) \
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
@@ -70,6 +74,8 @@ pub(super) const BODIES_AFTER: &str = concat!(
     ", body FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2"
 );
 pub(super) const REMOVE_BODY: &str = "DELETE FROM article_inbox_bodies WHERE slot = ?1";
+pub(super) const HAS_HELD: &str =
+    "SELECT TRUE FROM article_inbox_entries WHERE id = ?1 AND held > 0";
 pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL";
 
@@ -218,7 +224,6 @@ mod tests {
             LOAD,
             SAVE,
             ADD,
-            ADD_CHECKSUM,
             COUNT_HELD,
             KNOWN_BODIES,
             BODIES,
@@ -226,6 +231,7 @@ mod tests {
             BODY_WITHOUT_BYTES,
             PUT_INTENT,
             COUNT_BODIES,
+            HAS_HELD,
             HELD,
             BODIES_AFTER,
             DUE,

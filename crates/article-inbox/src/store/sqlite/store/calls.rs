@@ -1,22 +1,21 @@
 //! How a call reaches the connections, and what is done when SQLite reports damage to it.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
 use super::SqliteStore;
 use crate::{
     Error,
+    call::{Claims, Lease, Outcome},
     store::{
         interface::{Pending, Store},
         sqlite::{
             damage::{Tx, build_again},
             fault::Fault,
             reader::Length,
-            writer::{Answer, store_has_stopped},
+            statements,
+            writer::{Answer, Undo, store_has_stopped},
         },
     },
 };
@@ -24,13 +23,14 @@ use crate::{
 /// The memory that a call without a body takes while it waits.
 pub(super) const CALL_BYTES: usize = 512;
 
-/// What a call that writes does to the log.
-#[derive(Debug, Clone, Copy)]
-enum Effect {
-    /// It adds about this many bytes.
+/// What a call that writes does besides its transaction.
+enum Effect<T> {
+    /// It adds about this many bytes to the log.
     Adds(usize),
-    /// What it erases must not stay there.
+    /// What it erases must not stay in the log.
     Erases,
+    /// It leases, and leases nothing for a caller that is gone.
+    Leases(Undo<T>),
 }
 
 impl SqliteStore {
@@ -38,7 +38,7 @@ impl SqliteStore {
     pub(super) fn write<'a, T: Send + 'static>(
         &'a self,
         bytes: usize,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
         self.write_as(Effect::Adds(bytes), run)
     }
@@ -46,20 +46,39 @@ impl SqliteStore {
     /// Runs in the next transaction of the writer, and removes the bytes that it erases from the log as well.
     pub(super) fn erase<'a, T: Send + 'static>(
         &'a self,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
         self.write_as(Effect::Erases, run)
     }
 
+    /// Runs a claim in the next transaction of the writer. If the future is dropped meanwhile, what it leases is given back.
+    pub(super) fn lease<'a>(
+        &'a self,
+        run: impl FnMut(&Tx<'_>) -> Result<Claims, Fault> + Send + 'static,
+    ) -> Pending<'a, Claims> {
+        let (queue, findings) = (self.handle.queue.clone(), self.handle.findings.clone());
+        let give_back = move |claims: Claims| {
+            let findings = findings.clone();
+            let leases: Vec<_> = claims.claimed.iter().map(|claimed| claimed.lease).collect();
+            queue.push_undo(CALL_BYTES, move |connection, now| {
+                let tx = Tx::new(connection, &findings, now);
+                let release =
+                    |lease: &Lease| statements::settle(&tx, *lease, &Outcome::Released).map(drop);
+                leases.iter().try_for_each(release)
+            });
+        };
+        self.write_as(Effect::Leases(Arc::new(give_back)), run)
+    }
+
     fn write_as<'a, T: Send + 'static>(
         &'a self,
-        effect: Effect,
-        run: impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static,
+        effect: Effect<T>,
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<'a, T> {
         let run = Arc::new(Mutex::new(run));
         Box::pin(async move {
             loop {
-                match self.push(effect, &run)?.wait().await {
+                match self.push(&effect, &run)?.wait().await {
                     Err(error) if error.is_damage() && self.can_go_on().await => {}
                     answer => return answer,
                 }
@@ -69,17 +88,18 @@ impl SqliteStore {
 
     fn push<T: Send + 'static>(
         &self,
-        effect: Effect,
-        run: &Arc<Mutex<impl FnMut(&Tx<'_>, SystemTime) -> Result<T, Fault> + Send + 'static>>,
+        effect: &Effect<T>,
+        run: &Arc<Mutex<impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static>>,
     ) -> Result<Answer<T>, Error> {
         let (run, findings) = (Arc::clone(run), Arc::clone(&self.handle.findings));
         let run = move |connection: &Connection, now| {
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
-            run(&Tx::new(connection, &findings, now), now)
+            run(&Tx::new(connection, &findings, now))
         };
         match effect {
-            Effect::Adds(bytes) => self.handle.queue.push(bytes, run),
+            Effect::Adds(bytes) => self.handle.queue.push(*bytes, run),
             Effect::Erases => self.handle.queue.push_erasing(CALL_BYTES, run),
+            Effect::Leases(undo) => self.handle.queue.push_or_undo(CALL_BYTES, run, undo.clone()),
         }
     }
 
@@ -138,8 +158,8 @@ impl SqliteStore {
         if !self.handle.findings.try_to_build_again() {
             return false;
         }
-        let run = Arc::new(Mutex::new(|tx: &Tx<'_>, _| build_again(tx)));
-        let pushed = self.push(Effect::Adds(CALL_BYTES), &run);
+        let run = Arc::new(Mutex::new(build_again));
+        let pushed = self.push(&Effect::Adds(CALL_BYTES), &run);
         match pushed {
             Ok(answer) => answer.wait().await.is_ok(),
             Err(_) => false,

@@ -94,7 +94,7 @@ impl ClockWatch {
         if let ClockStep::Back(_) = step {
             statements::store_clock(tx, step.applied_to(now))?;
         }
-        statements::follow(&Tx::new(tx, findings, now), now, step)
+        statements::follow(&Tx::new(tx, findings, now), step)
     }
 
     /// Follows the system's clock by this step. The entries were moved.

@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -24,26 +24,48 @@ pub(super) trait Command: Send {
     fn log_bytes(&self) -> u64;
 }
 
+/// Undoes what a call has committed, because its caller has dropped its future.
+pub(in crate::store::sqlite) type Undo<T> = Arc<dyn Fn(T) + Send + Sync>;
+
+/// What a call has committed, on its way to the caller. Dropping it undoes the call, if it can be undone.
+struct Committed<T> {
+    value: Option<T>,
+    undo: Option<Undo<T>>,
+}
+
+impl<T> Committed<T> {
+    fn received(mut self) -> T {
+        self.value.take().expect("it is received once")
+    }
+}
+
+impl<T> Drop for Committed<T> {
+    fn drop(&mut self) {
+        if let (Some(value), Some(undo)) = (self.value.take(), &self.undo) {
+            undo(value);
+        }
+    }
+}
+
 /// The result of a call, once its transaction has ended.
-#[derive(Debug)]
-pub(in crate::store::sqlite) struct Answer<T>(oneshot::Receiver<Result<T, Error>>);
+pub(in crate::store::sqlite) struct Answer<T>(oneshot::Receiver<Result<Committed<T>, Error>>);
 
 impl<T> Answer<T> {
     /// Waits for the result.
     pub(in crate::store::sqlite) async fn wait(self) -> Result<T, Error> {
-        self.0.await.map_err(|_| store_has_stopped())?
+        self.0.await.map_err(|_| store_has_stopped())?.map(Committed::received)
     }
 
     /// Waits for the result, in a thread that may block.
     pub(in crate::store::sqlite) fn wait_in_a_thread(self) -> Result<T, Error> {
-        self.0.blocking_recv().map_err(|_| store_has_stopped())?
+        self.0.blocking_recv().map_err(|_| store_has_stopped())?.map(Committed::received)
     }
 
     /// The result, if it has arrived; `None` if no result will arrive.
     #[cfg(test)]
     pub(super) fn now(&mut self) -> Option<Result<T, Error>> {
         match self.0.try_recv() {
-            Ok(answer) => Some(answer),
+            Ok(answer) => Some(answer.map(Committed::received)),
             Err(oneshot::error::TryRecvError::Closed) => None,
             Err(oneshot::error::TryRecvError::Empty) => panic!("the call is still waiting"),
         }
@@ -54,7 +76,8 @@ impl<T> Answer<T> {
 pub(super) struct Call<T, F> {
     run: F,
     value: Option<T>,
-    caller: oneshot::Sender<Result<T, Error>>,
+    caller: oneshot::Sender<Result<Committed<T>, Error>>,
+    undo: Option<Undo<T>>,
     bytes: usize,
     erases: bool,
 }
@@ -63,12 +86,18 @@ impl<T, F> Call<T, F> {
     /// A call that uses this much memory while it waits.
     pub(super) fn new(bytes: usize, run: F) -> (Self, Answer<T>) {
         let (caller, answer) = oneshot::channel();
-        (Self { run, value: None, caller, bytes, erases: false }, Answer(answer))
+        let call = Self { run, value: None, caller, undo: None, bytes, erases: false };
+        (call, Answer(answer))
     }
 
     /// The same call, which also removes its erased bytes from the log.
     pub(super) fn erasing(self) -> Self {
         Self { erases: true, ..self }
+    }
+
+    /// The same call, which is undone if its caller is gone once it is committed.
+    pub(super) fn or_undone(self, undo: Undo<T>) -> Self {
+        Self { undo: Some(undo), ..self }
     }
 }
 
@@ -84,11 +113,11 @@ where
 
     fn answer(self: Box<Self>, failure: Option<Error>) {
         let answer = match (failure, self.value) {
-            (None, Some(value)) => Ok(value),
+            (None, Some(value)) => Ok(Committed { value: Some(value), undo: self.undo }),
             (Some(error), _) => Err(error),
             (None, None) => Err(store_has_stopped()),
         };
-        // The caller may have dropped its future.
+        // The caller may have dropped its future. Then the answer is dropped here.
         let _ = self.caller.send(answer);
     }
 

@@ -6,7 +6,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    command::{Answer, Call, Command},
+    command::{Answer, Call, Command, Undo},
     group_commit::{Group, Limits, Queue, Refusal},
 };
 use crate::{
@@ -69,6 +69,29 @@ impl CommandQueue {
         let (call, answer) = Call::new(bytes, run);
         self.add(Box::new(call.erasing()), bytes)?;
         Ok(answer)
+    }
+
+    /// Adds a call that is undone if its caller is gone once it is committed.
+    pub(in crate::store::sqlite) fn push_or_undo<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
+        undo: Undo<T>,
+    ) -> Result<Answer<T>, Error> {
+        let (call, answer) = Call::new(bytes, run);
+        self.add(Box::new(call.or_undone(undo)), bytes)?;
+        Ok(answer)
+    }
+
+    /// Adds a call that undoes another one, also when the queue is full or closed. No caller waits for it.
+    pub(in crate::store::sqlite) fn push_undo(
+        &self,
+        bytes: usize,
+        run: impl FnMut(&Connection, SystemTime) -> Result<(), Fault> + Send + 'static,
+    ) {
+        let (call, _) = Call::new(bytes, run);
+        self.lock().push_anyway(Box::new(call), bytes, self.now());
+        self.changed.notify_one();
     }
 
     fn add(&self, command: Box<dyn Command>, bytes: usize) -> Result<(), Error> {
@@ -147,7 +170,8 @@ mod tests {
         let mut call = queue.push(1, nothing).unwrap();
         drop(CloseOnDrop(queue.clone()));
         assert!(call.now().is_none());
-        assert_eq!(queue.push(1, nothing).unwrap_err().to_string(), "the inbox is closed");
+        let refused = queue.push(1, nothing).err().unwrap();
+        assert_eq!(refused.to_string(), "the inbox is closed");
     }
 
     fn nothing(_: &Connection, _: SystemTime) -> Result<(), Fault> {

@@ -89,6 +89,9 @@ impl Committer {
         let began = Instant::now();
         if let Err(error) = execute(&connection, "COMMIT") {
             telemetry::store_failed("commit", &transient(&error));
+            if !fault::is_busy(&error) {
+                self.connection.failed(&transient(&error));
+            }
             let _ = execute(&connection, "ROLLBACK");
             fail(group, || transient(&error));
             if Fault::from(error).leaves_doubt() || !connection.is_autocommit() {
@@ -145,7 +148,11 @@ impl Committer {
         if group.len() > 1 {
             return group.split().map(|alone| self.commit(alone)).sum();
         }
+        let is_full = fault.is_full();
         let error = Error::from(fault);
+        if is_full {
+            self.connection.failed(&error);
+        }
         if let Some(command) = group.into_works().next() {
             command.answer(Some(error));
         }
@@ -184,17 +191,22 @@ mod tests {
         connection::Access,
         files::Lock,
         statements,
-        writer::{Shared, command_queue::Next},
+        writer::{Shared, command_queue::Next, status::Status},
     };
 
     fn committer(path: &Path) -> Committer {
+        with_status(path).0
+    }
+
+    fn with_status(path: &Path) -> (Committer, Arc<Status>) {
         let lock = Lock::take(path).unwrap();
         let connection = connection::open(path, Access::Exclusive).unwrap();
         connection::make_durable(&connection, path, Access::Exclusive).unwrap();
         let clock = Clock::system();
         let shared = Shared::new(path.to_owned(), clock.clone());
+        let status = shared.status.clone();
         let connection = WriteConnection::new(shared, connection, Some(lock), None);
-        Committer::new(Arc::new(CommandQueue::new()), clock, connection)
+        (Committer::new(Arc::new(CommandQueue::new()), clock, connection), status)
     }
 
     fn probes(tx: &Connection, _: SystemTime) -> Result<i64, Fault> {
@@ -296,6 +308,26 @@ mod tests {
 
         std::fs::rename(&away, &path).unwrap();
         assert_eq!(probe(&mut committer).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_full_disk_blocks_until_a_commit_succeeds() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut committer, status) = with_status(&folder.path().join("inbox.db"));
+        probe(&mut committer).unwrap();
+        assert_eq!(status.blocked(), None);
+        let fill = |tx: &Connection, _| {
+            tx.execute_batch("PRAGMA max_page_count = 1")?;
+            Ok(tx
+                .execute_batch("INSERT INTO article_inbox_meta VALUES (hex(zeroblob(90000)), 0)")?)
+        };
+        let mut full = committer.queue.push(1, fill).unwrap();
+        commit(&mut committer);
+        let full = full.now().unwrap().unwrap_err().to_string();
+        assert_eq!(full, "the disk is full: free some space");
+        assert_eq!(status.blocked(), Some(full));
+        probe(&mut committer).unwrap();
+        assert_eq!(status.blocked(), None);
     }
 
     #[test]

@@ -57,9 +57,14 @@ impl<T> Queue<T> {
         if !self.waiting.is_empty() && (is_full || is_crowded) {
             return Err(Refusal::Full);
         }
+        self.push_anyway(work, bytes, now);
+        Ok(())
+    }
+
+    /// Adds work that undoes other work, also after the end and beyond the limits.
+    pub(crate) fn push_anyway(&mut self, work: T, bytes: usize, now: Duration) {
         self.bytes += bytes;
         self.waiting.push_back((bytes, Waiting { since: now, work }));
-        Ok(())
     }
 
     /// The next group, and the work that has waited too long to be in it. Both are empty if nothing waits.

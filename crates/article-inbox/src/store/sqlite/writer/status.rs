@@ -2,19 +2,32 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Error, telemetry};
 
-/// Why nothing can be committed, for whoever asks.
+/// Why nothing can be committed.
 #[derive(Debug, Default)]
-pub(in crate::store::sqlite) struct Status(Mutex<Option<String>>);
+pub(in crate::store::sqlite) struct Status {
+    /// Why no transaction can begin.
+    blocked: Mutex<Option<String>>,
+    /// Why the last commit failed.
+    failed: Mutex<Option<String>>,
+}
 
 impl Status {
     pub(in crate::store::sqlite) fn blocked(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let reason =
+            |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        reason(&self.blocked).or_else(|| reason(&self.failed))
+    }
+
+    /// Takes note of a commit, or of a call that found no room for what it writes.
+    pub(super) fn note_commit(&self, committed: Result<(), &Error>) {
+        let reason = committed.err().map(ToString::to_string);
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = reason;
     }
 
     /// Takes note whether the writer can commit. Logs that it can again, and why it cannot if the reason is new.
     pub(in crate::store::sqlite) fn note(&self, ready: Result<(), &Error>) {
         let reason = ready.err().map(ToString::to_string);
-        let mut blocked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         if *blocked == reason {
             return;
         }

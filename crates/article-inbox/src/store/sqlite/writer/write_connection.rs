@@ -126,7 +126,14 @@ impl WriteConnection {
     /// A commit has returned. Refuses if its files are no longer at their paths.
     pub(super) fn committed(&mut self) -> Result<(), Error> {
         self.todo.number_log = false;
-        self.check_files()
+        let outcome = self.check_files();
+        self.status.note_commit(outcome.as_ref().map(drop));
+        outcome
+    }
+
+    /// Nothing could be committed.
+    pub(super) fn failed(&self, error: &Error) {
+        self.status.note_commit(Err(error));
     }
 
     /// Copies the log into the database as far as readers allow. Returns how many bytes are left; `None` if that is not
@@ -283,7 +290,8 @@ impl WriteConnection {
             None
         };
         if let Some(found) = &mut self.todo.mend {
-            damage::mend_lists(connection, &self.path, found, &self.findings)?;
+            let now = rounded(self.clock.now());
+            damage::write_anew(connection, &self.path, found, (&self.findings, now))?;
         }
         if start || log.is_some() {
             let tx = safe_log::begin(connection)?;

@@ -16,6 +16,18 @@ use crate::{
 
 /// Isolates damaged rows, so that no statement fails because of them, and tells each.
 pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
+    for id in suspects.bodies.union(&suspects.held) {
+        let Some(mut stored) = rows::load(tx, *id)? else { continue };
+        let is_open = matches!(stored.row.state, State::Waiting | State::Leased);
+        if !is_open && !suspects.bodies.contains(id) {
+            continue;
+        }
+        let Err(cause) = rows::sound_bodies(tx, *id)? else { continue };
+        if is_open {
+            stored.row.find_damaged(cause, tx.now());
+            rows::save(tx, &stored)?;
+        }
+    }
     for id in suspects.entries.iter().chain(&suspects.held) {
         // Loading isolates.
         rows::load(tx, *id)?;
@@ -26,14 +38,6 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
             Part::Entry,
             format!("entry {id}: the number of its bodies was wrong, and was counted again"),
         );
-    }
-    for id in &suspects.bodies {
-        let Err(cause) = rows::sound_bodies(tx, *id)? else { continue };
-        let Some(mut stored) = rows::load(tx, *id)? else { continue };
-        if let State::Waiting | State::Leased = stored.row.state {
-            stored.row.find_damaged(cause, tx.now());
-            rows::save(tx, &stored)?;
-        }
     }
     if suspects.hints > 0 {
         hint::rewrite(tx)?;

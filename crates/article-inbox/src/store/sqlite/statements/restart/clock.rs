@@ -17,9 +17,9 @@ use crate::{
 /// Moves the times of all entries that wait or are leased by a step of the clock. Returns how many were moved.
 ///
 /// Entries that are due stay as they are when the clock is set ahead: there may be many, and they are due either way.
-pub(crate) fn follow(tx: &Tx<'_>, now: SystemTime, step: ClockStep) -> Result<u64, Fault> {
+pub(crate) fn follow(tx: &Tx<'_>, step: ClockStep) -> Result<u64, Fault> {
     let after = match step {
-        ClockStep::Forward(_) => to_millis(now),
+        ClockStep::Forward(_) => to_millis(tx.now()),
         ClockStep::Back(_) => -1,
     };
     let mut moved = 0;

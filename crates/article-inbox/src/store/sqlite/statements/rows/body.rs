@@ -136,10 +136,21 @@ pub(in super::super) fn sound_bodies(
         Some(_) => is_kept(&stored.body),
         None => stored.body.bytes.is_some(),
     };
+    let is_missing = cause.is_none() && !stored.iter().any(is_sound) && has_held(tx, id)?;
+    if is_missing {
+        let missing = "its body is missing";
+        tx.found(Part::Body, format!("entry {id}: {missing}; deliver or collect the job again"));
+        cause = Some(missing.to_owned());
+    }
     Ok(match cause {
         Some(cause) if !stored.iter().any(is_sound) => Err(cause),
         _ => Ok(stored.into_iter().map(|stored| stored.body).collect()),
     })
+}
+
+/// Whether the entry had a body with bytes when it was last counted.
+fn has_held(tx: &Connection, id: i64) -> Result<bool, Fault> {
+    Ok(tx.prepare_cached(sql::HAS_HELD)?.exists([id])?)
 }
 
 /// Whether a body of a damaged row has the bytes that were received.

@@ -78,10 +78,7 @@ pub(in super::super) fn save(tx: &Connection, stored: &StoredRow) -> Result<(), 
 
 /// Writes an entry by a statement with the parameters of `sql::entry!`.
 pub(super) fn write(tx: &Connection, statement: &str, stored: &StoredRow) -> Result<(), Fault> {
-    let failures = failures_text(&stored.row.failures);
-    let columns = columns(stored, failures.as_deref());
-    let checksum = ValueRef::Integer(checksum(columns));
-    execute(tx, statement, columns.into_iter().chain([checksum]))
+    write_with(tx, statement, stored, None)
 }
 
 /// Adds an entry and returns its id. `held` is the number of its bodies that have bytes.
@@ -92,17 +89,23 @@ pub(in super::super) fn add(
     held: usize,
     row: Row,
 ) -> Result<i64, Fault> {
-    let mut stored = StoredRow { id: 0, key: key.clone(), received_at, row };
-    let failures = failures_text(&stored.row.failures);
-    let [_, columns @ ..] = self::columns(&stored, failures.as_deref());
+    let id = tx.prepare_cached(sql::NEXT_ID)?.query_row([], |row| row.get(0))?;
+    let stored = StoredRow { id, key: key.clone(), received_at, row };
     let held = ValueRef::Integer(i64::try_from(held).unwrap_or(i64::MAX));
-    execute(tx, sql::ADD, columns.into_iter().chain([held]))?;
+    write_with(tx, sql::ADD, &stored, Some(held))?;
+    Ok(id)
+}
 
-    // The checksum contains the id.
-    stored.id = tx.last_insert_rowid();
-    let checksum = checksum(self::columns(&stored, failures.as_deref()));
-    tx.prepare_cached(sql::ADD_CHECKSUM)?.execute([stored.id, checksum])?;
-    Ok(stored.id)
+fn write_with(
+    tx: &Connection,
+    statement: &str,
+    stored: &StoredRow,
+    last: Option<ValueRef<'_>>,
+) -> Result<(), Fault> {
+    let failures = failures_text(&stored.row.failures);
+    let columns = columns(stored, failures.as_deref());
+    let checksum = ValueRef::Integer(checksum(columns));
+    execute(tx, statement, columns.into_iter().chain([checksum]).chain(last))
 }
 
 fn columns<'a>(stored: &'a StoredRow, failures: Option<&'a str>) -> Columns<'a> {

@@ -32,16 +32,14 @@ pub(in crate::store::sqlite) fn try_start(
     if pages == 0 {
         return Ok(());
     }
-    let mut found = found.cloned();
-    let findings = Findings::of_a_trial();
-    match &mut found {
-        // What is done about lists is no part of a transaction.
-        Some(found) if !found.lists.is_empty() => {
-            let copy = damage::copy(connection)?;
-            damage::mend_lists(&copy, path, found, &findings)?;
-            try_on(&copy, path, Some(found), (&findings, now))
+    let trial = (&Findings::of_a_trial(), now);
+    match found {
+        // What is written anew is no part of a transaction.
+        Some(found) if found.needs_writing_anew() => {
+            let anew = damage::anew(connection, path, trial)?;
+            try_on(&anew, path, Some(&Integrity::default()), trial)
         }
-        found => try_on(connection, path, found.as_ref(), (&findings, now)),
+        found => try_on(connection, path, found, trial),
     }
 }
 

@@ -1,0 +1,42 @@
+//! What a body takes in memory, whatever the shape of its JSON, counted at the allocator: at most three times
+//! its length and a few MiB, beside the body itself.
+
+mod readers;
+mod shapes;
+
+use readers::{READERS, Reader};
+use shapes::{SHAPES, Shape};
+
+/// The length of a body, nearly.
+const LENGTH: usize = 1_000_000;
+
+/// What may come on top of three times the length.
+const CONSTANT: u64 = 3 << 20;
+
+#[test]
+fn no_shape_takes_more_than_three_times_its_length() {
+    let mut over = Vec::new();
+    for Shape { name, body } in SHAPES {
+        let body = body(LENGTH);
+        for Reader { name: reader, copies, read } in READERS {
+            let taken = read(body.as_bytes());
+            let allowed = (3 + copies) * body.len() as u64 + CONSTANT;
+            if taken > allowed {
+                let times = taken as f64 / body.len() as f64;
+                over.push(format!("{name}: {reader} takes {times:.1} times the body"));
+            }
+        }
+    }
+    assert!(over.is_empty(), "{}", over.join("\n"));
+}
+
+/// The other side: the allocator is asked, and a reader without bounds is seen.
+#[test]
+fn a_reader_that_keeps_every_value_takes_many_times_the_body() {
+    let taken = SHAPES.map(|Shape { body, .. }| {
+        let body = body(LENGTH / 16);
+        let parse = || drop(serde_json::from_str::<serde_json::Value>(&body));
+        allocation_counter::measure(parse).bytes_max / body.len() as u64
+    });
+    assert!(taken.iter().any(|&times| times > 50), "{taken:?}");
+}
