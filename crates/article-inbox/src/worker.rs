@@ -189,8 +189,8 @@ impl Worker {
     /// not end the receiver, so that articles are stored until someone has repaired what is wrong: run the worker in a
     /// task of its own, as below. Its end is logged, counted, and shown by [`Health::workers`](crate::Health::workers).
     ///
-    /// If the future is dropped, entries whose handlers have not begun are given back at once, and their attempts do not
-    /// count. Handlers that have begun are cancelled: their attempts count, and their entries are due again after the
+    /// If the future or its runtime is dropped, entries whose handlers have not begun are given back at once, and their
+    /// attempts do not count. Handlers that have begun are cancelled: their attempts count, and their entries are due again after the
     /// [lease](Self::lease).
     ///
     /// ```

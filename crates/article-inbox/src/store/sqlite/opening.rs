@@ -25,9 +25,13 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
         shared.findings.add(Part::Log, unreadable);
     }
     let connection = connection::open(&path, Access::Exclusive)?;
-    let found = judge(&connection, &path)?;
+    let mut found = judge(&connection, &path)?;
     let now = rounded(shared.clock.now());
-    let trial = try_start(&connection, &path, found.as_ref(), now);
+    let mut trial = try_start(&connection, &path, found.as_ref(), now);
+    if found.is_none() && trial.as_ref().is_err_and(Fault::is_damage) {
+        found = damage::search(&connection, &path).map_err(|fault| refused(&path, fault))?;
+        trial = try_start(&connection, &path, found.as_ref(), now);
+    }
     unless_transient(trial.map_err(|fault| refused(&path, fault)))?;
     let is_searched = found.is_some();
     files::remove_rights_of_others(&path)?;
