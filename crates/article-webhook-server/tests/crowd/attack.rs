@@ -35,6 +35,8 @@ pub(crate) enum Attack {
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A stranger that cannot connect at once goes away.
 const CONNECT: Duration = Duration::from_secs(1);
+/// A little longer than the server reads on behind a refusal.
+const LINGER: Duration = Duration::from_millis(600);
 const TICK: Duration = Duration::from_millis(10);
 
 /// How many strangers came.
@@ -107,7 +109,11 @@ impl Attack {
         let held = async {
             let written = stream.write_all(bytes).await;
             match self {
-                Self::WrongToken => while stream.read(&mut [0; 512]).await.is_ok_and(|n| n > 0) {},
+                // It reads its refusal, and stays until the server closes both directions.
+                Self::WrongToken => {
+                    while stream.read(&mut [0; 512]).await.is_ok_and(|n| n > 0) {}
+                    sleep(LINGER).await;
+                }
                 // The answers stay unread, so only another write shows that the server has closed.
                 Self::Unread => {
                     while written.is_ok() && stream.write_all(b"G").await.is_ok() {
