@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::slot::Counts;
+use crate::slot::Activities;
 
 /// What another connection would need.
 #[derive(Debug, Clone, Copy)]
@@ -12,29 +12,26 @@ pub(crate) enum Missing {
 }
 
 #[cfg(feature = "tracing")]
-pub(crate) fn no_room(missing: Missing, age: Duration, counts: &Counts) {
-    let message = match missing {
-        Missing::Slot => {
-            "the server is full: a new connection waits until one ends. Strangers can cause this, \
-             and a proxy can limit them"
-        }
-        Missing::Descriptor => {
-            "the process has no file descriptor left: a new connection waits until one ends. Raise \
-             its limit, or set max_connections below it"
-        }
-    };
-    tracing::warn!(
-        target: "article_webhook_server",
-        seconds = age.as_secs(),
-        silent = counts.silent,
-        waiting_for_head = counts.head,
-        waiting_for_body = counts.body,
-        processing = counts.processing,
-        not_reading = counts.unread,
-        closing = counts.closing,
-        "{message}"
-    );
+pub(crate) fn no_room(missing: Missing, age: Duration, connections: &Activities) {
+    const TARGET: &str = "article_webhook_server";
+    let seconds = age.as_secs();
+    match missing {
+        Missing::Slot => tracing::warn!(
+            target: TARGET,
+            seconds,
+            %connections,
+            "the server is full: a new connection waits until one ends. Strangers can cause this, and a proxy in \
+             front can limit them"
+        ),
+        Missing::Descriptor => tracing::warn!(
+            target: TARGET,
+            seconds,
+            %connections,
+            "the process has no file descriptor left: a new connection waits until one ends. Raise its limit, or set \
+             max_connections below it"
+        ),
+    }
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn no_room(_: Missing, _: Duration, _: &Counts) {}
+pub(crate) fn no_room(_: Missing, _: Duration, _: &Activities) {}

@@ -66,7 +66,7 @@ impl Server {
     ///
     /// The address is in use, is not an address of this machine, or needs more rights.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        Ok(Self::new(bind(address).await?))
+        Self::builder().bind(address).await
     }
 
     /// A server with default settings on a listening socket.
@@ -200,7 +200,7 @@ impl ServerBuilder {
     /// As [`build`](Self::build) and [`Server::bind`].
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         let settings = self.settings.validated()?;
-        Ok(Server { listener: bind(address).await?, settings })
+        Ok(Server { listener: bind(address, &settings).await?, settings })
     }
 
     /// The server, on a listening socket.

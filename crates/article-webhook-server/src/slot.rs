@@ -5,6 +5,6 @@ mod activity;
 mod connection_slot;
 mod exchange_state;
 
-pub(crate) use activity::{Activities, Counts};
+pub(crate) use activity::Activities;
 pub(crate) use connection_slot::ConnectionSlot;
 pub(crate) use exchange_state::BodyState;

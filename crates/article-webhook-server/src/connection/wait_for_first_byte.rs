@@ -16,10 +16,7 @@ pub(super) async fn wait_for_first_byte(
     let mut first = [0];
     tokio::select! {
         biased;
-        peeked = stream.peek(&mut first) => {
-            slot.first_byte_received();
-            peeked.is_ok_and(|bytes| bytes > 0)
-        }
+        peeked = stream.peek(&mut first) => peeked.is_ok_and(|bytes| bytes > 0),
         () = sleep_until(deadline) => false,
         _ = shutdown.wait_for(|begun| *begun) => false,
     }

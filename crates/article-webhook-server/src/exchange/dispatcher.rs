@@ -71,6 +71,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
             if response.status() >= StatusCode::BAD_REQUEST {
                 slot.refused();
             }
+            // A full server keeps no connection for the next request: one request after another would hold it.
             if slot.is_body_unread() || slot.is_wanted() {
                 close_after(&mut response);
             }

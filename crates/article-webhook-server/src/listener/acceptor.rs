@@ -72,7 +72,7 @@ impl<S: HttpService> Acceptor<S> {
     async fn wait_for_room(&mut self, tasks: &mut JoinSet<()>, missing: Missing) {
         self.activities.set_full();
         if let Some(age) = self.shortage.continues(Instant::now()) {
-            log::no_room(missing, age, &self.activities.counts());
+            log::no_room(missing, age, &self.activities);
         }
         if tasks.is_empty() {
             sleep(RETRY_PAUSE).await;

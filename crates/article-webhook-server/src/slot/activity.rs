@@ -1,14 +1,15 @@
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 /// What the server waits for on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// The first byte.
-    Silent,
-    /// The rest of a head, or the next request.
+    /// A head, from its first byte to its last.
     Head,
     /// The rest of a body.
     Body,
@@ -16,26 +17,25 @@ pub(crate) enum Activity {
     Processing,
     /// The peer, which does not read its response.
     Unread,
-    /// The peer, which has its refusal and may still be sending.
+    /// The peer, which has its response and may still be sending.
     Closing,
+}
+
+impl Activity {
+    const ALL: [(Self, &str); 5] = [
+        (Self::Head, "without a complete head"),
+        (Self::Body, "without a complete body"),
+        (Self::Processing, "in progress"),
+        (Self::Unread, "not reading their response"),
+        (Self::Closing, "refused and about to be closed"),
+    ];
 }
 
 /// How many connections of a server are at what.
 #[derive(Debug, Default)]
 pub(crate) struct Activities {
-    counts: [AtomicUsize; 6],
+    counts: [AtomicUsize; Activity::ALL.len()],
     is_full: AtomicBool,
-}
-
-/// [`Activities`] at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) silent: usize,
-    pub(crate) head: usize,
-    pub(crate) body: usize,
-    pub(crate) processing: usize,
-    pub(crate) unread: usize,
-    pub(crate) closing: usize,
 }
 
 impl Activities {
@@ -56,18 +56,6 @@ impl Activities {
         }
     }
 
-    pub(crate) fn counts(&self) -> Counts {
-        let count = |activity: Activity| self.counts[activity as usize].load(Relaxed);
-        Counts {
-            silent: count(Activity::Silent),
-            head: count(Activity::Head),
-            body: count(Activity::Body),
-            processing: count(Activity::Processing),
-            unread: count(Activity::Unread),
-            closing: count(Activity::Closing),
-        }
-    }
-
     pub(crate) fn set_full(&self) {
         self.is_full.store(true, Relaxed);
     }
@@ -77,8 +65,23 @@ impl Activities {
     }
 
     /// Whether new connections wait because there is no room for them.
-    pub(crate) fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Relaxed)
+    }
+}
+
+/// The connections by what they are at, such as `2 without a complete head, 1 in progress`.
+impl fmt::Display for Activities {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (activity, name) in Activity::ALL {
+            let count = self.counts[activity as usize].load(Relaxed);
+            if count > 0 {
+                write!(formatter, "{separator}{count} {name}")?;
+                separator = ", ";
+            }
+        }
+        Ok(())
     }
 }
 
@@ -89,15 +92,15 @@ mod tests {
     #[test]
     fn each_connection_is_counted_once_and_until_its_end() {
         let activities = Activities::new();
-        let none = activities.counts();
-        activities.change(None, Some(Activity::Silent));
-        activities.change(None, Some(Activity::Silent));
-        activities.change(Some(Activity::Silent), Some(Activity::Head));
-        assert_eq!(activities.counts(), Counts { silent: 1, head: 1, ..none });
+        assert_eq!(activities.to_string(), "");
+        activities.change(None, Some(Activity::Head));
+        activities.change(None, Some(Activity::Head));
+        activities.change(Some(Activity::Head), Some(Activity::Body));
+        assert_eq!(activities.to_string(), "1 without a complete head, 1 without a complete body");
         activities.change(Some(Activity::Head), None);
-        activities.change(Some(Activity::Silent), Some(Activity::Closing));
-        assert_eq!(activities.counts(), Counts { closing: 1, ..none });
+        activities.change(Some(Activity::Body), Some(Activity::Closing));
+        assert_eq!(activities.to_string(), "1 refused and about to be closed");
         activities.change(Some(Activity::Closing), None);
-        assert_eq!(activities.counts(), none);
+        assert_eq!(activities.to_string(), "");
     }
 }

@@ -19,9 +19,7 @@ pub(crate) struct ExchangeState {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Waits for the first byte.
-    Silent,
-    /// Waits for the rest of the first head, or for the next request.
+    /// Waits for the first head, or for the next.
     AwaitingHead,
     /// The service processes the request, or still produces the response.
     Processing,
@@ -44,18 +42,13 @@ pub(crate) enum BodyState {
 
 impl ExchangeState {
     pub(crate) fn new(now: Instant) -> Self {
-        let (stage, body) = (Stage::Silent, BodyState::Complete);
+        let (stage, body) = (Stage::AwaitingHead, BodyState::Complete);
         Self { stage, since: now, body, refused: None, write_stalled: None }
-    }
-
-    pub(crate) fn first_byte_received(&mut self) {
-        self.stage = Stage::AwaitingHead;
     }
 
     /// The head of a request is complete.
     pub(crate) fn head_received(&mut self, body: BodyState) {
         self.stage = Stage::Processing;
-        self.refused = None;
         self.body = body;
     }
 
@@ -93,6 +86,7 @@ impl ExchangeState {
         } else {
             self.stage = Stage::AwaitingHead;
             self.since = now;
+            self.refused = None;
         }
     }
 
@@ -132,9 +126,7 @@ impl ExchangeState {
     /// from the body, and answers.
     pub(crate) fn deadline(&self, settings: &Settings) -> Option<Instant> {
         match self.stage {
-            Stage::Silent | Stage::AwaitingHead | Stage::Closing => {
-                Some(self.since + settings.head_deadline)
-            }
+            Stage::AwaitingHead | Stage::Closing => Some(self.since + settings.head_deadline),
             Stage::Processing | Stage::Flushing => {
                 let refused = self.refused.map(|refused| refused + settings.head_deadline);
                 refused.or(self.write_stalled.map(|since| since + Settings::WRITE_STALL))
@@ -145,7 +137,6 @@ impl ExchangeState {
 
     pub(crate) fn activity(&self) -> Option<Activity> {
         let activity = match self.stage {
-            Stage::Silent => Activity::Silent,
             Stage::AwaitingHead => Activity::Head,
             Stage::Processing if self.body == BodyState::Incomplete => Activity::Body,
             Stage::Processing | Stage::Flushing if self.write_stalled.is_some() => Activity::Unread,
@@ -174,10 +165,7 @@ mod tests {
     #[test]
     fn a_head_has_three_seconds_from_the_start_even_if_bytes_arrive() {
         let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        assert_eq!(deadline(&state), Some(after(start, 3)));
-        assert_eq!(state.activity(), Some(Activity::Silent));
-        state.first_byte_received();
+        let state = ExchangeState::new(start);
         assert_eq!(deadline(&state), Some(after(start, 3)));
         assert_eq!(state.activity(), Some(Activity::Head));
     }
@@ -245,6 +233,8 @@ mod tests {
         state.flushed(after(start, 1));
         state.head_received(BodyState::Complete);
         assert_eq!(deadline(&state), None);
+        state.close(after(start, 9)); // behind a broken head
+        assert_eq!(deadline(&state), Some(after(start, 12)));
     }
 
     #[test]

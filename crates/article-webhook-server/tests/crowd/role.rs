@@ -74,7 +74,7 @@ impl Role {
                     socket.bind(([127, 0, 0, 1], 0).into())?;
                     // A busy machine must not make an upload late.
                     let server = server.body_deadline(Duration::from_secs(30));
-                    server.build(socket.listen(4_096)?)?
+                    server.build(socket.listen(500)?)?
                 }
                 _ => server.bind("127.0.0.1:0").await?,
             };

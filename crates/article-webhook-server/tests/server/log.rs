@@ -45,7 +45,7 @@ async fn a_full_server_says_once_what_its_connections_wait_for() {
     sleep(HEAD).await;
     let lines = String::from_utf8(lines.0.lock().expect("no thread panics").clone());
     let line = " WARN article_webhook_server: the server is full: a new connection waits until one ends. \
-                Strangers can cause this, and a proxy can limit them seconds=0 silent=3 waiting_for_head=1 \
-                waiting_for_body=1 processing=0 not_reading=0 closing=0\n";
+                Strangers can cause this, and a proxy in front can limit them seconds=0 \
+                connections=4 without a complete head, 1 without a complete body\n";
     assert_eq!(lines.expect("it is text"), line);
 }
