@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{
-    connection::{self, Access},
+    connection::{self, Access, SecondWriter},
     damage::{self, Integrity, Part},
     fault::Fault,
     files::{self, Lock},
@@ -93,7 +93,10 @@ fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
 
 /// Opens a database while another process has exclusive access.
 pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
-    connection::check_two_writers("a tool beside the receiver")?;
+    connection::check_two_writers(SecondWriter {
+        needs: "a tool beside the receiver",
+        otherwise: "stop the receiver before, and open the file as it does",
+    })?;
     let path = files::resolve(path)?;
     if !path.exists() {
         return Err(Error::unusable(format!(
