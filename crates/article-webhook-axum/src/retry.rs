@@ -8,8 +8,8 @@ use crate::response::response;
 /// The handler failed, and the service should retry: 503 with `Retry-After: 10`.
 ///
 /// `?` converts any type that implements [`Error`]. Types that do not, such as `anyhow::Error` and
-/// `Box<dyn Error>`, are converted with `.map_err(Retry::because)?`. The error is logged (feature
-/// `tracing`) and not sent.
+/// `Box<dyn Error>`, are converted with `.map_err(Retry::because)?`. The error is logged with its causes and not
+/// sent. [`hide_causes`](article_webhook::hide_causes) keeps it out of the log.
 ///
 /// ```
 /// use article_webhook_axum::{ArticleComplete, Retry};
@@ -42,7 +42,7 @@ impl Retry {
 
 impl<E: Error> From<E> for Retry {
     fn from(error: E) -> Self {
-        Self::because(error)
+        Self::because(adapter::Causes::of(&error))
     }
 }
 
