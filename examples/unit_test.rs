@@ -92,6 +92,31 @@ mod with_axum {
     }
 }
 
+/// A worker's handler. No server is needed, and the inbox is in memory.
+#[cfg(test)]
+mod with_an_inbox {
+    use article_inbox::{Failed, Inbox, Job, State};
+    use article_webhook_axum::{Reply, Sink, fixture::DeliveryRequest};
+
+    async fn publish(job: Job) -> Result<(), Failed> {
+        match job.article().article.featured_image {
+            Some(_) => Ok(()),
+            None => Err(Failed::dead("an article without a picture")),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_article_without_a_picture_is_not_published() {
+        let inbox = Inbox::memory();
+        for delivery in [DeliveryRequest::complete(), DeliveryRequest::minimal().job_id("job_2")] {
+            assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
+        }
+        inbox.worker(publish).run_until_idle().await.unwrap();
+        let counts = inbox.counts().await.unwrap();
+        assert_eq!((counts.of(State::Done), counts.of(State::Dead)), (1, 1));
+    }
+}
+
 #[cfg(test)]
 mod with_actix_web {
     use std::sync::Mutex;

@@ -17,9 +17,9 @@ const MIB: u64 = 1 << 20;
 const BUDGET: u64 = 64 * MIB;
 
 /// The most memory that so many connections may take. A body that grows has room for as much again, and is copied
-/// when that is used up. The buffers of a connection come on top: actix-web reads up to 128 KiB ahead.
+/// when that is used up. The buffers of a connection come on top: actix-web reads up to 160 KiB ahead.
 fn most(connections: u64) -> u64 {
-    2 * BUDGET + connections * (160 << 10)
+    3 * BUDGET + connections * (160 << 10)
 }
 
 fn main() {
@@ -73,9 +73,14 @@ fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
 fn planted_without_a_budget_they_do_not() {
     let server = Server::start(Framework::Axum, Budget::None);
     let before = server.peak_memory();
-    let crowd = crowd::gather(server.address, 300, 0);
-    let grown = server.peak_memory() - before;
-    println!("unfinished: without a budget: 300 bodies: {} MiB more memory", grown / MIB);
+    let crowd = crowd::gather(server.address, 500, 0);
+    // What was sent may still wait in the system's buffers.
+    let sees_bodies = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        server.peak_memory() - before > most(500)
+    });
+    let grown = (server.peak_memory() - before) / MIB;
+    println!("unfinished: without a budget: 500 bodies: {grown} MiB more memory");
     assert_eq!(crowd.refused, 0);
-    assert!(grown > most(300), "{grown} bytes: the measure does not see bodies");
+    assert!(sees_bodies, "{grown} MiB: the measure does not see bodies");
 }

@@ -19,15 +19,14 @@ pub use state::State;
 ///
 /// ```
 /// use article_inbox::{Filter, Inbox, State};
-/// use article_webhook::{Reply, Sink, fixture::{self, DeliveryRequest}};
+/// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
 ///     assert!(inbox.list(Filter::default()).await?.entries.is_empty());
 ///
-///     let post = DeliveryRequest::complete().job_id("job_1");
-///     let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+///     let delivery = DeliveryRequest::complete().job_id("job_1").delivery()?;
 ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
 ///     let entry = &inbox.list(Filter::default()).await?.entries[0];
 ///     assert_eq!((entry.key.job_id.as_str(), entry.state, entry.attempts), ("job_1", State::Waiting, 0));

@@ -50,20 +50,19 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// ```
 /// use article_inbox::{Inbox, State};
-/// use article_webhook::{Reply, Sink, fixture::{self, DeliveryRequest}};
+/// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let folder = tempfile::tempdir()?;
 ///     let inbox = Inbox::open(folder.path().join("inbox.db")).await?;
 ///     let post = DeliveryRequest::complete();
-///     let delivery = || fixture::receiver().open(post.headers())?.read(post.body().clone());
-///     assert_eq!(inbox.accept(delivery()?).await, Reply::Stored);
-///     assert_eq!(inbox.accept(delivery()?).await, Reply::Duplicate);
+///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Stored);
+///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Duplicate);
 ///     assert_eq!(inbox.counts().await?.of(State::Waiting), 1);
 ///
 ///     inbox.close().await?;
-///     assert_eq!(inbox.accept(delivery()?).await, Reply::Unavailable);
+///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Unavailable);
 ///     Ok(())
 /// }
 /// ```

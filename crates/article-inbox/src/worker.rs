@@ -17,7 +17,7 @@ mod attempt;
 
 mod event_loop;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, future::pending, sync::Arc, time::Duration};
 
 use crate::{Error, store::Store};
 
@@ -59,7 +59,7 @@ use settings::Settings;
 /// ```
 /// use std::time::Duration;
 /// use article_inbox::{Failed, Inbox, Job, State};
-/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
+/// use article_webhook::{Sink, fixture::DeliveryRequest};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
 ///     if job.attempt() == 1 {
@@ -72,17 +72,10 @@ use settings::Settings;
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let post = DeliveryRequest::complete();
-///     inbox.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
+///     inbox.accept(DeliveryRequest::complete().delivery()?).await;
 ///
-///     // An application stops at a signal. This example stops when the work is done.
-///     let watched = inbox.clone();
-///     let done = async move {
-///         while watched.counts().await.is_ok_and(|counts| counts.of(State::Done) == 0) {
-///             tokio::task::yield_now().await;
-///         }
-///     };
-///     inbox.worker(publish).concurrency(2).attempts(3).run(done).await?;
+///     // An application runs it until a signal. This example runs until the work is done.
+///     inbox.worker(publish).concurrency(2).attempts(3).run_until_idle().await?;
 ///     assert_eq!(inbox.counts().await?.of(State::Done), 1);
 ///
 ///     let error = inbox.worker(publish).attempts(0).run(async {}).await.unwrap_err();
@@ -189,13 +182,13 @@ impl Worker {
     /// not end the receiver, so that articles are stored until someone has repaired what is wrong: run the worker in a
     /// task of its own, as below. Its end is logged, counted, and shown by [`Health::workers`](crate::Health::workers).
     ///
-    /// If the future is dropped, entries whose handlers have not begun are given back at once, and their attempts do not
-    /// count. Handlers that have begun are cancelled: their attempts count, and their entries are due again after the
+    /// If the future or its runtime is dropped, entries whose handlers have not begun are given back at once, and their
+    /// attempts do not count. Handlers that have begun are cancelled: their attempts count, and their entries are due again after the
     /// [lease](Self::lease).
     ///
     /// ```
     /// use article_inbox::{Failed, Inbox, Job};
-    /// use article_webhook::{Reply, Sink, fixture::{self, DeliveryRequest}};
+    /// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
     ///
     /// async fn publish(_: Job) -> Result<(), Failed> {
     ///     Ok(())
@@ -209,8 +202,7 @@ impl Worker {
     ///     assert!(worker.await?.is_err());
     ///
     ///     // The inbox still stores.
-    ///     let post = DeliveryRequest::complete();
-    ///     let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+    ///     let delivery = DeliveryRequest::complete().delivery()?;
     ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     ///     let failure = inbox.health().await.workers.failure.unwrap();
     ///     assert_eq!(failure.error, "worker: concurrency: expected at least 1, found 0");
@@ -223,12 +215,55 @@ impl Worker {
     /// A setting is out of range: then nothing was claimed. The inbox is closed, or its store cannot be used until an
     /// operator changes something.
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
+        self.run_as(|event_loop| event_loop.run(shutdown)).await
+    }
+
+    /// Runs what is due, until nothing is due and no handler runs. An entry that waits for its next attempt stays. For
+    /// tests of a handler, and for programs that are started from time to time.
+    ///
+    /// ```
+    /// use article_inbox::{Failed, Inbox, Job, State};
+    /// use article_webhook::{Sink, fixture::DeliveryRequest};
+    ///
+    /// async fn publish(job: Job) -> Result<(), Failed> {
+    ///     match job.article().article.title.as_str() {
+    ///         "" => Err(Failed::dead("an article without a title")),
+    ///         _ => Ok(()),
+    ///     }
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
+    ///     inbox.accept(DeliveryRequest::minimal().job_id("job_2").delivery()?).await;
+    ///     inbox.worker(publish).run_until_idle().await?;
+    ///     assert_eq!(inbox.counts().await?.of(State::Done), 2);
+    ///
+    ///     inbox.close().await?;
+    ///     let error = inbox.worker(publish).run_until_idle().await.unwrap_err();
+    ///     assert_eq!(error.to_string(), "the inbox is closed");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run). While the store fails temporarily, it goes on trying.
+    pub async fn run_until_idle(self) -> Result<(), Error> {
+        self.run_as(|event_loop| event_loop.until_idle().run(pending::<()>())).await
+    }
+
+    async fn run_as<F>(self, run: impl FnOnce(EventLoop) -> F) -> Result<(), Error>
+    where
+        F: Future<Output = Result<(), Error>>,
+    {
         let Self { handler, store, wake, registry, settings } = self;
         let running = registry.start_worker(Arc::clone(&store));
         let ended = match settings.check() {
             Ok(()) => {
                 let attempt = Attempt { handler, store, settings, registry };
-                EventLoop::new(wake, attempt).run(shutdown).await
+                run(EventLoop::new(wake, attempt)).await
             }
             Err(error) => Err(error),
         };

@@ -7,9 +7,9 @@ use crate::response::{response, status};
 
 /// The handler failed, and the service should retry: 503 with `Retry-After: 10`.
 ///
-/// `?` converts any type that implements [`Error`]. Types that do not, such as `anyhow::Error` and
-/// `Box<dyn Error>`, are converted with `.map_err(Retry::because)?`. The error is logged (feature
-/// `tracing`) and not sent.
+/// `?` converts any error that can be sent to another thread, also `anyhow::Error` and `Box<dyn Error + Send + Sync>`,
+/// and any text. Other errors, such as `Box<dyn Error>` and those that borrow, are converted with
+/// `.map_err(Retry::because)?`. The error is logged (feature `tracing`) and not sent.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -36,15 +36,15 @@ use crate::response::{response, status};
 pub struct Retry(Answer);
 
 impl Retry {
-    /// A retry for a reason that does not implement [`Error`].
+    /// A retry for a reason that `?` does not convert.
     pub fn because(reason: impl fmt::Display) -> Self {
         Self(adapter::retry_answer(&reason))
     }
 }
 
-impl<E: Error> From<E> for Retry {
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Retry {
     fn from(error: E) -> Self {
-        Self::because(error)
+        Self::because(error.into())
     }
 }
 
@@ -67,6 +67,32 @@ impl ResponseError for Retry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It converts as `anyhow::Error` does, and is no error itself.
+    struct Anyhow;
+
+    impl From<Anyhow> for Box<dyn Error + Send + Sync> {
+        fn from(_: Anyhow) -> Self {
+            "the blog is down".into()
+        }
+    }
+
+    #[test]
+    fn a_question_mark_converts_errors_of_many_types() {
+        fn handler(number: usize) -> Result<(), Retry> {
+            match number {
+                0 => Err(fmt::Error)?,
+                1 => Err(Anyhow)?,
+                2 => Err(Box::<dyn Error + Send + Sync>::from("no network"))?,
+                3 => Err("a text")?,
+                _ => Ok(()),
+            }
+        }
+        assert_eq!(
+            (0..5).map(|number| handler(number).is_err()).filter(|failed| *failed).count(),
+            4
+        );
+    }
 
     #[test]
     fn every_error_and_every_text_is_a_reason_to_retry() {

@@ -4,6 +4,8 @@ mod settings;
 
 mod slot;
 
+mod log;
+
 mod body;
 
 mod exchange;

@@ -13,9 +13,9 @@ use tower_service::Service;
 use crate::{
     Body,
     body::Budget,
-    listener::{Acceptor, bind},
+    listener::{Acceptor, Shortage, bind},
     settings::Settings,
-    slot::Connections,
+    slot::Activities,
 };
 
 /// An HTTP/1 server for one tower service. Slow, silent or numerous senders cannot block it.
@@ -66,7 +66,7 @@ impl Server {
     ///
     /// The address is in use, is not an address of this machine, or needs more rights.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        Ok(Self::new(bind(address).await?))
+        Self::builder().bind(address).await
     }
 
     /// A server with default settings on a listening socket.
@@ -102,10 +102,16 @@ impl Server {
     {
         let Self { listener, settings } = self;
         let (begin_shutdown, shutdown_begun) = watch::channel(false);
-        let connections = Connections::new();
         let budget = Budget::new(settings.body_budget);
-        let mut acceptor =
-            Acceptor { listener, service, settings, connections, budget, shutdown: shutdown_begun };
+        let mut acceptor = Acceptor {
+            listener,
+            service,
+            settings,
+            activities: Activities::new(),
+            budget,
+            shutdown: shutdown_begun,
+            shortage: Shortage::default(),
+        };
         // Dropping this set closes every connection.
         let mut tasks = JoinSet::new();
         {
@@ -152,8 +158,9 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// How long a head may take, from the start of the connection or the end of the previous exchange: 5 seconds
-    /// unless set. Bytes that arrive do not extend it. Then the connection is closed.
+    /// How long a head may take, from the start of the connection or the end of the previous exchange: 3 seconds
+    /// unless set. Bytes that arrive do not extend it. Then the connection is closed. A peer that was refused has as
+    /// long to read its answer and to stop sending.
     pub fn head_deadline(mut self, deadline: Duration) -> Self {
         self.settings.head_deadline = deadline;
         self
@@ -166,8 +173,7 @@ impl ServerBuilder {
         self
     }
 
-    /// The maximum number of open connections: 4096 unless set. To accept another, the server closes the connection
-    /// that has waited longest for a complete head, then the one with the oldest unfinished body.
+    /// The maximum number of open connections: 4096 unless set. Further ones wait, unaccepted, until another ends.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.settings.max_connections = connections;
         self
@@ -194,7 +200,7 @@ impl ServerBuilder {
     /// As [`build`](Self::build) and [`Server::bind`].
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         let settings = self.settings.validated()?;
-        Ok(Server { listener: bind(address).await?, settings })
+        Ok(Server { listener: bind(address, &settings).await?, settings })
     }
 
     /// The server, on a listening socket.

@@ -11,8 +11,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// How long a peer may leave a response unread. This is not a setting: responses to deliveries are so short
-    /// that only a hostile or broken peer does not read them.
+    /// How long a peer may leave a response unread that is not a refusal. This is not a setting: responses to
+    /// deliveries are so short that only a hostile or broken peer does not read them.
     pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
 
     /// The longest deadline. An `Instant` cannot hold every sum with a `Duration`.
@@ -41,7 +41,7 @@ fn invalid(message: String) -> io::Error {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            head_deadline: Duration::from_secs(5),
+            head_deadline: Duration::from_secs(3),
             body_deadline: Duration::from_secs(10),
             max_connections: 4096,
             body_budget: 64 << 20,

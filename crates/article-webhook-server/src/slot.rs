@@ -1,9 +1,10 @@
-//! The slot of each connection: the state of its exchange, its deadline, and its position in the order in
-//! which connections are closed when there are too many.
+//! The slot of each connection: the state of its exchange, the deadline that follows from it, and the counts of what
+//! all connections do.
 
+mod activity;
 mod connection_slot;
-mod eviction_queue;
 mod exchange_state;
 
-pub(crate) use connection_slot::{ConnectionSlot, Connections, Evicted};
+pub(crate) use activity::Activities;
+pub(crate) use connection_slot::ConnectionSlot;
 pub(crate) use exchange_state::BodyState;

@@ -1,7 +1,7 @@
 //! `Debug` of every type shows identity and sizes, and neither a token nor content.
 #![cfg(feature = "fixture")]
 
-use article_webhook::{AuthToken, Receiver, fixture::DeliveryRequest};
+use article_webhook::{AuthToken, Receiver, Rejection, fixture::DeliveryRequest};
 
 /// Identity and sizes, never content.
 const EXPECTED: [&str; 11] = [
@@ -9,13 +9,13 @@ const EXPECTED: [&str; 11] = [
     r#"Receiver { targets: ["default"], body_limit: 8388608, .. }"#,
     r#"ReceiverBuilder { targets: Targets(["default"]), .. }"#,
     r#"Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }"#,
-    r#"Intake { envelope: Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }, body: 273 bytes }"#,
-    r#"Delivery { job_id: JobId("job_7c1e4a52"), event: ArticleComplete, target: "default", intent: None, body: 273 bytes }"#,
+    r#"Intake { envelope: Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_7c1e4a52")), .. }, body: 310 bytes }"#,
+    r#"Delivery { job_id: JobId("job_7c1e4a52"), event: ArticleComplete, target: "default", intent: None, body: 310 bytes }"#,
     r#"Article { title: 17 bytes, html: UntrustedHtml(17 bytes), meta_title: Some(17 bytes), meta_description: None, eeat_score: None, word_count: None }"#,
     r#"Some(FeaturedImage { url: Some(17 bytes), alt_text: Some(17 bytes) })"#,
     r#"SocialPosts { linkedin: [], x: [SocialPost(..), SocialPost(..)] }"#,
-    r#"featured_image: expected an object, found an array DecodeError(Mismatch { path: "featured_image", expected: "an object", found: Some(Array) })"#,
-    r#"the body is no article result: featured_image: expected an object, found an array Refused { rejection: Undecodable(DecodeError(Mismatch { path: "featured_image", expected: "an object", found: Some(Array) })), job_id: Some(JobId("job_7c1e4a52")), unread_body: None } Answer { code: Unprocessable, closes: false }"#,
+    r#"article: expected an object, found an array DecodeError(Mismatch { path: "article", expected: "an object", found: Some(Array) })"#,
+    r#"the body is no article result: article: expected an object, found an array Refused { rejection: Undecodable(DecodeError(Mismatch { path: "article", expected: "an object", found: Some(Array) })), job_id: Some(JobId("job_7c1e4a52")), unread_body: None } Answer { code: Unprocessable, closes: false }"#,
 ];
 
 #[test]
@@ -27,17 +27,18 @@ fn no_type_shows_a_token_or_a_body() {
     let request =
         DeliveryRequest::complete().token(&format!("Bearer {canary}")).field("article", article);
     let posts = serde_json::json!({"x": [canary, {"text": canary}]});
-    let request = request.field("social_posts", posts).field("featured_image", [canary].into());
+    let image = serde_json::json!({"url": canary, "alt_text": canary});
+    let request = request.field("social_posts", posts).field("featured_image", image);
 
     let open = || receiver.open(request.headers()).unwrap();
     let mut intake = open().intake();
     intake.push(request.body().slice(..100)).unwrap();
     intake.push(request.body().slice(100..)).unwrap();
     let delivery = open().read(request.body().clone()).unwrap();
-    let undecodable = delivery.decode().unwrap_err();
-    let image = serde_json::json!({"url": canary, "alt_text": canary});
-    let result = open().article(request.clone().field("featured_image", image).body()).unwrap();
-    let refused = open().article(request.body()).unwrap_err();
+    let result = open().article(request.body()).unwrap();
+    let refused =
+        open().article(request.clone().field("article", [canary; 9].into()).body()).unwrap_err();
+    let Rejection::Undecodable(undecodable) = refused.rejection() else { panic!("{refused}") };
 
     let shown = [
         format!("{token:?}"),

@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::{fmt, time::SystemTime};
 
 use article_webhook::{Event, JobId};
 
@@ -11,8 +11,12 @@ use crate::{Entry, State, timestamp::rounded};
 ///
 /// let counts = Counts::from_iter([(State::Done, 5), (State::Dead, 2)]);
 /// assert_eq!((counts.of(State::Dead), counts.of(State::Corrupt), counts.total()), (2, 0, 7));
+/// assert_eq!(
+///     format!("{counts:?}"),
+///     "Counts { waiting: 0, leased: 0, done: 5, dead: 2, unhandled: 0, corrupt: 0 }"
+/// );
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts([u64; State::ALL.len()]);
 
 impl Counts {
@@ -26,6 +30,16 @@ impl Counts {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+}
+
+impl fmt::Debug for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut counts = f.debug_struct("Counts");
+        for state in State::ALL {
+            counts.field(state.as_str(), &self.of(state));
+        }
+        counts.finish()
     }
 }
 

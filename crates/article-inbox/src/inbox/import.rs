@@ -7,13 +7,12 @@ use crate::Error;
 ///
 /// ```
 /// use article_inbox::Inbox;
-/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
+/// use article_webhook::{Sink, fixture::DeliveryRequest};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let (from, to) = (Inbox::memory(), Inbox::memory());
-///     let post = DeliveryRequest::complete();
-///     from.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
+///     from.accept(DeliveryRequest::complete().delivery()?).await;
 ///
 ///     let mut lines = Vec::new();
 ///     assert_eq!(from.export(&mut lines).await?, 1);

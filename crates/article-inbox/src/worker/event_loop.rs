@@ -48,6 +48,7 @@ pub(super) struct EventLoop {
     settling: JoinSet<SettledAttempt>,
     signals: HashMap<Lease, watch::Sender<Signal>>,
     runtime: Handle,
+    stops_when_idle: bool,
 }
 
 /// What a claim returned, and for each claimed entry the duty to give it back if its handler does not begin.
@@ -71,7 +72,14 @@ impl EventLoop {
             settling: JoinSet::new(),
             signals: HashMap::new(),
             runtime: Handle::current(),
+            stops_when_idle: false,
         }
+    }
+
+    /// Stops once nothing is due and nothing runs.
+    pub(super) fn until_idle(mut self) -> Self {
+        self.stops_when_idle = true;
+        self
     }
 
     /// Works until `shutdown`, and then until the attempts that run have ended.
@@ -177,6 +185,9 @@ impl EventLoop {
         let brought =
             u32::try_from(claims.claimed.len()).expect("a claim brings no more than its limit");
         self.scheduler.claimed(now(), brought, next_due);
+        if self.stops_when_idle && self.scheduler.is_idle(now()) {
+            self.scheduler.stop(now());
+        }
         let mut claimed = claims.claimed.iter();
         if let Some(last) = claimed.find(|claimed| claimed.attempt >= self.settings.attempts) {
             self.scheduler.last_attempt(last.lease, now());
@@ -219,7 +230,8 @@ impl EventLoop {
         self.signals.remove(&settled.lease);
         self.scheduler.settled(now(), settled.again);
         drop(settled.in_progress);
-        if self.attempt.registry.in_progress.can_run_alone() {
+        // Whether anything is due now is known after another claim.
+        if self.stops_when_idle || self.attempt.registry.in_progress.can_run_alone() {
             self.wake.wake();
         }
         settled.failed.map_or(Ok(()), Err)

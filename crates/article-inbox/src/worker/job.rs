@@ -12,7 +12,7 @@ use crate::{
 ///
 /// ```
 /// use article_inbox::{Failed, Inbox, Job, State};
-/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
+/// use article_webhook::{Sink, fixture::DeliveryRequest};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
 ///     let (key, title) = (job.job_id(), &job.article().article.title);
@@ -26,16 +26,9 @@ use crate::{
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let post = DeliveryRequest::complete();
-///     inbox.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
-///
-///     let watched = inbox.clone();
-///     let done = async move {
-///         while watched.counts().await.is_ok_and(|counts| counts.of(State::Done) == 0) {
-///             tokio::task::yield_now().await;
-///         }
-///     };
-///     inbox.worker(publish).run(done).await?;
+///     inbox.accept(DeliveryRequest::complete().delivery()?).await;
+///     inbox.worker(publish).run_until_idle().await?;
+///     assert_eq!(inbox.counts().await?.of(State::Done), 1);
 ///     Ok(())
 /// }
 /// ```
@@ -161,7 +154,10 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// The store has no SQL, or no other connection may write to it.
+    /// The store has no SQL, or no other connection may write to it: a SQLite before 3.51.3 may lose commits of two
+    /// connections. One build links one SQLite, so a crate such as sqlx 0.8 (SQLite 3.46) keeps rusqlite at a version
+    /// with an older one. Until that crate is updated, make the effects repeatable: write rows with the job id as a
+    /// unique key, and return `Ok`. An attempt that runs again then finds its row.
     pub fn completion(&self) -> Result<Completion, Error> {
         self.store.completion(self.lease)
     }

@@ -67,13 +67,12 @@ pub struct WorkerFailure {
 /// ```
 /// use std::{sync::mpsc, time::Duration};
 /// use article_inbox::{Inbox, Job};
-/// use article_webhook::{Sink, fixture::{self, DeliveryRequest}};
+/// use article_webhook::{Sink, fixture::DeliveryRequest};
 ///
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let post = DeliveryRequest::complete().job_id("job_1");
-///     inbox.accept(fixture::receiver().open(post.headers())?.read(post.body().clone())?).await;
+///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
 ///     assert!(inbox.health().await.stuck.is_empty());
 ///
 ///     let (end, never) = mpsc::channel::<()>();

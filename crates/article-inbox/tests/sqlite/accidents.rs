@@ -118,7 +118,7 @@ async fn without_its_lock_a_store_commits_nothing() {
     assert_eq!(
         error.to_string(),
         format!(
-            "this process has {shown} open already: use the store that is open, or close it first"
+            "this process has {shown} open already: clone the inbox or the store that is open, or close it first"
         )
     );
     assert_eq!(store.record(arrival("job_2", "{}")).await.unwrap_err().to_string(), expected);

@@ -124,6 +124,13 @@ async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
     let began = std::time::Instant::now();
     store.close().await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(5));
+
+    // Damage that a start meets is not left to the search in the background.
+    place.change("article_inbox_entries_by_time", &[], LEAF_OF_AN_INDEX ^ 1);
+    let store = place.open();
+    let told = findings(&store).await;
+    assert!(told.iter().any(|told| told.contains("article_inbox_entries_by_time")), "{told:?}");
+    assert_eq!(store.check().await.unwrap().len(), 1, "the entry that was damaged before");
 }
 
 /// Every new delivery would fail.

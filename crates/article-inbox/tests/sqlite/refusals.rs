@@ -13,13 +13,22 @@ fn a_second_owner_is_refused() {
     let place = Place::new();
     let first = place.open();
     let shown = place.shown();
+    let says = format!(
+        "this process has {shown} open already: clone the inbox or the store that is open, or close it first"
+    );
+    assert_eq!(refusal(&place), says);
+    drop(first);
+
+    // A lock belongs to the file that was opened, as if another process had done that.
+    let other = std::fs::File::open(place.beside("-lock")).unwrap();
+    other.lock().unwrap();
     assert_eq!(
         refusal(&place),
         format!(
             "another process uses {shown}, and holds the lock {shown}-lock: stop it, or give each a file of its own"
         )
     );
-    drop(first);
+    other.unlock().unwrap();
     place.open();
 }
 
@@ -31,7 +40,7 @@ fn a_link_to_the_file_has_the_same_lock() {
     let link = place.path.with_file_name("link.db");
     std::os::unix::fs::symlink(&place.path, &link).unwrap();
     let error = SqliteStore::open(link).unwrap_err();
-    assert!(error.to_string().starts_with("another process uses "), "{error}");
+    assert!(error.to_string().starts_with("this process has "), "{error}");
 }
 
 #[test]

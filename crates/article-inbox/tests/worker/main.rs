@@ -9,6 +9,7 @@ mod dropped;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
 mod gate;
+mod idle;
 mod leases;
 mod panics_and_loops;
 mod retention;

@@ -92,8 +92,7 @@ impl Body {
         Some(Err(error.into()))
     }
 
-    /// Checks one frame. The last frame is passed on only if the connection has not been evicted: there would be
-    /// no connection for the response.
+    /// Checks one frame.
     fn check(
         &mut self,
         polled: Option<Result<Frame<Bytes>, hyper::Error>>,
@@ -109,9 +108,7 @@ impl Body {
         }
         if frame.is_none() || http_body::Body::is_end_stream(self) {
             self.incoming = None;
-            if self.slot.body_complete().is_err() {
-                return self.fail(io::ErrorKind::ConnectionAborted);
-            }
+            self.slot.body_complete();
         }
         frame.map(Ok)
     }

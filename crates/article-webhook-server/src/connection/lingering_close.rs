@@ -1,23 +1,31 @@
 use std::time::Duration;
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, copy, sink},
+    io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 
 /// Closes a connection whose peer may still be sending. A socket that is closed with unread bytes sends a reset,
-/// and after a reset the peer may lose the response. To prevent that, the rest is read and dropped for a limited
-/// time, or until the peer has closed its side.
-pub(super) async fn lingering_close(mut stream: TcpStream) {
+/// and after a reset the peer may lose the response. A proxy reports that as 502. To prevent that, the rest is read
+/// and dropped until the peer has closed its side or sends no more, and until the deadline at most.
+pub(super) async fn lingering_close(mut stream: TcpStream, deadline: Instant) {
     let drain = async {
         stream.shutdown().await?;
-        copy(&mut stream.take(MAX_BYTES), &mut sink()).await
+        let (mut buffer, mut left) = (vec![0; 8 << 10], MAX_BYTES);
+        while left > 0 {
+            match timeout(IDLE, stream.read(&mut buffer)).await {
+                Ok(Ok(read)) if read > 0 => left = left.saturating_sub(read),
+                _ => break,
+            }
+        }
+        Ok::<_, std::io::Error>(())
     };
     // The connection is over, with or without an error.
-    _ = timeout(TIMEOUT, drain).await;
+    _ = timeout_at(deadline, drain).await;
 }
 
-const TIMEOUT: Duration = Duration::from_millis(500);
-/// Reading costs processor time, and the response has been sent.
-const MAX_BYTES: u64 = 1 << 20;
+/// How long a peer may pause. A sender that has the response closes the connection or goes on sending.
+const IDLE: Duration = Duration::from_millis(500);
+/// Twice the default limit of a receiver for one body. Reading costs processor time.
+const MAX_BYTES: usize = 16 << 20;

@@ -9,7 +9,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::TcpStream,
-    sync::{oneshot, watch},
+    sync::watch,
     time::{Instant, Sleep, sleep_until},
 };
 
@@ -24,25 +24,16 @@ use crate::{
 /// The limit for a head, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// Serves one connection until it ends or is `evicted`.
+/// Serves one connection until it ends.
 pub(crate) async fn serve<S: HttpService>(
     stream: TcpStream,
     dispatcher: Dispatcher<S>,
-    evicted: oneshot::Receiver<()>,
     shutdown: watch::Receiver<bool>,
 ) {
     let slot = dispatcher.slot.clone();
     let _release = ReleaseOnDrop(slot.clone());
-    let served = async {
-        if let Some(stream) = serve_http1(stream, dispatcher, &slot, shutdown).await {
-            lingering_close(stream).await;
-        }
-    };
-    // Dropping `served` closes the connection.
-    tokio::select! {
-        biased;
-        _ = evicted => {}
-        () = served => {}
+    if let Some(stream) = serve_http1(stream, dispatcher, &slot, shutdown).await {
+        lingering_close(stream, slot.close()).await;
     }
 }
 
@@ -62,25 +53,27 @@ async fn serve_http1<S: HttpService>(
         .max_buf_size(MAX_HEAD)
         // A sender that has closed its sending direction still waits for the response.
         .half_close(true)
-        // The slot has all deadlines, because hyper's do not cover evictions and peers that do not read.
+        // The slot has all deadlines, because hyper's do not cover peers that do not read.
         .header_read_timeout(None)
         .serve_connection(socket, dispatcher);
     let mut shutdown = pin!(shutdown.wait_for(|begun| *begun));
     let mut is_shutting_down = false;
     let mut timer = pin!(sleep_until(Instant::now()));
-    let ended = poll_fn(|context| {
+    let may_be_sending = poll_fn(|context| {
         if !is_shutting_down && shutdown.as_mut().poll(context).is_ready() {
             is_shutting_down = true;
             Pin::new(&mut connection).graceful_shutdown();
         }
         match connection.poll_without_shutdown(context) {
-            Poll::Ready(ended) => Poll::Ready(Some(ended)),
-            Poll::Pending => poll_deadline(slot, timer.as_mut(), context).map(|()| None),
+            Poll::Ready(ended) => {
+                let is_malformed = ended.is_err_and(|error| error.is_parse());
+                Poll::Ready(is_malformed || slot.is_body_unread())
+            }
+            Poll::Pending if slot.is_closing() => Poll::Ready(true),
+            Poll::Pending => poll_deadline(slot, timer.as_mut(), context).map(|()| false),
         }
     });
-    let is_malformed = ended.await?.is_err_and(|error| error.is_parse());
-    let may_be_sending = is_malformed || slot.is_body_unread();
-    may_be_sending.then(|| connection.into_parts().io.into_inner().into_stream())
+    may_be_sending.await.then(|| connection.into_parts().io.into_inner().into_stream())
 }
 
 /// Resolves at the deadline of the current state, which may move.

@@ -90,14 +90,14 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::{settings::Settings, slot::Connections};
+    use crate::{settings::Settings, slot::Activities};
 
     #[tokio::test]
     async fn a_response_is_sent_without_delay() -> io::Result<()> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let stream = TcpStream::connect(listener.local_addr()?).await?;
         assert!(!stream.nodelay()?);
-        let (slot, _evicted) = ConnectionSlot::take(&Connections::new(), Settings::default());
+        let slot = ConnectionSlot::take(&Activities::new(), Settings::default());
         assert!(Socket::new(stream, slot).into_stream().nodelay()?);
         Ok(())
     }

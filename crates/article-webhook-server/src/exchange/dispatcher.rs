@@ -6,7 +6,7 @@ use std::{
     task::Poll,
 };
 
-use http::{Request, Response, Version, header};
+use http::{Request, Response, StatusCode, Version, header};
 use http_body_util::{Either, Full};
 use hyper::body::{Body as _, Incoming};
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     body::{Body, Budget, BudgetReservation},
     settings::Settings,
-    slot::{BodyState, ConnectionSlot, Evicted},
+    slot::{BodyState, ConnectionSlot},
 };
 
 /// Passes the requests of one connection to the service, and its responses to hyper.
@@ -50,8 +50,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
         Box::pin(async move {
             let has_body = !request.body().is_end_stream();
             let body = if has_body { BodyState::Incomplete } else { BodyState::Complete };
-            // hyper closes the connection after this error, and does not report it.
-            slot.head_received(body).map_err(|Evicted| "the connection was evicted")?;
+            slot.head_received(body);
             let has_valid_host = has_valid_host(&request);
             let request =
                 request.map(|body| Body::new(body, deadline, reservation.clone(), slot.clone()));
@@ -69,7 +68,11 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
                 Ok(response) => response.map(Either::Left),
                 Err(error) => Response::<Full<_>>::from(error).map(Either::Right),
             };
-            if slot.is_body_unread() {
+            if response.status() >= StatusCode::BAD_REQUEST {
+                slot.refused();
+            }
+            // A full server keeps no connection for the next request: one request after another would hold it.
+            if slot.is_body_unread() || slot.is_wanted() {
                 close_after(&mut response);
             }
             // Releases the bytes, unless the service keeps the body.

@@ -12,75 +12,73 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::accept_error::AcceptError;
+use super::{accept_error::AcceptError, shortage::Shortage};
 use crate::{
     body::Budget,
     connection,
     exchange::{Dispatcher, HttpService},
+    log::{self, Missing},
     settings::Settings,
-    slot::{ConnectionSlot, Connections},
+    slot::{Activities, ConnectionSlot},
 };
 
-/// Accepts connections, and evicts others when there are too many.
+/// Accepts connections while there is room. Others wait in the backlog: no connection is closed for another.
 pub(crate) struct Acceptor<S> {
     pub(crate) listener: TcpListener,
     pub(crate) service: S,
     pub(crate) settings: Settings,
-    pub(crate) connections: Arc<Connections>,
+    pub(crate) activities: Arc<Activities>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) shutdown: watch::Receiver<bool>,
+    pub(crate) shortage: Shortage,
 }
 
 /// The pause before the next attempt when there is no room, or the system refuses.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a new connection is safe from eviction while its head arrives: a round trip or two.
-const HEAD_GRACE: Duration = Duration::from_millis(250);
-
 impl<S: HttpService> Acceptor<S> {
     /// Accepts connections without end, and runs each as one of `tasks`. No error of the listener ends it.
     pub(crate) async fn run(&mut self, tasks: &mut JoinSet<()>) -> Infallible {
         loop {
+            while tasks.len() >= self.settings.max_connections {
+                self.wait_for_room(tasks, Missing::Slot).await;
+            }
             let accepted = self.listener.accept().await;
             // Removes tasks that have ended. Waking up for each of them would cost more than it frees.
             while tasks.try_join_next().is_some() {}
             match accepted.map_err(AcceptError::from) {
-                Ok((stream, _)) => {
-                    // A connection is evicted only when another one waits for its slot.
-                    while tasks.len() >= self.settings.max_connections {
-                        self.make_room(tasks).await;
-                    }
-                    self.start(stream, tasks);
-                }
+                Ok((stream, _)) => self.start(stream, tasks),
                 Err(AcceptError::Closed) => {}
-                Err(AcceptError::NoDescriptor) => self.make_room(tasks).await,
+                Err(AcceptError::NoDescriptor) => {
+                    self.wait_for_room(tasks, Missing::Descriptor).await;
+                }
                 Err(AcceptError::Other) => sleep(RETRY_PAUSE).await,
             }
         }
     }
 
     fn start(&mut self, stream: TcpStream, tasks: &mut JoinSet<()>) {
-        let (slot, evicted) = ConnectionSlot::take(&self.connections, self.settings);
         // A panic of the service must not end the server: the connection is closed.
         let Ok(service) = catch_unwind(AssertUnwindSafe(|| self.service.clone())) else {
-            slot.release();
             return;
         };
+        let slot = ConnectionSlot::take(&self.activities, self.settings);
         let (budget, settings) = (self.budget.clone(), self.settings);
         let dispatcher = Dispatcher { service, slot, budget, settings };
-        tasks.spawn(connection::serve(stream, dispatcher, evicted, self.shutdown.clone()));
+        tasks.spawn(connection::serve(stream, dispatcher, self.shutdown.clone()));
     }
 
-    /// Evicts the first connection that may be evicted, and waits until any connection has ended. The wait is
-    /// short, because another connection may become evictable meanwhile.
-    async fn make_room(&mut self, tasks: &mut JoinSet<()>) {
-        if let Some(head_cutoff) = Instant::now().checked_sub(HEAD_GRACE) {
-            self.connections.evict_one(head_cutoff);
+    /// Waits until a connection has ended, or for a short time. Meanwhile every response closes its connection.
+    async fn wait_for_room(&mut self, tasks: &mut JoinSet<()>, missing: Missing) {
+        self.activities.set_full();
+        if let Some(age) = self.shortage.continues(Instant::now()) {
+            log::no_room(missing, age, &self.activities);
         }
         if tasks.is_empty() {
             sleep(RETRY_PAUSE).await;
         } else {
             _ = timeout(RETRY_PAUSE, tasks.join_next()).await;
         }
+        self.activities.set_room();
     }
 }

@@ -2,15 +2,17 @@ use std::{io, net::SocketAddr};
 
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 
-/// How many connections the system queues until they are accepted, if it allows as many. With a full backlog the
-/// first packet of a sender is lost, and repeated a second later.
-const BACKLOG: u32 = 4096;
+use crate::settings::Settings;
 
 /// Listens on the first address that can be bound.
-pub(crate) async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+pub(crate) async fn bind(
+    address: impl ToSocketAddrs,
+    settings: &Settings,
+) -> io::Result<TcpListener> {
+    let backlog = backlog(settings.max_connections);
     let mut last = io::Error::new(io::ErrorKind::InvalidInput, "expected an address, found none");
     for address in lookup_host(address).await? {
-        match listen(address) {
+        match listen(address, backlog) {
             Ok(listener) => return Ok(listener),
             Err(error) => last = error,
         }
@@ -18,13 +20,20 @@ pub(crate) async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener>
     Err(last)
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+/// How many connections the system queues until they are accepted, if it allows as many. With a full backlog the
+/// first packet of a sender is lost, and repeated a second later. With a backlog that is longer than the server has
+/// room, senders of a flood would all wait longer than they are patient.
+fn backlog(max_connections: usize) -> u32 {
+    u32::try_from(max_connections).unwrap_or(u32::MAX).clamp(128, 4096)
+}
+
+fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // On Windows this option would allow another process to take the port over.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    socket.listen(backlog)
 }
 
 #[cfg(test)]
@@ -33,11 +42,16 @@ mod tests {
 
     #[tokio::test]
     async fn port_0_is_a_free_port_and_a_port_in_use_is_an_error() -> io::Result<()> {
-        let listener = bind("127.0.0.1:0").await?;
+        let listener = bind("127.0.0.1:0", &Settings::default()).await?;
         let address = listener.local_addr()?;
         assert_ne!(address.port(), 0);
-        let error = bind(address).await.map(|_| ()).unwrap_err();
+        let error = bind(address, &Settings::default()).await.map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
         Ok(())
+    }
+
+    #[test]
+    fn as_many_connections_wait_as_the_server_has_room_for() {
+        assert_eq!([1, 500, 4_096, usize::MAX].map(backlog), [128, 500, 4_096, 4_096]);
     }
 }

@@ -1,16 +1,18 @@
 use tokio::time::Instant;
 
-use super::eviction_queue::{EvictionClass, Position};
+use super::activity::Activity;
 use crate::settings::Settings;
 
-/// The state of the exchange on one connection. It decides how long the connection may stay in this state, and
-/// its position in the eviction queue. It has no clock and no socket.
+/// The state of the exchange on one connection. It decides how long the connection may stay in this state. It has
+/// no clock and no socket.
 #[derive(Debug)]
 pub(crate) struct ExchangeState {
     stage: Stage,
-    /// The start of the wait for a head, or the end of the head.
+    /// The start of the wait for a head, or of the close.
     since: Instant,
     body: BodyState,
+    /// When the service refused the request.
+    refused: Option<Instant>,
     /// When the peer stopped reading the response.
     write_stalled: Option<Instant>,
 }
@@ -23,8 +25,9 @@ enum Stage {
     Processing,
     /// hyper has the whole response, and has not written all of it.
     Flushing,
-    /// The response is written, and the request's body is not finished.
-    AwaitingBody,
+    /// The response is written, and the peer may still be sending a body that nobody reads.
+    Closing,
+    Ended,
 }
 
 /// The state of the request's body.
@@ -40,28 +43,30 @@ pub(crate) enum BodyState {
 impl ExchangeState {
     pub(crate) fn new(now: Instant) -> Self {
         let (stage, body) = (Stage::AwaitingHead, BodyState::Complete);
-        Self { stage, since: now, body, write_stalled: None }
+        Self { stage, since: now, body, refused: None, write_stalled: None }
     }
 
     /// The head of a request is complete.
-    pub(crate) fn head_received(&mut self, now: Instant, body: BodyState) {
+    pub(crate) fn head_received(&mut self, body: BodyState) {
         self.stage = Stage::Processing;
-        self.since = now;
         self.body = body;
     }
 
     /// The body was read to its end.
-    pub(crate) fn body_complete(&mut self, now: Instant) {
+    pub(crate) fn body_complete(&mut self) {
         self.body = BodyState::Complete;
-        self.await_next_head(now);
     }
 
     /// The body will not be read any further.
-    pub(crate) fn body_dropped(&mut self, now: Instant) {
+    pub(crate) fn body_dropped(&mut self) {
         if self.body == BodyState::Incomplete {
             self.body = BodyState::Dropped;
         }
-        self.await_next_head(now);
+    }
+
+    /// The response is a refusal.
+    pub(crate) fn refused(&mut self, now: Instant) {
+        self.refused = Some(now);
     }
 
     /// hyper has the last part of the response.
@@ -73,9 +78,15 @@ impl ExchangeState {
 
     /// The socket has taken all bytes that hyper had to write.
     pub(crate) fn flushed(&mut self, now: Instant) {
-        if self.stage == Stage::Flushing {
-            self.stage = Stage::AwaitingBody;
-            self.await_next_head(now);
+        if self.stage != Stage::Flushing {
+            return;
+        }
+        if self.is_body_unread() {
+            self.close(now);
+        } else {
+            self.stage = Stage::AwaitingHead;
+            self.since = now;
+            self.refused = None;
         }
     }
 
@@ -89,12 +100,16 @@ impl ExchangeState {
         self.write_stalled = None;
     }
 
-    /// Starts the wait for the next head when both the response and the body are finished.
-    fn await_next_head(&mut self, now: Instant) {
-        if self.stage == Stage::AwaitingBody && self.body != BodyState::Incomplete {
-            self.stage = Stage::AwaitingHead;
-            self.since = now;
+    /// The server will write nothing more.
+    pub(crate) fn close(&mut self, now: Instant) {
+        if self.stage != Stage::Closing {
+            self.stage = Stage::Closing;
+            self.since = self.refused.unwrap_or(now);
         }
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.stage = Stage::Ended;
     }
 
     /// Whether the peer may still send bytes of a body that will not be read.
@@ -102,25 +117,34 @@ impl ExchangeState {
         self.body != BodyState::Complete
     }
 
-    /// When the connection is closed unless its state changes. A late body has no deadline here while the request
-    /// is processed: the service gets an error from the body, and answers.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.stage == Stage::Closing
+    }
+
+    /// When the connection is closed unless its state changes. A refusal has one deadline until the close: what is
+    /// read of it or sent meanwhile does not extend it. A late body has no deadline here: the service gets an error
+    /// from the body, and answers.
     pub(crate) fn deadline(&self, settings: &Settings) -> Option<Instant> {
-        match (self.write_stalled, self.stage) {
-            (Some(since), _) => Some(since + Settings::WRITE_STALL),
-            (None, Stage::AwaitingHead) => Some(self.since + settings.head_deadline),
-            (None, Stage::AwaitingBody) => Some(self.since + settings.body_deadline),
-            (None, Stage::Processing | Stage::Flushing) => None,
+        match self.stage {
+            Stage::AwaitingHead | Stage::Closing => Some(self.since + settings.head_deadline),
+            Stage::Processing | Stage::Flushing => {
+                let refused = self.refused.map(|refused| refused + settings.head_deadline);
+                refused.or(self.write_stalled.map(|since| since + Settings::WRITE_STALL))
+            }
+            Stage::Ended => None,
         }
     }
 
-    pub(crate) fn position(&self, id: u64) -> Position {
-        let (class, since) = match (self.write_stalled, self.stage, self.body) {
-            (_, Stage::AwaitingHead, _) => (EvictionClass::AwaitingHead, self.since),
-            (_, _, BodyState::Incomplete) => (EvictionClass::ReadingBody, self.since),
-            (Some(since), _, _) => (EvictionClass::WriteStalled, since),
-            (None, _, _) => (EvictionClass::Protected, self.since),
+    pub(crate) fn activity(&self) -> Option<Activity> {
+        let activity = match self.stage {
+            Stage::AwaitingHead => Activity::Head,
+            Stage::Processing if self.body == BodyState::Incomplete => Activity::Body,
+            Stage::Processing | Stage::Flushing if self.write_stalled.is_some() => Activity::Unread,
+            Stage::Processing | Stage::Flushing => Activity::Processing,
+            Stage::Closing => Activity::Closing,
+            Stage::Ended => return None,
         };
-        Position { class, since, id }
+        Some(activity)
     }
 }
 
@@ -138,74 +162,89 @@ mod tests {
         state.deadline(&Settings::default())
     }
 
-    fn position(class: EvictionClass, since: Instant) -> Position {
-        Position { class, since, id: 1 }
-    }
-
     #[test]
-    fn a_head_has_five_seconds_from_the_start_even_if_bytes_arrive() {
+    fn a_head_has_three_seconds_from_the_start_even_if_bytes_arrive() {
         let start = Instant::now();
         let state = ExchangeState::new(start);
-        assert_eq!(deadline(&state), Some(after(start, 5)));
-        assert_eq!(state.position(1), position(EvictionClass::AwaitingHead, start));
+        assert_eq!(deadline(&state), Some(after(start, 3)));
+        assert_eq!(state.activity(), Some(Activity::Head));
     }
 
     #[test]
-    fn a_request_in_progress_has_no_deadline_and_is_protected() {
-        let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        state.head_received(after(start, 1), BodyState::Complete);
-        assert_eq!(deadline(&state), None);
-        assert_eq!(state.position(1).class, EvictionClass::Protected);
-    }
-
-    #[test]
-    fn a_connection_may_be_evicted_until_its_body_is_complete() {
-        let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        state.head_received(after(start, 1), BodyState::Incomplete);
-        assert_eq!(state.position(1), position(EvictionClass::ReadingBody, after(start, 1)));
-        state.body_complete(after(start, 2));
-        assert_eq!(state.position(1).class, EvictionClass::Protected);
+    fn a_request_in_progress_has_no_deadline() {
+        let mut state = ExchangeState::new(Instant::now());
+        state.head_received(BodyState::Incomplete);
+        assert_eq!((deadline(&state), state.activity()), (None, Some(Activity::Body)));
+        state.body_complete();
+        assert_eq!((deadline(&state), state.activity()), (None, Some(Activity::Processing)));
         assert!(!state.is_body_unread());
     }
 
     #[test]
-    fn the_next_head_has_five_seconds_from_the_last_byte_of_the_response() {
+    fn the_next_head_has_three_seconds_from_the_last_byte_of_the_response() {
         let start = Instant::now();
         let mut state = ExchangeState::new(start);
-        state.head_received(start, BodyState::Complete);
+        state.head_received(BodyState::Complete);
         state.flushed(after(start, 1)); // such as `100 Continue`
-        assert_eq!(state.position(1).class, EvictionClass::Protected);
+        assert_eq!(state.activity(), Some(Activity::Processing));
         state.response_complete();
         assert_eq!(deadline(&state), None);
-        state.flushed(after(start, 3));
-        assert_eq!(deadline(&state), Some(after(start, 8)));
-        assert_eq!(state.position(1).class, EvictionClass::AwaitingHead);
+        state.flushed(after(start, 4));
+        assert_eq!(deadline(&state), Some(after(start, 7)));
+        assert_eq!(state.activity(), Some(Activity::Head));
     }
 
     #[test]
-    fn a_response_before_the_end_of_the_body_leaves_the_connection_the_deadline_of_the_body() {
+    fn a_response_before_the_end_of_the_body_begins_the_close() {
         let start = Instant::now();
         let mut state = ExchangeState::new(start);
-        state.head_received(start, BodyState::Incomplete);
+        state.head_received(BodyState::Incomplete);
         state.response_complete();
         state.flushed(after(start, 1));
-        assert_eq!(deadline(&state), Some(after(start, 10)));
-        assert_eq!(state.position(1).class, EvictionClass::ReadingBody);
-        state.body_dropped(after(start, 2));
-        assert!(state.is_body_unread());
-        assert_eq!(deadline(&state), Some(after(start, 7)));
+        assert!(state.is_closing() && state.is_body_unread());
+        assert_eq!(deadline(&state), Some(after(start, 4)));
+        state.body_dropped();
+        assert_eq!(state.activity(), Some(Activity::Closing));
+    }
+
+    #[test]
+    fn a_refused_peer_has_three_seconds_whether_it_reads_and_sends_or_not() {
+        let start = Instant::now();
+        let mut state = ExchangeState::new(start);
+        state.head_received(BodyState::Incomplete);
+        state.refused(after(start, 1));
+        assert_eq!(deadline(&state), Some(after(start, 4)));
+        state.write_stalled(after(start, 2));
+        assert_eq!(deadline(&state), Some(after(start, 4)));
+        state.write_resumed();
+        state.response_complete();
+        state.flushed(after(start, 3));
+        state.close(after(start, 3));
+        assert_eq!(deadline(&state), Some(after(start, 4)));
+    }
+
+    #[test]
+    fn the_refusal_of_one_request_is_not_that_of_the_next() {
+        let start = Instant::now();
+        let mut state = ExchangeState::new(start);
+        state.head_received(BodyState::Complete);
+        state.refused(start);
+        state.response_complete();
+        state.flushed(after(start, 1));
+        state.head_received(BodyState::Complete);
+        assert_eq!(deadline(&state), None);
+        state.close(after(start, 9)); // behind a broken head
+        assert_eq!(deadline(&state), Some(after(start, 12)));
     }
 
     #[test]
     fn a_peer_that_reads_nothing_has_ten_seconds_from_the_last_byte_it_took() {
         let start = Instant::now();
         let mut state = ExchangeState::new(start);
-        state.head_received(start, BodyState::Complete);
+        state.head_received(BodyState::Complete);
         state.write_stalled(after(start, 1));
         assert_eq!(deadline(&state), Some(after(start, 11)));
-        assert_eq!(state.position(1), position(EvictionClass::WriteStalled, after(start, 1)));
+        assert_eq!(state.activity(), Some(Activity::Unread));
         state.write_resumed();
         assert_eq!(deadline(&state), None);
     }

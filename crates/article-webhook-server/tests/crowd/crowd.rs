@@ -16,6 +16,7 @@ use tokio::{
 use crate::{
     child::Server,
     good::{deliver, deliver_steadily, delivery},
+    is_asked_for,
     peer::{Kind, stay},
     role::Role,
 };
@@ -63,8 +64,7 @@ pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
         last.as_secs_f64(),
     );
     assert!(times.len() > 1900, "only {} good deliveries", times.len());
-    let is_long = std::env::args().any(|argument| argument == "--long");
-    let bound = if is_long { P99 } else { BLOCKED };
+    let bound = if is_asked_for("--long") { P99 } else { BLOCKED };
     assert!(p99 < bound, "{p99:?}");
     assert!(growth < MEMORY, "{growth} KiB");
     assert!(last < CLOSED_WITHIN, "{last:?}");

@@ -16,7 +16,11 @@ use tokio::{
 
 /// The bytes of a delivery of about 16 KiB.
 pub(crate) fn delivery() -> Vec<u8> {
-    let post = DeliveryRequest::article(1, 16 << 10);
+    request(&DeliveryRequest::article(1, 16 << 10))
+}
+
+/// The bytes of a request on a connection of its own.
+pub(crate) fn request(post: &DeliveryRequest) -> Vec<u8> {
     let mut request = b"POST / HTTP/1.1\r\nHost: receiver.test\r\nConnection: close\r\n".to_vec();
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

@@ -1,17 +1,20 @@
-//! The server under load: a crowd of slow and silent senders beside good deliveries, a process without file
-//! descriptors, and the costs compared with `axum::serve`.
+//! The server under load: floods of strangers and a crowd of slow and silent senders beside good deliveries, a
+//! process without file descriptors, and the costs compared with `axum::serve`.
 //!
 //! Each server is a child process of this program, so that its memory can be measured.
 
 #![allow(clippy::print_stdout)] // a program writes to its terminal
 
+mod attack;
 mod child;
 mod crowd;
 mod descriptors;
+mod floods;
 mod good;
 mod peer;
 mod role;
 mod throughput;
+mod upload;
 
 use role::Role;
 
@@ -21,10 +24,23 @@ fn main() {
         return;
     }
     descriptors::raise_the_limit();
-    // Arguments of `cargo test` are for its own harness, and are ignored, except `--long`.
-    descriptors::deliveries_go_on_without_free_descriptors();
+    // Arguments of `cargo test` are for its own harness, and are ignored.
+    if is_asked_for("shares") {
+        floods::shares();
+        return;
+    }
+    floods::uploads_that_were_let_in_end_well();
+    if is_asked_for("floods") {
+        return;
+    }
+    descriptors::deliveries_go_on_after_the_descriptors_were_used_up();
     crowd::silent_connections_cost_little_memory();
     crowd::planted_axum_serve_keeps_every_connection();
     crowd::good_deliveries_go_on_and_the_crowd_is_closed();
     throughput::is_close_to_axum_serve();
+}
+
+/// Whether this word is among the arguments: `--long`, `floods` or `shares`.
+fn is_asked_for(word: &str) -> bool {
+    std::env::args().any(|argument| argument == word)
 }

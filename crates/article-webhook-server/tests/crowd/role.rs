@@ -1,17 +1,20 @@
 //! Which server a process is.
 
-use std::{env, future::pending, process, thread};
+use std::{env, future::pending, process, thread, time::Duration};
 
 use article_webhook_axum::{Reply, article_webhook::Delivery, fixture, receive};
 use article_webhook_server::Server;
 use axum::{Router, routing::any};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Role {
     /// This server with default settings.
     Ours,
+    /// This server with few connections, and with send buffers as they are on a network: those of the loopback are
+    /// so large that no peer could leave a response unread.
+    Small,
     /// This server with almost no file descriptors.
     Starved,
     /// `axum::serve`.
@@ -22,14 +25,19 @@ impl Role {
     /// How many files a starved process may open: a runtime and a listener need about ten.
     pub(crate) const DESCRIPTORS: u64 = 40;
 
-    const ALL: [Self; 3] = [Self::Ours, Self::Starved, Self::Axum];
+    const ALL: [Self; 4] = [Self::Ours, Self::Small, Self::Starved, Self::Axum];
 
     pub(crate) fn arg(self) -> &'static str {
         match self {
             Self::Ours => "--serve=ours",
+            Self::Small => "--serve=small",
             Self::Starved => "--serve=starved",
             Self::Axum => "--serve=axum",
         }
+    }
+
+    pub(crate) fn max_connections(self) -> usize {
+        if let Self::Small = self { 500 } else { 4_096 }
     }
 
     pub(crate) fn from_args() -> Option<Self> {
@@ -58,7 +66,18 @@ impl Role {
                 println!("{}", listener.local_addr()?.port());
                 return axum::serve(listener, app).await;
             }
-            let server = Server::bind("127.0.0.1:0").await?;
+            let server = Server::builder().max_connections(self.max_connections());
+            let server = match self {
+                Self::Small => {
+                    let socket = TcpSocket::new_v4()?;
+                    socket.set_send_buffer_size(16 << 10)?;
+                    socket.bind(([127, 0, 0, 1], 0).into())?;
+                    // A busy machine must not make an upload late.
+                    let server = server.body_deadline(Duration::from_secs(30));
+                    server.build(socket.listen(500)?)?
+                }
+                _ => server.bind("127.0.0.1:0").await?,
+            };
             println!("{}", server.local_addr()?.port());
             server.serve(app, pending()).await
         });

@@ -1,14 +1,10 @@
-use std::{io::ErrorKind, sync::Arc};
+use std::io::ErrorKind;
 
 use axum::Router;
 use http::Request;
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use tokio::{
-    net::TcpSocket,
-    sync::{Notify, mpsc},
-    time::sleep,
-};
+use tokio::{net::TcpSocket, sync::mpsc, time::sleep};
 
 use crate::common::*;
 
@@ -149,21 +145,19 @@ async fn a_response_before_the_end_of_the_body_arrives_and_closes_the_connection
 }
 
 #[tokio::test]
-async fn a_body_that_the_service_keeps_after_its_response_ends_at_its_deadline() {
-    let forever = Arc::new(Notify::new());
+async fn a_body_that_the_service_keeps_after_its_response_ends_with_the_response() {
+    let (ended, mut ends) = mpsc::unbounded_channel();
     let service = Router::new().fallback(async move |request: Request<axum::body::Body>| {
-        let _kept = tokio::spawn(async move {
-            forever.notified().await;
-            drop(request);
+        tokio::spawn(async move {
+            let error = request.into_body().collect().await.expect_err("it is cut");
+            ended.send(kind(&error)).expect("the test listens");
         });
     });
-    let running = Running::start(server(), service);
+    let running = Running::start(server().body_deadline(PATIENCE * 4), service);
     let mut peer = running.connect().await;
-    let start = std::time::Instant::now();
-    peer.send(post(1000)).await;
-    assert!(peer.answer().await.contains("connection: close"));
-    assert!(peer.trickle(b'a', PATIENCE).await.is_some());
-    assert_near(start.elapsed(), BODY);
+    peer.send(post(1000) + "abc").await;
+    assert!(peer.rest().await.contains("connection: close"));
+    assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }
 
 #[tokio::test]

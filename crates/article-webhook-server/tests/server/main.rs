@@ -4,9 +4,11 @@
 mod answers;
 mod bodies;
 mod common;
-mod eviction;
+mod full;
 mod heads;
 mod hosts;
+#[cfg(feature = "tracing")]
+mod log;
 mod mount;
 mod shutdown;
 mod write_stall;

@@ -54,7 +54,7 @@ impl ReceiverBuilder {
     /// Bytes count from their arrival until the body is complete or given up. A declared length does not
     /// count, and neither does a [`Delivery`](crate::Delivery). The framework's buffers and the spare
     /// capacity of growing bodies need memory as well: a thousand senders that filled a budget of 64 MiB took
-    /// 140 to 200 MiB.
+    /// 130 to 280 MiB.
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.settings.body_budget = bytes;
         self

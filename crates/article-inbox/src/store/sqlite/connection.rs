@@ -20,7 +20,7 @@ pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
     refusal::{damaged, log_of_another, refused},
     required_settings::wrong_settings,
-    version::check_two_writers,
+    version::{SecondWriter, check_two_writers},
 };
 
 /// The longest wait for a lock.

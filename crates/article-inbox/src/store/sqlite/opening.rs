@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{
-    connection::{self, Access},
+    connection::{self, Access, SecondWriter},
     damage::{self, Integrity, Part},
     fault::Fault,
     files::{self, Lock},
@@ -25,9 +25,13 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
         shared.findings.add(Part::Log, unreadable);
     }
     let connection = connection::open(&path, Access::Exclusive)?;
-    let found = judge(&connection, &path)?;
+    let mut found = judge(&connection, &path)?;
     let now = rounded(shared.clock.now());
-    let trial = try_start(&connection, &path, found.as_ref(), now);
+    let mut trial = try_start(&connection, &path, found.as_ref(), now);
+    if found.is_none() && trial.as_ref().is_err_and(Fault::is_damage) {
+        found = damage::search(&connection, &path).map_err(|fault| refused(&path, fault))?;
+        trial = try_start(&connection, &path, found.as_ref(), now);
+    }
     unless_transient(trial.map_err(|fault| refused(&path, fault)))?;
     let is_searched = found.is_some();
     files::remove_rights_of_others(&path)?;
@@ -89,7 +93,10 @@ fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
 
 /// Opens a database while another process has exclusive access.
 pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
-    connection::check_two_writers("a tool beside the receiver")?;
+    connection::check_two_writers(SecondWriter {
+        needs: "a tool beside the receiver",
+        otherwise: "stop the receiver before, and open the file as it does",
+    })?;
     let path = files::resolve(path)?;
     if !path.exists() {
         return Err(Error::unusable(format!(

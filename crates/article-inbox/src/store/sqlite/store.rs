@@ -12,7 +12,7 @@ use article_webhook::JobId;
 use self::calls::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
-    connection::{self, Access},
+    connection::{self, Access, SecondWriter},
     damage::Tx,
     files, opening, statements,
     writer::Handle,
@@ -76,7 +76,7 @@ use crate::{
 ///     assert_eq!(tool.counts().await?.total(), 0);
 ///
 ///     let error = SqliteStore::open(&path).unwrap_err();
-///     assert!(error.to_string().starts_with("another process uses"));
+///     assert!(error.to_string().starts_with("this process has"));
 ///     Ok(())
 /// }
 /// ```
@@ -95,7 +95,7 @@ impl SqliteStore {
     /// # Errors
     ///
     /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the
-    /// file; it is on a network file system; it is damaged or not a database; it belongs to a newer version; its log
+    /// file, or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to a newer version; its log
     /// belongs to another copy of the database, or has no database; a file is a link, or has two names; another program
     /// has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
     ///
@@ -171,7 +171,10 @@ impl Store for SqliteStore {
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
         self.handle.check_open()?;
-        connection::check_two_writers("a completion in a transaction of the application's own")?;
+        connection::check_two_writers(SecondWriter {
+            needs: "a completion in a transaction of the application's own",
+            otherwise: "make the effects of the handler repeatable, with the job id as a unique key, and return Ok",
+        })?;
         Ok(statements::completion(lease, self.now()))
     }
 

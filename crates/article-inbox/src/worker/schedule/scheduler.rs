@@ -140,6 +140,11 @@ impl Scheduler {
     pub(crate) fn is_stopping(&self) -> bool {
         self.shutdown.has_begun()
     }
+
+    /// Whether nothing runs, and a claim that saw everything found nothing that is due.
+    pub(crate) fn is_idle(&self, now: Instant) -> bool {
+        !self.claiming && self.capacity.unsettled() == 0 && now < self.look_at
+    }
 }
 
 #[cfg(test)]
@@ -313,6 +318,25 @@ mod tests {
         assert_eq!(scheduler.next(now), Step::Wait(None));
         scheduler.claimed(now, 0, None);
         assert_eq!(scheduler.next(now), Step::Wait(Some(now + AFTER_FAILURE)));
+    }
+
+    #[test]
+    fn it_is_idle_when_a_claim_found_nothing_due_and_nothing_runs() {
+        let (mut scheduler, now) = scheduler();
+        assert!(!scheduler.is_idle(now), "nothing was claimed yet");
+        assert_eq!(scheduler.next(now), claim(4));
+        assert!(!scheduler.is_idle(now), "a claim is under way");
+        scheduler.claimed(now, 1, None);
+        assert!(!scheduler.is_idle(now), "an attempt runs");
+        scheduler.handled(LEASE);
+        scheduler.settled(now, Some(Duration::ZERO));
+        assert!(!scheduler.is_idle(now), "its entry is due again");
+        assert_eq!(scheduler.next(now), claim(4));
+        scheduler.claimed(now, 0, Some(Duration::ZERO));
+        assert!(!scheduler.is_idle(now), "something is due that was not claimed");
+        assert_eq!(scheduler.next(now), claim(4));
+        scheduler.claimed(now, 0, Some(Duration::from_secs(10)));
+        assert!(scheduler.is_idle(now));
     }
 
     #[test]

@@ -18,14 +18,16 @@ use crate::{
 /// Files up to this size are searched for damage at start, and larger ones in the background.
 const AT_START: u64 = 64 << 20;
 
+/// Files up to this size are searched at start if it fails. What is written anew is twice in memory meanwhile.
+const IN_MEMORY: u64 = 512 << 20;
+
 /// Looks for damage, and refuses a database that cannot be written to. It changes nothing. `None` if the file is too large
 /// to be searched now.
 pub(in crate::store::sqlite) fn judge(
     connection: &Connection,
     path: &Path,
 ) -> Result<Option<Integrity>, Fault> {
-    // The file is not opened: closing it would release the locks that this process holds on it.
-    if path.metadata().map_or(0, |metadata| metadata.len()) > AT_START {
+    if size(path) > AT_START {
         return Ok(None);
     }
     if is_only_read(connection)? {
@@ -37,6 +39,19 @@ pub(in crate::store::sqlite) fn judge(
         .into());
     }
     Ok(Some(integrity(connection)?))
+}
+
+/// What is to be mended in a file that was not searched, and cannot be started because of damage. `None` if it is too large.
+pub(in crate::store::sqlite) fn search(
+    connection: &Connection,
+    path: &Path,
+) -> Result<Option<Integrity>, Fault> {
+    if size(path) > IN_MEMORY { Ok(None) } else { Ok(Some(integrity(connection)?)) }
+}
+
+/// The file is not opened: closing it would release the locks that this process holds on it.
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
 }
 
 /// Builds indexes again, and isolates damaged rows. Runs in a transaction.

@@ -7,7 +7,7 @@ use super::{
     database_file::{create_private, private, with_suffix},
     identity::{Identity, identity, of_metadata},
     judge::{judge, regular},
-    register::Registered,
+    register::{Registered, is_registered, open_already},
 };
 use crate::Error;
 
@@ -36,6 +36,9 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
+                if is_registered(path) {
+                    return Err(open_already(path));
+                }
                 return Err(Error::unusable(format!(
                     "another process uses {}, and holds the lock {}: stop it, or give each a file of its own",
                     path.display(),

@@ -25,11 +25,21 @@ impl Registered {
         if is_free {
             return Ok(Self(identity));
         }
-        Err(Error::unusable(format!(
-            "this process has {} open already: use the store that is open, or close it first",
-            path.display()
-        )))
+        Err(open_already(path))
     }
+}
+
+/// Whether this process has the database at this path open with exclusive access.
+pub(super) fn is_registered(path: &Path) -> bool {
+    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    identity(path).is_some_and(|identity| open.contains(&identity))
+}
+
+pub(super) fn open_already(path: &Path) -> Error {
+    Error::unusable(format!(
+        "this process has {} open already: clone the inbox or the store that is open, or close it first",
+        path.display()
+    ))
 }
 
 impl Drop for Registered {

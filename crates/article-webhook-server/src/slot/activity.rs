@@ -1,0 +1,106 @@
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+/// What the server waits for on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// A head, from its first byte to its last.
+    Head,
+    /// The rest of a body.
+    Body,
+    /// The service.
+    Processing,
+    /// The peer, which does not read its response.
+    Unread,
+    /// The peer, which has its response and may still be sending.
+    Closing,
+}
+
+impl Activity {
+    const ALL: [(Self, &str); 5] = [
+        (Self::Head, "without a complete head"),
+        (Self::Body, "without a complete body"),
+        (Self::Processing, "in progress"),
+        (Self::Unread, "not reading their response"),
+        (Self::Closing, "refused and about to be closed"),
+    ];
+}
+
+/// How many connections of a server are at what.
+#[derive(Debug, Default)]
+pub(crate) struct Activities {
+    counts: [AtomicUsize; Activity::ALL.len()],
+    is_full: AtomicBool,
+}
+
+impl Activities {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Moves one connection from one activity to another. `None` is before its start and after its end.
+    pub(super) fn change(&self, from: Option<Activity>, to: Option<Activity>) {
+        if from == to {
+            return;
+        }
+        if let Some(to) = to {
+            self.counts[to as usize].fetch_add(1, Relaxed);
+        }
+        if let Some(from) = from {
+            self.counts[from as usize].fetch_sub(1, Relaxed);
+        }
+    }
+
+    pub(crate) fn set_full(&self) {
+        self.is_full.store(true, Relaxed);
+    }
+
+    pub(crate) fn set_room(&self) {
+        self.is_full.store(false, Relaxed);
+    }
+
+    /// Whether new connections wait because there is no room for them.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full.load(Relaxed)
+    }
+}
+
+/// The connections by what they are at, such as `2 without a complete head, 1 in progress`.
+impl fmt::Display for Activities {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (activity, name) in Activity::ALL {
+            let count = self.counts[activity as usize].load(Relaxed);
+            if count > 0 {
+                write!(formatter, "{separator}{count} {name}")?;
+                separator = ", ";
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_connection_is_counted_once_and_until_its_end() {
+        let activities = Activities::new();
+        assert_eq!(activities.to_string(), "");
+        activities.change(None, Some(Activity::Head));
+        activities.change(None, Some(Activity::Head));
+        activities.change(Some(Activity::Head), Some(Activity::Body));
+        assert_eq!(activities.to_string(), "1 without a complete head, 1 without a complete body");
+        activities.change(Some(Activity::Head), None);
+        activities.change(Some(Activity::Body), Some(Activity::Closing));
+        assert_eq!(activities.to_string(), "1 refused and about to be closed");
+        activities.change(Some(Activity::Closing), None);
+        assert_eq!(activities.to_string(), "");
+    }
+}

@@ -1,0 +1,173 @@
+use std::{sync::Arc, time::Duration};
+
+use axum::{Router, extract::Request, http::StatusCode, routing::any};
+use http_body_util::BodyExt;
+use tokio::{
+    sync::{Notify, mpsc},
+    time::sleep,
+};
+
+use crate::common::*;
+
+/// An application that processes requests to `/` until it is released, and reports when one begins.
+fn working() -> (Router, Arc<Notify>, mpsc::UnboundedReceiver<()>) {
+    let (begun, begins) = mpsc::unbounded_channel();
+    let release = Arc::new(Notify::new());
+    let gate = release.clone();
+    let work = any(async move |request: Request| {
+        begun.send(()).expect("the test listens");
+        let body = request.into_body().collect().await.expect("it is complete").to_bytes();
+        gate.notified().await;
+        body.len().to_string()
+    });
+    (Router::new().route("/", work).route("/quick", any(async || "quick")), release, begins)
+}
+
+fn quick() -> String {
+    GET.replace("GET /", "GET /quick")
+}
+
+/// Each of the connections is at another point, and none gives way to a new one.
+#[tokio::test]
+async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
+    let (app, release, mut begins) = working();
+    let server = server().head_deadline(PATIENCE * 4).body_deadline(PATIENCE * 4);
+    let running = Running::start(server.max_connections(4), app);
+    let mut silent = running.connect().await;
+    let mut half = running.connect().await;
+    half.send("GET /quick HT").await;
+    let (mut body, mut at_work) = (running.connect().await, running.connect().await);
+    body.send(post(10) + "abc").await;
+    at_work.send(GET).await;
+    soon(begins.recv()).await;
+    soon(begins.recv()).await;
+
+    let mut waiting = Vec::new();
+    for _ in 0..20 {
+        let mut next = running.connect().await;
+        next.send(quick()).await;
+        waiting.push(next);
+    }
+    sleep(HEAD).await;
+    for next in &mut waiting {
+        assert!(next.is_open().await, "it is not answered, and not closed");
+    }
+    silent.send(quick()).await;
+    assert!(silent.rest().await.ends_with("quick"));
+    half.send("TP/1.1\r\nHost: receiver.test\r\n\r\n").await;
+    assert!(half.answer().await.ends_with("quick"));
+    body.send("defghij").await;
+    sleep(HEAD).await;
+    release.notify_waiters();
+    assert!(body.answer().await.ends_with("10"));
+    assert!(at_work.answer().await.ends_with("0"));
+    for mut next in waiting {
+        assert!(next.answer().await.ends_with("quick"));
+    }
+}
+
+/// All connect at once, each with a whole request, and there are two slots.
+#[tokio::test]
+async fn every_request_of_a_burst_is_answered() {
+    let running = Running::start(server().max_connections(2), counting());
+    let mut burst = Vec::new();
+    for _ in 0..20 {
+        let mut one = running.connect().await;
+        one.send(post(3) + "abc").await;
+        burst.push(one);
+    }
+    for mut one in burst {
+        assert!(one.rest().await.ends_with("3"));
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_waited_has_the_whole_deadline_for_its_head() {
+    let running = Running::start(server().max_connections(1), counting());
+    let mut first = running.connect().await;
+    let mut next = running.connect().await;
+    first.closed_after().await;
+    sleep(HEAD / 2).await;
+    next.send(GET).await;
+    assert!(next.answer().await.ends_with("0"));
+}
+
+/// Otherwise a stranger could keep a connection with one request after another.
+#[tokio::test]
+async fn a_full_server_closes_each_connection_behind_its_response() {
+    let running = Running::start(server().max_connections(2), counting());
+    let mut one = running.connect().await;
+    one.send(GET).await;
+    assert!(!one.answer().await.contains("connection: close"));
+    let mut two = running.connect().await;
+    for peer in [&mut one, &mut two] {
+        peer.send(GET).await;
+    }
+    let answers = [one.answer().await, two.rest().await];
+    assert!(answers[1].contains("connection: close"), "{answers:?}");
+}
+
+#[tokio::test]
+async fn silent_connections_that_fill_the_server_keep_a_delivery_out_for_their_deadline_at_most() {
+    let running = Running::start(server().max_connections(20), counting());
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(running.connect().await);
+    }
+    let start = std::time::Instant::now();
+    let mut good = running.connect().await;
+    good.send(post(3) + "abc").await;
+    assert!(good.answer().await.ends_with("3"));
+    assert_near(start.elapsed(), HEAD);
+}
+
+/// A refusal that does not fit the buffers of the system.
+fn refusing(bytes: usize) -> Router {
+    Router::new().fallback(async move || (StatusCode::METHOD_NOT_ALLOWED, vec![b'a'; bytes]))
+}
+
+#[tokio::test]
+async fn a_refused_peer_that_does_not_read_its_answer_is_closed_at_the_deadline() {
+    let running = Running::start(server().max_connections(1), refusing(32 << 20));
+    let mut silent = running.connect().await;
+    silent.send(GET).await;
+    let start = std::time::Instant::now();
+    let mut next = running.connect().await;
+    next.send(GET).await;
+    soon(next.0.readable()).await.expect("it is answered");
+    assert_near(start.elapsed(), HEAD);
+}
+
+/// It was refused, reads nothing, and sends for ever.
+#[tokio::test]
+async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
+    let running = Running::start(server().max_connections(1), refusing(10));
+    let mut sending = running.connect().await;
+    sending.send(post(1 << 30)).await;
+    let start = std::time::Instant::now();
+    let sends = tokio::spawn(async move {
+        while sending.0.writable().await.is_ok() {
+            if sending.0.try_write(b"a").is_err() {
+                return;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut next = running.connect().await;
+    next.send(GET).await;
+    soon(next.0.readable()).await.expect("it is answered");
+    assert_near(start.elapsed(), HEAD);
+    soon(sends).await.expect("no panic");
+}
+
+/// A plain client writes all before it reads. Without a drain it would see a reset in place of its answer.
+#[tokio::test]
+async fn a_sender_that_writes_nine_megabytes_first_reads_its_refusal() {
+    let running = Running::start(server().head_deadline(PATIENCE), refusing(10));
+    for _ in 0..5 {
+        let mut plain = running.connect().await;
+        plain.send(post(9 << 20) + &"a".repeat(9 << 20)).await;
+        let answer = plain.rest().await;
+        assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("connection: close"));
+    }
+}
