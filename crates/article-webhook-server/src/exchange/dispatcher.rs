@@ -39,22 +39,16 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
     type Future = ResponseFuture<S::ResponseBody>;
 
     fn call(&self, request: Request<Incoming>) -> ResponseFuture<S::ResponseBody> {
-        let service = catch_unwind(AssertUnwindSafe(|| self.service.clone()));
+        let service = self.service.clone();
         let slot = self.slot.clone();
         Box::pin(async move {
             let has_body = !request.body().is_end_stream();
             let body = if has_body { BodyState::Incomplete } else { BodyState::Complete };
             slot.head_received(body);
-            let has_valid_host = has_valid_host(&request);
             let request = request.map(|body| Body::new(body, slot.clone()));
-            let result = if has_valid_host {
-                let response = match service {
-                    Ok(service) => call_catching_panics(service, request).await,
-                    Err(_panic) => None,
-                };
-                response.ok_or(ErrorResponse::Internal)
+            let result = if has_valid_host(&request) {
+                call_catching_panics(service, request).await.ok_or(ErrorResponse::Internal)
             } else {
-                drop(request);
                 Err(ErrorResponse::InvalidHost)
             };
             let mut response = match result {
@@ -74,7 +68,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
 }
 
 /// Needed because hyper accepts any number of `Host` headers.
-fn has_valid_host(request: &Request<Incoming>) -> bool {
+fn has_valid_host(request: &Request<Body>) -> bool {
     match request.headers().get_all(header::HOST).iter().count() {
         0 => request.version() < Version::HTTP_11,
         hosts => hosts == 1,

@@ -81,12 +81,12 @@ impl ExchangeState {
         }
     }
 
-    /// The peer has stopped reading.
+    /// The peer does not read.
     pub(crate) fn write_stalled(&mut self, now: Instant) {
-        self.write_stalled = Some(now);
+        self.write_stalled.get_or_insert(now);
     }
 
-    /// The peer reads again.
+    /// The peer reads.
     pub(crate) fn write_resumed(&mut self) {
         self.write_stalled = None;
     }
@@ -233,6 +233,7 @@ mod tests {
         let mut state = ExchangeState::new(start);
         state.head_received(BodyState::Complete);
         state.write_stalled(after(start, 1));
+        state.write_stalled(after(start, 9));
         assert_eq!(deadline(&state), Some(after(start, 11)));
         assert_eq!(state.activity(), Some(Activity::Unread));
         state.write_resumed();
