@@ -22,7 +22,7 @@ const SIZE: usize = 2_500;
 /// How long the crowd waits to be closed. A busy machine closes late, and a server without a deadline never.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How many deliveries are stored beside the whole crowd, at least. A server that the crowd blocks stores none.
-const BESIDE: usize = 10;
+const BESIDE: usize = 5;
 /// How long a delivery takes beside the crowd, on a machine that does nothing else (`-- --long`).
 const P99: Duration = Duration::from_millis(250);
 const MEMORY: u64 = 64 << 10; // KiB
