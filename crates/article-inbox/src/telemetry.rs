@@ -13,6 +13,7 @@ mod count;
 mod log;
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 mod outcome_name;
+mod seen_drift;
 
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ use crate::{
     EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
 };
+
+pub(crate) use seen_drift::SeenDrift;
 
 /// A delivery was answered after this time.
 pub(crate) fn recorded(delivery: &Delivery, recorded: &Result<Recorded, Error>, took: Duration) {

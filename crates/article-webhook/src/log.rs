@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use crate::{
     answer::{Reply, ServiceHeader},
-    article::{Event, JobId},
+    article::{Drift, Event, JobId},
     auth::Target,
 };
 
@@ -19,12 +19,35 @@ const TARGET: &str = "article_webhook";
 
 #[cfg(feature = "tracing")]
 mod enabled {
+    use std::{
+        collections::BTreeSet,
+        sync::{Mutex, PoisonError},
+    };
+
     pub(crate) use super::refusals::Refusals;
     use super::*;
     use crate::causes::logged_cause;
 
     pub(crate) fn accepted(job_id: &JobId, target: &str) {
         tracing::debug!(target: TARGET, job_id = job_id.as_str(), target_label = target, "delivery accepted");
+    }
+
+    /// How many differences from the service's document are logged, each once.
+    const DIFFERENCES: usize = 64;
+
+    static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+    /// The names of fields come from an authentic sender. `Display` escapes them.
+    pub(crate) fn drift(drift: &[Drift], job_id: &JobId) {
+        if drift.is_empty() {
+            return;
+        }
+        let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+        for drift in drift {
+            if logged.len() < DIFFERENCES && logged.insert(drift.path.to_string()) {
+                tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, told once: {drift}");
+            }
+        }
     }
 
     pub(crate) fn header_missing(header: ServiceHeader, job_id: &JobId) {
@@ -86,6 +109,7 @@ mod disabled {
     }
 
     pub(crate) fn accepted(_: &JobId, _: &str) {}
+    pub(crate) fn drift(_: &[Drift], _: &JobId) {}
     pub(crate) fn header_missing(_: ServiceHeader, _: &JobId) {}
     pub(crate) fn unknown_event(_: &Event) {}
     pub(crate) fn sink_failed(_: &str, _: &JobId) {}
@@ -247,6 +271,22 @@ mod tests {
         });
         assert!(log.lines().count() > 18, "{log}");
         assert!(log.contains("job_7c1e4a52"), "{log}");
+        assert!(!log.contains("canary"), "{log}");
+    }
+
+    #[test]
+    fn a_field_that_the_document_does_not_have_is_told_once() {
+        let receiver = fixture::receiver();
+        let log = logged(|| {
+            for value in ["canary-1", "canary-2"] {
+                let post = DeliveryRequest::complete().field("newly\u{1b}added", value.into());
+                receiver.open(post.headers()).unwrap().article(post.body()).unwrap();
+            }
+        });
+        let told: Vec<_> = log.lines().filter(|line| line.contains("changed")).collect();
+        let line = " WARN article_webhook: the service has changed, told once: newly\\u{1b}added: unknown field, \
+                    a string job_id=\"job_7c1e4a52\"";
+        assert_eq!(told, [line]);
         assert!(!log.contains("canary"), "{log}");
     }
 

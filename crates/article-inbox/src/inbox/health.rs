@@ -21,6 +21,7 @@ use crate::{
 ///     let health = inbox.health().await;
 ///     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(None)));
 ///     assert_eq!((health.workers.running, health.stuck.len()), (0, 0), "nothing is worked on");
+///     assert_eq!(health.drift, [""; 0], "nothing of the service is new");
 ///     assert_eq!((health.hints_held, health.hints_dropped), (0, 0));
 ///
 ///     inbox.close().await?;
@@ -43,6 +44,9 @@ pub struct Health {
     /// Handlers that go on although their attempts were given up, those that began first first. With
     /// [too many](crate::Worker::stuck_handlers) of them, nothing is claimed.
     pub stuck: Vec<StuckHandler>,
+    /// How the service has changed: what articles have that its document does not, in the order of the paths. Each is
+    /// logged once. The first 64 are kept that workers of this inbox meet in this process.
+    pub drift: Vec<String>,
     /// Hints that the store has not accepted yet.
     pub hints_held: usize,
     /// Hints that were dropped, because too many were held.
@@ -69,7 +73,8 @@ impl Inbox {
         let store = store_health.map_err(|error| error.to_string());
         let hints = self.hint_queue();
         let (hints_held, hints_dropped) = (hints.len(), hints.dropped);
-        Health { writable, overdue, workers, stuck, hints_held, hints_dropped, store }
+        let drift = self.0.workers.drift.all();
+        Health { writable, overdue, workers, stuck, drift, hints_held, hints_dropped, store }
     }
 
     /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook::Delivery;
+use article_webhook::{Delivery, Drift};
 
 #[cfg(feature = "sqlite")]
 use crate::ClockStep;
@@ -66,6 +66,12 @@ mod enabled {
         if claims.expired > 0 {
             warn!(target: TARGET, leases = claims.expired, "leases had ended: was a worker killed?");
         }
+    }
+
+    /// The name of the field comes from an authentic sender. `Display` escapes it.
+    pub(crate) fn drift(key: &EntryKey, drift: &Drift) {
+        let job_id = escaped(&key.job_id);
+        warn!(target: TARGET, %job_id, "the service has changed, told once: {drift}");
     }
 
     pub(crate) fn attempted(key: &EntryKey, attempt: u32, ending: &'static str, took: Duration) {
@@ -203,6 +209,7 @@ mod disabled {
 
     pub(crate) fn recorded(_: &Delivery, _: Recorded) {}
     pub(crate) fn claimed(_: &Claims) {}
+    pub(crate) fn drift(_: &EntryKey, _: &Drift) {}
     pub(crate) fn attempted(_: &EntryKey, _: u32, _: &'static str, _: Duration) {}
     pub(crate) fn settled(_: &EntryKey, _: u32, _: &Outcome) {}
     pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}

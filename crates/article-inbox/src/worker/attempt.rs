@@ -82,7 +82,8 @@ impl Attempt {
             Ok(_) if *signal.borrow() == Signal::Stop => {
                 (Some(AttemptResult::Stopped), Some(unbegun))
             }
-            Ok((body, article)) => {
+            Ok((body, article, drift)) => {
+                self.registry.drift.see(&entry.key, &drift);
                 let job = Job::new(claimed, body, article, Arc::clone(&self.store));
                 let (key, handler) = (entry.key.clone(), Arc::clone(&self.handler));
                 let slot = self.registry.start_thread(key, entry.attempt, self.store.now());

@@ -8,7 +8,11 @@ use super::{
     in_progress::InProgress,
     status::{StuckHandler, WorkerFailure, Workers},
 };
-use crate::{EntryKey, Error, store::Store, telemetry};
+use crate::{
+    EntryKey, Error,
+    store::Store,
+    telemetry::{self, SeenDrift},
+};
 
 /// The workers of an inbox, and the threads of their handlers. It outlives them, so that the health of the inbox shows
 /// what became of them.
@@ -17,6 +21,8 @@ pub(crate) struct Registry {
     registered: Arc<Mutex<Registered>>,
     /// The attempts of all workers.
     pub(super) in_progress: InProgress,
+    /// What articles have that the service's document does not.
+    pub(crate) drift: SeenDrift,
 }
 
 #[derive(Debug, Default)]

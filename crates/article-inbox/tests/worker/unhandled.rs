@@ -140,3 +140,18 @@ async fn a_duplicate_of_a_leased_entry_changes_nothing() {
     };
     bounded(worker.shutdown_grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
 }
+
+#[tokio::test]
+async fn health_names_each_way_in_which_the_service_has_changed_once() {
+    let scene = Scene::new();
+    for job in ["job_1", "job_2"] {
+        let post = DeliveryRequest::complete().job_id(job);
+        let post = post.field("tone", "warm".into()).field("credits_used", "2".into());
+        assert_eq!(scene.accept(&post).await, Reply::Stored);
+    }
+    assert_eq!(scene.inbox.health().await.drift, [""; 0], "nothing was decoded yet");
+    bounded(scene.inbox.worker(|_| async { Ok(()) }).run_until_idle()).await.unwrap();
+    let drift =
+        ["credits_used: expected a number, found a string", "tone: unknown field, a string"];
+    assert_eq!(scene.inbox.health().await.drift, drift);
+}

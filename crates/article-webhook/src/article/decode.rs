@@ -18,13 +18,15 @@ pub(super) fn decode(body: &[u8]) -> Result<ArticleResult, DecodeError> {
     json::parse::<ResultDraft>(body).map_err(DecodeError::malformed)?.finish()
 }
 
+pub(super) fn decode_with_drift(body: &[u8]) -> Result<(ArticleResult, Vec<Drift>), DecodeError> {
+    let draft = json::parse::<ResultDraft>(body).map_err(DecodeError::malformed)?;
+    let drift = draft.drift();
+    Ok((draft.finish()?, drift))
+}
+
 /// The drift of a body. A malformed body has none, because it was refused before.
 pub(crate) fn drift(body: &[u8]) -> Vec<Drift> {
-    let mut drift = Vec::new();
-    if let Ok(draft) = json::parse::<ResultDraft>(body) {
-        draft.report_drift(&mut drift);
-    }
-    drift
+    json::parse::<ResultDraft>(body).map(|draft| draft.drift()).unwrap_or_default()
 }
 
 /// Declares the draft of one object, with each field that the service's document names.
@@ -94,6 +96,12 @@ draft!(PostsDraft at "social_posts." {
 impl ResultDraft {
     pub(crate) fn job_id(&self) -> &Found<JobId> {
         &self.job_id
+    }
+
+    pub(crate) fn drift(&self) -> Vec<Drift> {
+        let mut drift = Vec::new();
+        self.report_drift(&mut drift);
+        drift
     }
 
     pub(crate) fn finish(self) -> Result<ArticleResult, DecodeError> {

@@ -3,7 +3,10 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Number;
 
-use super::{Article, DecodeError, FeaturedImage, JobId, SocialPosts, Status, decode::decode};
+use super::{
+    Article, DecodeError, Drift, FeaturedImage, JobId, SocialPosts, Status,
+    decode::{decode, decode_with_drift},
+};
 
 /// The result of a finished job: the body of a delivery, and the response of the job status endpoint (service
 /// document, section 2.1).
@@ -67,6 +70,27 @@ impl ArticleResult {
     /// position at which the JSON is malformed.
     pub fn from_json(body: &[u8]) -> Result<Self, DecodeError> {
         decode(body)
+    }
+
+    /// Decodes a stored body, and names its differences from the service's document, in one pass.
+    ///
+    /// ```
+    /// use article_webhook::ArticleResult;
+    ///
+    /// let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "A", "html": "", "tone": "warm"}}"#;
+    /// let (result, drift) = ArticleResult::from_json_with_drift(body)?;
+    /// assert_eq!(result.article.title, "A");
+    /// assert_eq!(drift[0].to_string(), "article.tone: unknown field, a string");
+    ///
+    /// assert!(ArticleResult::from_json_with_drift(b"{}").is_err());
+    /// # Ok::<(), article_webhook::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`from_json`](Self::from_json).
+    pub fn from_json_with_drift(body: &[u8]) -> Result<(Self, Vec<Drift>), DecodeError> {
+        decode_with_drift(body)
     }
 }
 

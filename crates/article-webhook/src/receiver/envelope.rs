@@ -91,6 +91,7 @@ impl Envelope {
         }
         let draft: ResultDraft = self.parse(body)?;
         let job_id = self.identify(draft.job_id())?;
+        let drift = draft.drift();
         let result = draft.finish().map_err(|error| match self.check(body) {
             // `read` accepts this body.
             Ok(job_id) => {
@@ -101,6 +102,7 @@ impl Envelope {
         if let Some(missing) = self.missing_header() {
             log::header_missing(missing, &job_id);
         }
+        log::drift(&drift, &job_id);
         log::accepted(&job_id, &self.sender.target);
         Ok(result)
     }

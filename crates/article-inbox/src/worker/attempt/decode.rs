@@ -1,10 +1,13 @@
-use article_webhook::{ArticleResult, Event};
+use article_webhook::{ArticleResult, Drift, Event};
 
 use super::attempt_result::AttemptResult;
 use crate::{Body, call::Claimed};
 
-/// The first body of an entry that is an article, or why none is. Bodies are stored without being decoded.
-pub(super) fn decode(claimed: &Claimed) -> Result<(Body, ArticleResult), AttemptResult> {
+/// The first body of an entry that is an article, with its drift, or why none is. Bodies are stored without being
+/// decoded.
+pub(super) fn decode(
+    claimed: &Claimed,
+) -> Result<(Body, ArticleResult, Vec<Drift>), AttemptResult> {
     let seen = claimed.bodies.len();
     let undecodable = |cause| Err(AttemptResult::Undecodable { seen, cause });
     if claimed.key.event != Event::ArticleComplete {
@@ -18,10 +21,10 @@ pub(super) fn decode(claimed: &Claimed) -> Result<(Body, ArticleResult), Attempt
             damaged = true;
             continue;
         }
-        match ArticleResult::from_json(bytes) {
+        match ArticleResult::from_json_with_drift(bytes) {
             // A body in the wrong place: a receiver stores none of another job.
-            Ok(article) if article.job_id != claimed.key.job_id => damaged = true,
-            Ok(article) => return Ok((body.clone(), article)),
+            Ok((article, _)) if article.job_id != claimed.key.job_id => damaged = true,
+            Ok((article, drift)) => return Ok((body.clone(), article, drift)),
             Err(error) => first_cause = first_cause.or(Some(error.to_string())),
         }
     }
@@ -78,7 +81,7 @@ mod tests {
             body(&article()),
             body(DeliveryRequest::unicode().job_id("job_1").body()),
         ]);
-        let (chosen, article) = decode(&claimed).unwrap();
+        let (chosen, article, _) = decode(&claimed).unwrap();
         assert_eq!(chosen, claimed.bodies[2]);
         assert_eq!(article.job_id.as_str(), "job_1");
     }
@@ -108,7 +111,7 @@ mod tests {
             decode(&claimed(vec![other.clone()])).unwrap_err(),
             AttemptResult::Damaged { seen: 1 }
         );
-        let (chosen, _) = decode(&claimed(vec![other, body(&article())])).unwrap();
+        let (chosen, ..) = decode(&claimed(vec![other, body(&article())])).unwrap();
         assert_eq!(chosen, body(&article()));
     }
 
