@@ -10,8 +10,12 @@ mod expectation;
 mod headers;
 mod sample;
 
+pub use article::TITLE;
+pub use sample::JOB_ID_PREFIX;
+
 pub(crate) use case::Case;
 pub(crate) use expectation::Expectation;
+pub(crate) use headers::METHOD_NOT_ALLOWED;
 pub(crate) use sample::Sample;
 
 use crate::endpoint::Endpoint;

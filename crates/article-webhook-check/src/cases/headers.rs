@@ -7,6 +7,9 @@ use super::{
 };
 use crate::{Verdict, http::Request};
 
+/// The status of a route that exists, but not for this method.
+pub(crate) const METHOD_NOT_ALLOWED: u16 = 405;
+
 const METHOD: &str = "answer 405 with Allow: POST to every other method";
 const TYPE: &str = "answer 415 unless there is exactly one Content-Type, application/json in UTF-8";
 const STRIPPED: &str =
@@ -33,16 +36,21 @@ fn wrong_type(name: &'static str, sent: &'static str, request: fn(&Sample) -> Re
 pub(super) fn quick() -> Vec<Case> {
     vec![
         refused(
-            405,
+            METHOD_NOT_ALLOWED,
             "GET",
             "GET with the token",
             "crawlers and link checkers send GET",
             METHOD,
             |sample| sample.delivery().method("GET").body(""),
         ),
-        refused(405, "PUT", "the delivery by PUT", "the service sends POST", METHOD, |sample| {
-            sample.delivery().method("PUT")
-        }),
+        refused(
+            METHOD_NOT_ALLOWED,
+            "PUT",
+            "the delivery by PUT",
+            "the service sends POST",
+            METHOD,
+            |sample| sample.delivery().method("PUT"),
+        ),
         Case {
             expect: Expectation::NotAccepted,
             ..refused(
