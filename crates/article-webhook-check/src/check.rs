@@ -209,6 +209,8 @@ mod tests {
         let expected =
             format!("nothing accepts connections at 127.0.0.1:{port}: is the receiver running?");
         assert_eq!(error.to_string(), expected);
+        // With the error of the system behind it.
+        assert!(format!("{error:?}").starts_with(&format!("{expected}: ")), "{error:?}");
     }
 
     #[test]

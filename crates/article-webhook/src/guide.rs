@@ -5,6 +5,7 @@
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
+//! | [`proxies`] | to put nginx, HAProxy or Caddy in front |
 //! | [`missing`] | when an article did not arrive |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
@@ -23,6 +24,9 @@ pub mod missing {}
 
 #[doc = include_str!("guide/production.md")]
 pub mod production {}
+
+#[doc = include_str!("guide/proxies.md")]
+pub mod proxies {}
 
 #[doc = include_str!("guide/service.md")]
 pub mod service {}

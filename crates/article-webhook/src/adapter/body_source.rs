@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::{
     answer::{Refused, Rejection},
+    causes::debug_as_text,
     receiver::Intake,
 };
 
@@ -50,7 +51,7 @@ pub trait BodySource {
 /// assert_eq!(found(Error::other(Error::from(ErrorKind::TimedOut))), BodyError::TimedOut);
 /// assert_eq!(found(Error::from(ErrorKind::ConnectionReset)), BodyError::Incomplete);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // servers may report further causes
 pub enum BodyError {
     /// The sender closed the connection, or the body is not framed as HTTP requires. Answered with 400.
@@ -69,6 +70,8 @@ pub enum BodyError {
     #[error("the application has read the body already")]
     AlreadyRead,
 }
+
+debug_as_text!(BodyError);
 
 impl BodyError {
     /// Finds the cause in a framework's error and its sources. A server reports an [`io::Error`] of the

@@ -1,0 +1,65 @@
+//! The receivers behind nginx, HAProxy and Caddy, with the configurations of the guide: buffered and unbuffered, with
+//! HTTP/1.0 and HTTP/1.1 to the receiver.
+//!
+//! A proxy that is not installed is skipped, and the output says so; where the variable `CI` is set, that is a failure.
+
+mod client;
+mod configuration;
+mod program;
+mod receiver;
+mod run;
+mod situation;
+
+use configuration::Form;
+use program::Program;
+use run::Run;
+use situation::{Situation, TABLE};
+
+#[test]
+fn behind_nginx_articles_arrive_and_refusals_are_never_2xx() {
+    let pass = "proxy_pass http://";
+    let forms = [
+        Form::GUIDE,
+        Form::new("buffered, HTTP/1.1", pass, "proxy_http_version 1.1; proxy_pass http://"),
+        Form::new("unbuffered, HTTP/1.0", pass, "proxy_request_buffering off; proxy_pass http://"),
+        Form::new(
+            "unbuffered, HTTP/1.1",
+            pass,
+            "proxy_http_version 1.1; proxy_request_buffering off; proxy_pass http://",
+        ),
+    ];
+    tries(Program::Nginx, &forms, TABLE);
+}
+
+#[test]
+fn behind_haproxy_articles_arrive_and_refusals_are_never_2xx() {
+    let buffered = "mode http\n    option http-buffer-request";
+    tries(Program::Haproxy, &[Form::GUIDE, Form::new("buffered", "mode http", buffered)], TABLE);
+}
+
+#[test]
+fn behind_caddy_articles_arrive_and_refusals_are_never_2xx() {
+    // Caddy 2.7 has another name for it.
+    let buffered = "127.0.0.1:3000 {\n buffer_requests\n }";
+    tries(Program::Caddy, &[Form::GUIDE, Form::new("buffered", "127.0.0.1:3000", buffered)], TABLE);
+}
+
+#[test]
+fn nginx_answers_413_above_1_mib_where_no_limit_is_configured() {
+    let form = Form::new("no limit configured", "client_max_body_size 9m;", "");
+    tries(Program::Nginx, &[form], situation::DEFAULT_LIMIT_OF_NGINX);
+}
+
+#[test]
+fn caddy_answers_200_where_it_has_no_handler() {
+    let form = Form::new("no handler for other paths", "respond 404", "");
+    tries(Program::Caddy, &[form], situation::DEFAULT_ANSWER_OF_CADDY);
+}
+
+/// Each situation, in each form, before each receiver.
+fn tries(program: Program, forms: &[Form], situations: &[Situation]) {
+    if let Some(mut run) = Run::start(program, forms) {
+        run.try_all(situations);
+        run.end();
+    }
+}
