@@ -2,14 +2,13 @@
 
 use std::{
     io::{Read, Write},
-    os::unix::net::UnixStream,
-    path::Path,
+    net::{SocketAddr, TcpStream},
     time::Duration,
 };
 
 /// The status of the answer. `None` if the connection ends without one.
-pub(crate) fn status(socket: &Path, request: &[u8]) -> Option<u16> {
-    let mut stream = UnixStream::connect(socket).expect("the proxy listens");
+pub(crate) fn status(proxy: SocketAddr, request: &[u8]) -> Option<u16> {
+    let mut stream = TcpStream::connect(proxy).expect("the proxy listens");
     let patience = Some(Duration::from_secs(20));
     stream.set_read_timeout(patience).expect("the socket takes its options");
     stream.set_write_timeout(patience).expect("the socket takes its options");

@@ -1,8 +1,8 @@
 //! The guide's configurations, of which the test changes the addresses and leaves out TLS.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::net::SocketAddr;
 
-use crate::program::Program;
+use crate::{program::Program, receiver::Framework};
 
 const PAGE: &str = include_str!("../../crates/article-webhook/src/guide/proxies.md");
 
@@ -22,18 +22,18 @@ impl Form {
     }
 }
 
-/// A site of a proxy: what comes to the socket goes to one receiver.
-#[derive(Debug, Clone)]
+/// A site of a proxy: what comes to the address goes to one receiver.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     pub(crate) form: Form,
-    pub(crate) host: String,
-    pub(crate) socket: PathBuf,
+    pub(crate) address: SocketAddr,
+    pub(crate) framework: Framework,
     pub(crate) receiver: SocketAddr,
 }
 
 /// A file with all of these sites. Nothing is written outside of the folder in which the proxy is started.
 pub(crate) fn file(program: Program, sites: &[Site]) -> String {
-    let sites: String = sites.iter().map(|of| site(program, of)).collect();
+    let sites: String = sites.iter().map(|&of| site(program, of)).collect();
     match program {
         Program::Nginx => format!(
             "daemon off; master_process off; pid pid; error_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n\
@@ -45,9 +45,9 @@ pub(crate) fn file(program: Program, sites: &[Site]) -> String {
     }
 }
 
-fn site(program: Program, site: &Site) -> String {
-    let Site { form, host, socket, receiver } = site;
-    let socket = socket.display();
+fn site(program: Program, site: Site) -> String {
+    let Site { form, address, receiver, .. } = site;
+    let (ip, port) = (address.ip(), address.port());
     let mut text = block(program.name());
     if let Some((from, to)) = form.change {
         text = replaced(&text, from, to);
@@ -57,16 +57,15 @@ fn site(program: Program, site: &Site) -> String {
         Program::Nginx => {
             let is_tls = |line: &&str| line.trim_start().starts_with("ssl_");
             text = text.split_inclusive('\n').filter(|line| !is_tls(line)).collect();
-            text = replaced(&text, "listen 443 ssl;", &format!("listen unix:{socket};"));
-            replaced(&text, "hooks.example.com", host)
+            replaced(&text, "listen 443 ssl;", &format!("listen {address};"))
         }
         Program::Haproxy => {
             let tls = "bind :443 ssl crt /etc/haproxy/hooks.example.com.pem";
-            text = replaced(&text, tls, &format!("bind unix@{socket}"));
-            replaced(&text, "listen articles", &format!("listen {host}"))
+            text = replaced(&text, tls, &format!("bind {address}"));
+            replaced(&text, "listen articles", &format!("listen articles_{port}"))
         }
         Program::Caddy => {
-            let bind = format!("http://{host} {{\n    bind unix/{socket}");
+            let bind = format!("http://hooks.example.com:{port} {{\n    bind {ip}");
             replaced(&text, "hooks.example.com {", &bind)
         }
     }

@@ -1,9 +1,8 @@
-//! The proxies: programs of the distribution, each in a private folder, spoken to over Unix sockets.
+//! The proxies: programs of the distribution, each in a private folder.
 
 use std::{
     env, fs,
-    os::unix::net::UnixStream,
-    path::Path,
+    net::{SocketAddr, TcpStream},
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -90,9 +89,9 @@ impl Proxy {
         Self { process, folder }
     }
 
-    pub(crate) fn wait_for(&self, socket: &Path) {
+    pub(crate) fn wait_for(&self, address: SocketAddr) {
         let end = Instant::now() + Duration::from_secs(20);
-        while UnixStream::connect(socket).is_err() {
+        while TcpStream::connect(address).is_err() {
             assert!(Instant::now() < end, "the proxy does not listen:\n{}", self.log());
             thread::sleep(Duration::from_millis(20));
         }

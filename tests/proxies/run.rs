@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{self, Write},
+    net::Ipv4Addr,
     time::Duration,
 };
 
@@ -37,16 +38,18 @@ impl Run {
         let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         let record = Record::default();
         let receivers = Framework::ALL.map(|framework| (framework, framework.serve(&record)));
-        let mut sites = Vec::new();
+        // On an address of the loopback that nothing else uses, the ports are free.
+        let ip = Ipv4Addr::new(127, fastrand::u8(1..255), fastrand::u8(..), fastrand::u8(1..255));
+        let (mut sites, mut port) = (Vec::new(), 8000);
         for &form in forms {
             for (framework, receiver) in receivers {
-                let host = format!("{framework:?}-{}.test", sites.len()).to_ascii_lowercase();
-                let socket = folder.path().join(&host);
-                sites.push(Site { form, host, socket, receiver });
+                let address = (ip, port).into();
+                sites.push(Site { form, address, framework, receiver });
+                port += 1;
             }
         }
         let proxy = Proxy::start(program, folder, &configuration::file(program, &sites));
-        sites.iter().for_each(|site| proxy.wait_for(&site.socket));
+        sites.iter().for_each(|site| proxy.wait_for(site.address));
         let (sent, disagreements, long_refusals) = (0, Vec::new(), BTreeMap::new());
         Some(Self { program, proxy, sites, record, sent, disagreements, long_refusals })
     }
@@ -55,20 +58,20 @@ impl Run {
     pub(crate) fn try_all(&mut self, situations: &[Situation]) {
         for site in self.sites.clone() {
             for situation in situations {
-                self.try_one(&site, situation);
+                self.try_one(site, situation);
                 if situation.is_long_refusal() {
                     // A connection that was closed with an unread body spoils nothing that comes later.
-                    self.try_one(&site, &DELIVERY);
+                    self.try_one(site, &DELIVERY);
                 }
             }
         }
     }
 
-    fn try_one(&mut self, site: &Site, situation: &Situation) {
+    fn try_one(&mut self, site: Site, situation: &Situation) {
         self.sent += 1;
         let job_id = format!("job_{}", self.sent);
         let body = situation.body(&job_id);
-        let status = client::status(&site.socket, &situation.request(&site.host, &job_id, &body));
+        let status = client::status(site.address, &situation.request(&job_id, &body));
         let is_long = situation.is_long_refusal();
         if is_long {
             let answer = match status {
@@ -99,10 +102,10 @@ impl Run {
             }
         };
         if !is_right {
-            let (form, host, situation) = (site.form.name, &site.host, situation.name);
+            let (form, framework, situation) = (site.form.name, site.framework, situation.name);
             let taken: Vec<_> = taken.iter().map(|body| body.len()).collect();
             self.disagreements
-                .push(format!("{form}, {host}: {situation}: {status:?}, stored {taken:?}"));
+                .push(format!("{form}, {framework:?}: {situation}: {status:?}, stored {taken:?}"));
         }
     }
 

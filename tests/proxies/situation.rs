@@ -161,10 +161,10 @@ impl Situation {
     }
 
     /// The request, in bytes.
-    pub(crate) fn request(&self, host: &str, job_id: &str, body: &[u8]) -> Vec<u8> {
+    pub(crate) fn request(&self, job_id: &str, body: &[u8]) -> Vec<u8> {
         let Self { version, path, content_type, .. } = self;
         let mut request = format!(
-            "POST {path} HTTP/{version}\r\nHost: {host}\r\nConnection: close\r\nContent-Type: {content_type}\r\n\
+            "POST {path} HTTP/{version}\r\nHost: hooks.example.com\r\nConnection: close\r\nContent-Type: {content_type}\r\n\
              X-Service-Event: article.complete\r\nX-Service-Job-Id: {job_id}\r\n"
         );
         for token in self.tokens {

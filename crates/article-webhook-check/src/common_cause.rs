@@ -9,7 +9,7 @@ pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
         Observed::Closed | Observed::InvalidResponse(_) => {
             "no HTTP server answers there: is the port right, and is it without TLS?"
         }
-        Observed::Response(Response { status, .. }) => match status {
+        Observed::Response(Response { status, .. }) => match *status {
             401 | 403 => {
                 "the receiver does not accept the token: give the whole Authorization header that it expects, \
                  scheme word included, and look into its log"
