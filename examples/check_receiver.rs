@@ -2,31 +2,44 @@
 //! connections. Exits with 1 if the receiver loses articles or accepts forgeries.
 //!
 //! ARTICLE_WEBHOOK_TOKEN='…' cargo run -q --example check_receiver -- http://127.0.0.1:3000/webhooks/articles
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a program writes to its terminal
 
-use std::{env, process::ExitCode};
+use std::{
+    env,
+    io::{Write, stderr, stdout},
+    process::ExitCode,
+};
 
-use article_webhook_check::check_receiver;
+use article_webhook_check::{Check, CheckError, Report};
+
+/// Writes to a pipe whose reader may have ended, as in `check_receiver … | head -1`.
+fn say(mut to: impl Write, text: &str) {
+    let _ = writeln!(to, "{text}");
+}
+
+async fn check(url: &str, token: &str) -> Result<Report, CheckError> {
+    let check = Check::new(url, token)?;
+    say(stderr(), &check.notice());
+    check.run().await
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let (Some(url), Ok(token)) = (env::args().nth(1), env::var("ARTICLE_WEBHOOK_TOKEN")) else {
-        eprintln!(
-            "error: give the receiver's URL, and its token in ARTICLE_WEBHOOK_TOKEN
+        let usage = "error: give the receiver's URL, and its token in ARTICLE_WEBHOOK_TOKEN
 
   ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' \\
     cargo run -q --example check_receiver -- http://127.0.0.1:3000/webhooks/articles
-"
-        );
+";
+        say(stderr(), usage);
         return ExitCode::from(2);
     };
-    match check_receiver(&url, &token).await {
+    match check(&url, &token).await {
         Ok(report) => {
-            println!("{report}");
+            say(stdout(), &report.to_string());
             if report.is_conformant() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            say(stderr(), &format!("error: {error:?}"));
             ExitCode::from(2)
         }
     }

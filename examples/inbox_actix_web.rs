@@ -5,7 +5,7 @@
 use std::{env, error::Error};
 
 use actix_web::{App, HttpServer, web};
-use article_inbox::{Failed, Inbox, Job};
+use article_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_actix_web::{AuthToken, Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
 
@@ -14,19 +14,6 @@ async fn print(job: Job) -> Result<(), Failed> {
     let (id, article) = (job.job_id().as_str().escape_debug(), &job.article().article);
     println!("{id}  {:?}  {} bytes of HTML", article.title, article.html.len());
     Ok(()) // done; after an error the worker retries, first after 10 seconds
-}
-
-/// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers send.
-async fn stop() {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).expect("SIGTERM can be listened to");
-        tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
-    }
-    #[cfg(not(unix))]
-    interrupt.await.expect("Ctrl-C can be listened to");
 }
 
 #[actix_web::main]
@@ -43,12 +30,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
-    let server = HttpServer::new(app).shutdown_signal(stop()).shutdown_timeout(25).bind(&address);
+    let server =
+        HttpServer::new(app).shutdown_signal(stop_signal()).shutdown_timeout(25).bind(&address);
     let server = server.unwrap_or_else(|error| cannot_listen(&address, &error));
     listening(server.addrs()[0]);
 
     // In a task of its own: if the worker ends with an error, the log says so, and articles are still stored.
-    let worker = tokio::spawn(inbox.worker(print).concurrency(4).run(stop()));
+    let worker = tokio::spawn(inbox.worker(print).concurrency(4).run(stop_signal()));
     // Both stop at the same time and within 25 seconds, so that 30 are enough for the whole program.
     server.run().await?;
     worker.await??;

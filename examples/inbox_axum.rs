@@ -4,7 +4,7 @@
 
 use std::{env, error::Error};
 
-use article_inbox::{Failed, Inbox, Job};
+use article_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_axum::{AuthToken, Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
 use article_webhook_server::Server;
@@ -15,19 +15,6 @@ async fn print(job: Job) -> Result<(), Failed> {
     let (id, article) = (job.job_id().as_str().escape_debug(), &job.article().article);
     println!("{id}  {:?}  {} bytes of HTML", article.title, article.html.len());
     Ok(()) // done; after an error the worker retries, first after 10 seconds
-}
-
-/// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers send.
-async fn stop() {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).expect("SIGTERM can be listened to");
-        tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
-    }
-    #[cfg(not(unix))]
-    interrupt.await.expect("Ctrl-C can be listened to");
 }
 
 #[tokio::main]
@@ -45,9 +32,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     listening(server.local_addr()?);
 
     // In a task of its own: if the worker ends with an error, the log says so, and articles are still stored.
-    let worker = tokio::spawn(inbox.worker(print).concurrency(4).run(stop()));
+    let worker = tokio::spawn(inbox.worker(print).concurrency(4).run(stop_signal()));
     // Both stop at the same time and within 25 seconds, so that 30 are enough for the whole program.
-    server.serve(app, stop()).await?;
+    server.serve(app, stop_signal()).await?;
     worker.await??;
     Ok(inbox.close().await?)
 }

@@ -13,7 +13,7 @@ use std::{
 use article_webhook::TokenError;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Logs to standard error why the receiver refused a delivery (feature `tracing`).
+/// Logs to standard error why the receiver refused a delivery, and why a handler failed.
 pub fn log_refusals() {
     tracing_subscriber::fmt()
         .with_max_level(LevelFilter::WARN)

@@ -99,7 +99,7 @@ mod with_an_inbox {
     use article_webhook_axum::{Reply, Sink, fixture::DeliveryRequest};
 
     async fn publish(job: Job) -> Result<(), Failed> {
-        match job.article().article.featured_image {
+        match job.article().featured_image {
             Some(_) => Ok(()),
             None => Err(Failed::dead("an article without a picture")),
         }

@@ -2,7 +2,7 @@
 
 use article_webhook::TokenError;
 use article_webhook::TokenError::{
-    Empty, ForbiddenCharacter, OnlyWhiteSpace, SurroundingWhiteSpace, TooLong,
+    Empty, ForbiddenCharacter, HeaderName, OnlyWhiteSpace, Quoted, SurroundingWhiteSpace, TooLong,
 };
 
 /// No part of it is in any message.
@@ -23,6 +23,7 @@ fn row(situation: &'static str, token: &str, error: TokenError) -> Refused {
 pub(crate) fn refused() -> Vec<Refused> {
     let mut rows = white_space();
     rows.extend(schemes());
+    rows.extend(copied_with_more());
     rows.extend(placeholders());
     rows.extend(controls());
     rows.extend(beyond_ascii());
@@ -84,6 +85,22 @@ fn schemes() -> Vec<Refused> {
         twice("Token twice", "Token token {}", "Token"),
         twice("ApiKey twice", "ApiKey APIKEY {}", "ApiKey"),
         twice("OAuth twice", "OAuth OAuth {}", "OAuth"),
+    ]
+}
+
+/// What is copied together with the token.
+fn copied_with_more() -> Vec<Refused> {
+    let quoted = |situation, token| row(situation, token, Quoted);
+    let named = |situation, token| row(situation, token, HeaderName);
+    vec![
+        quoted("quotation marks", "\"Bearer {}\""),
+        quoted("single quotation marks", "'Bearer {}'"),
+        quoted("backticks", "`Bearer {}`"),
+        quoted("quotation marks and nothing else", "\"\""),
+        quoted("quotation marks around a token without a scheme word", "'{}'"),
+        named("the header's name", "Authorization: Bearer {}"),
+        named("the header's name in lower case without a space", "authorization:Bearer {}"),
+        named("the header's name alone", "Authorization:"),
     ]
 }
 
@@ -179,6 +196,9 @@ pub(crate) fn accepted() -> Vec<(&'static str, String)> {
         ("two spaces", "Bearer  {}"),
         ("a secret of several words", "Bearer correct horse {}"),
         ("quotes", "Bearer \"{}\""),
+        ("a quotation mark at one end", "Bearer {}\""),
+        ("quotation marks that differ", "\"Bearer {}'"),
+        ("a secret that begins like the header's name", "Bearer Authorization:{}"),
         ("a comma, a semicolon and a colon", "Bearer {},{};{}:"),
         ("percent signs and backslashes", r"Bearer %20\n{}\"),
         ("dollar signs and braces", "Bearer ${a}{}$$"),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use article_webhook::{AuthToken, Receiver, Targets, TokenError};
+use article_webhook::{AuthToken, Receiver, Rejection, Targets, TokenError};
 use http::HeaderValue;
 
 /// What is judged: the door, and the messages.
@@ -41,9 +41,15 @@ fn target(receiver: &Receiver, presented: &[u8]) -> Option<String> {
             Some(target.to_owned())
         }
         Err(refused) => {
-            let shown = (format!("{refused:?}"), refused.to_string());
-            assert!(shown.0.starts_with("Refused { rejection: AuthorizationWrong, job_id: None"));
-            assert_eq!(shown.1, "the Authorization header is not an accepted token");
+            let text = "the Authorization header is not an accepted token";
+            assert_eq!(
+                (format!("{refused:?}").as_str(), refused.to_string().as_str()),
+                (text, text)
+            );
+            assert_eq!(
+                (refused.rejection(), refused.job_id()),
+                (&Rejection::AuthorizationWrong, None)
+            );
             None
         }
     }
@@ -91,6 +97,7 @@ fn a_token_is_legal(text: &str) {
     assert!((1..=4096).contains(&text.len()), "a token of {} bytes", text.len());
     assert!(text.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "no header can hold it");
     assert!(!text.starts_with(' ') && !text.ends_with(' '), "HTTP strips its white space");
+    assert!(!text.to_ascii_lowercase().starts_with("authorization:"), "it is a whole header");
 }
 
 fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
@@ -106,6 +113,11 @@ fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
         }
         TokenError::SurroundingWhiteSpace => text.trim() != text,
         TokenError::ForbiddenCharacter => !text.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+        TokenError::Quoted => {
+            let mut ends = [text.chars().next(), text.chars().next_back()].into_iter().flatten();
+            text.len() > 1 && ends.all(|end| text.starts_with(end) && "\"'`".contains(end))
+        }
+        TokenError::HeaderName => lower.starts_with("authorization:"),
         TokenError::Placeholder { placeholder } => {
             words.next_back() == Some(&placeholder.to_ascii_lowercase())
         }
@@ -124,12 +136,20 @@ fn the_message_is_a_constant(error: &TokenError) {
 
 fn constants() -> BTreeSet<[String; 2]> {
     use TokenError::{
-        DoubledScheme, Empty, ForbiddenCharacter, OnlyWhiteSpace, Placeholder, SchemeOnly,
-        SurroundingWhiteSpace, TooLong,
+        DoubledScheme, Empty, ForbiddenCharacter, HeaderName, OnlyWhiteSpace, Placeholder, Quoted,
+        SchemeOnly, SurroundingWhiteSpace, TooLong,
     };
     let schemes = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
     let placeholders = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
-    let plain = [Empty, OnlyWhiteSpace, SurroundingWhiteSpace, ForbiddenCharacter, TooLong];
+    let plain = [
+        Empty,
+        OnlyWhiteSpace,
+        SurroundingWhiteSpace,
+        ForbiddenCharacter,
+        Quoted,
+        HeaderName,
+        TooLong,
+    ];
     let errors = plain
         .into_iter()
         .chain(schemes.map(|scheme| SchemeOnly { scheme }))

@@ -1,5 +1,6 @@
 use std::{env, fmt};
 
+use article_webhook::adapter::Causes;
 use reqwest::header::HeaderValue;
 use zeroize::Zeroizing;
 
@@ -87,7 +88,7 @@ impl fmt::Debug for ApiKey {
 /// assert_eq!(error.to_string(), "the API key holds white space or a character that no header can carry");
 /// assert!(ApiKey::new("one-word").is_ok());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // further values may turn out to be invalid
 pub enum KeyError {
     /// The key is the empty string.
@@ -108,6 +109,13 @@ pub enum KeyError {
         /// The variable's name.
         name: String,
     },
+}
+
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
 }
 
 #[cfg(test)]
@@ -131,6 +139,7 @@ mod tests {
     #[test]
     fn a_variable_that_is_not_set_is_named() {
         let message = "the environment variable NO_SUCH_VARIABLE is not set: set it to the API key";
-        assert_eq!(ApiKey::from_env("NO_SUCH_VARIABLE").unwrap_err().to_string(), message);
+        let error = ApiKey::from_env("NO_SUCH_VARIABLE").unwrap_err();
+        assert_eq!((error.to_string().as_str(), format!("{error:?}").as_str()), (message, message));
     }
 }

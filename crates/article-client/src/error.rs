@@ -26,7 +26,6 @@ pub(crate) use kind::{Kind, Malformed, ServiceError};
 /// assert!((error.code(), error.status()) == (None, None) && !error.is_transient());
 /// # Ok::<(), article_client::KeyError>(())
 /// ```
-#[derive(Debug)]
 pub struct Error(Box<Kind>);
 
 impl Error {

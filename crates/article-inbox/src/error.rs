@@ -1,5 +1,7 @@
 use std::fmt;
 
+use article_webhook::adapter::Causes;
+
 /// A failure of the inbox or its store. The text names the cause and, where an operator can act, the fix. It contains no
 /// body, no token and no SQL.
 ///
@@ -17,7 +19,6 @@ use std::fmt;
 /// assert!(!unsafe_settings.is_transient());
 /// assert_eq!(unsafe_settings.to_string(), "fsync is off: turn it on");
 /// ```
-#[derive(Debug)]
 pub struct Error {
     kind: Kind,
     message: String,
@@ -98,6 +99,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
@@ -121,5 +129,13 @@ mod tests {
             assert_eq!((error.is_transient(), error.is_damage()), expected, "{error}");
         }
         assert_eq!(Error::closed().to_string(), "the inbox is closed");
+    }
+
+    #[test]
+    fn what_main_shows_of_it_is_its_text_with_the_causes() {
+        let full = Error::unavailable("the disk is full");
+        assert_eq!(format!("{full:?}"), "the disk is full");
+        let caused = full.because(std::io::Error::other("no space left"));
+        assert_eq!(format!("{caused:?}"), "the disk is full: no space left");
     }
 }

@@ -3,6 +3,8 @@
 
 mod digest;
 mod error;
+#[cfg(feature = "signal")]
+mod stop_signal;
 mod timestamp;
 
 mod clock;
@@ -27,6 +29,8 @@ pub use digest::Digest;
 pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
 pub use error::Error;
 pub use inbox::{Health, Imported, Inbox};
+#[cfg(feature = "signal")]
+pub use stop_signal::stop_signal;
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{SqliteSettings, SqliteStore};

@@ -1,6 +1,7 @@
 //! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features the functions are empty.
 //!
-//! No name, label or field contains a body, a token, the label of a target, an intent, or the error of a handler. A job
+//! No name, label or field contains a body, a token, the label of a target, or an intent. The error of a handler appears
+//! in log events alone, unless `article_webhook::hide_causes` was called. A job
 //! id appears in log events alone, and escaped, because it may contain control characters of a terminal.
 
 #[cfg(feature = "metrics")]

@@ -9,7 +9,8 @@ use crate::response::response;
 ///
 /// `?` converts any error that can be sent to another thread, also `anyhow::Error` and `Box<dyn Error + Send + Sync>`,
 /// and any text. Other errors, such as `Box<dyn Error>` and those that borrow, are converted with
-/// `.map_err(Retry::because)?`. The error is logged (feature `tracing`) and not sent.
+/// `.map_err(Retry::because)?`. The error is logged with its causes and not sent.
+/// [`hide_causes`](article_webhook::hide_causes) keeps it out of the log.
 ///
 /// ```
 /// use article_webhook_axum::{ArticleComplete, Retry};
@@ -42,7 +43,7 @@ impl Retry {
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Retry {
     fn from(error: E) -> Self {
-        Self::because(error.into())
+        Self::because(adapter::Causes::of(&*error.into()))
     }
 }
 

@@ -10,6 +10,9 @@ mod expectation;
 mod headers;
 mod sample;
 
+pub use article::TITLE;
+pub use sample::JOB_ID_PREFIX;
+
 pub(crate) use case::Case;
 pub(crate) use expectation::Expectation;
 pub(crate) use sample::Sample;

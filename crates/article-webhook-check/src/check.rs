@@ -6,7 +6,7 @@ use tokio::{
 };
 
 use crate::{
-    CheckError, Report,
+    CheckError, JOB_ID_PREFIX, Report, TITLE,
     endpoint::{Endpoint, header_name},
     runner::run,
 };
@@ -14,7 +14,8 @@ use crate::{
 /// Cases that were not tried within this time fail.
 const TIME_LIMIT: Duration = Duration::from_secs(55);
 
-/// Checks the receiver at `url` with every case, in a few seconds, or a minute at most.
+/// Checks the receiver at `url` with every case, in a few seconds, or a minute at most. It delivers articles, which
+/// the application publishes if the token is right: see [`Check::notice`].
 ///
 /// `url` is an `http` URL of this machine. `token` is the whole `Authorization` header that the receiver
 /// accepts, scheme word included. [`Check::builder`] has settings.
@@ -84,7 +85,25 @@ impl Check {
         }
     }
 
-    /// Runs every case.
+    /// What the check will do to the application behind the receiver, to be shown before [`run`](Self::run).
+    ///
+    /// ```
+    /// use article_webhook_check::Check;
+    ///
+    /// let check = Check::new("http://127.0.0.1:3000/webhooks/articles", "Bearer 5f2b9c0e7a1d4e38")?;
+    /// assert!(check.notice().contains("http://127.0.0.1:3000 will accept and publish"));
+    /// # Ok::<(), article_webhook_check::CheckError>(())
+    /// ```
+    #[must_use]
+    pub fn notice(&self) -> String {
+        format!(
+            "If the token is right, the application at {} will accept and publish some fifty articles. Their job ids \
+             begin with `{JOB_ID_PREFIX}` and their title is `{TITLE}`, so that its handler can leave them out.",
+            self.endpoint.origin(),
+        )
+    }
+
+    /// Runs every case, or only the first delivery if its failure [explains](Report::stopped) all others.
     ///
     /// # Errors
     ///
@@ -93,8 +112,8 @@ impl Check {
         let start = Instant::now();
         self.connect().await?;
         let receiver = self.endpoint.origin();
-        let findings = run(self.endpoint, start + TIME_LIMIT).await;
-        Ok(Report { receiver, findings, duration: start.elapsed() })
+        let (findings, stopped) = run(self.endpoint, start + TIME_LIMIT).await;
+        Ok(Report { receiver, findings, stopped, duration: start.elapsed() })
     }
 
     /// Chooses the first address that accepts a connection.
@@ -209,6 +228,8 @@ mod tests {
         let expected =
             format!("nothing accepts connections at 127.0.0.1:{port}: is the receiver running?");
         assert_eq!(error.to_string(), expected);
+        // With the error of the system behind it.
+        assert!(format!("{error:?}").starts_with(&format!("{expected}: ")), "{error:?}");
     }
 
     #[test]

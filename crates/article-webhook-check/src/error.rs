@@ -1,6 +1,6 @@
-use std::{io, net::SocketAddr};
+use std::{fmt, io, net::SocketAddr};
 
-use article_webhook::TokenError;
+use article_webhook::{TokenError, adapter::Causes};
 
 /// Why a check cannot run.
 ///
@@ -11,7 +11,7 @@ use article_webhook::TokenError;
 /// assert!(matches!(error, CheckError::Remote));
 /// assert!(Check::new("http://127.0.0.1:3000/webhooks", "Bearer 5f2b9c0e7a1d4e38").is_ok());
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive] // further settings can be wrong
 pub enum CheckError {
     /// The URL cannot be parsed, or is not an `http` URL.
@@ -44,4 +44,11 @@ pub enum CheckError {
         /// Why the connection failed.
         source: io::Error,
     },
+}
+
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
 }

@@ -10,12 +10,14 @@ mod http;
 
 mod cases;
 
+mod common_cause;
 mod overall;
 
 mod runner;
 
 mod check;
 
+pub use cases::{JOB_ID_PREFIX, TITLE};
 pub use check::{Check, CheckBuilder, check_receiver};
 pub use error::CheckError;
 pub use finding::{Finding, Verdict};

@@ -21,6 +21,7 @@ use crate::{Finding, Verdict};
 /// assert!(!report.is_conformant());
 /// assert!(report.count(Verdict::Fail) > 0);
 /// assert!(report.to_string().contains("FAIL    a delivery"));
+/// assert!(report.stopped.is_some_and(|cause| cause.starts_with("no receiver is at this path")));
 /// assert_eq!(serde_json::to_value(&report)?["findings"][0]["verdict"], "fail");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -33,6 +34,8 @@ pub struct Report {
     pub receiver: String,
     /// One finding per case, in the order of the run.
     pub findings: Vec<Finding>,
+    /// Why the check ended after the first case: what explains its failure explains all others.
+    pub stopped: Option<&'static str>,
     /// How long the check took; serialised as `milliseconds`.
     #[serde(rename = "milliseconds", serialize_with = "milliseconds")]
     pub duration: Duration,
@@ -67,6 +70,9 @@ impl fmt::Display for Report {
                 }
             }
         }
+        if let Some(cause) = self.stopped {
+            writeln!(f, "\nstopped here, because every other case would fail as well:\n  {cause}")?;
+        }
         let [passed, advice, failed] =
             [Verdict::Pass, Verdict::Advice, Verdict::Fail].map(|verdict| self.count(verdict));
         let seconds = self.duration.as_secs_f64();
@@ -99,6 +105,7 @@ mod tests {
                 finding("a delivery", Verdict::Pass, "200 in 2 ms"),
                 finding("no token", Verdict::Fail, "204 in 1 ms"),
             ],
+            stopped: Some("the port is another"),
             duration: Duration::from_millis(1234),
         };
         assert_eq!(
@@ -110,6 +117,8 @@ mod tests {
              \n            expected  401\
              \n            because   strangers could deliver\
              \n            fix       compare the whole header\
+             \n\nstopped here, because every other case would fail as well:\
+             \n  the port is another\
              \n\n1 passed, 1 failed, 0 with advice, in 1.2 s",
         );
         let json = serde_json::to_value(&report).unwrap();

@@ -9,7 +9,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     Finding,
-    cases::{self, Phase, Sample},
+    cases::{self, JOB_ID_PREFIX, Phase, Sample},
+    common_cause::common_cause,
     endpoint::Endpoint,
     http::Observed,
     overall::overall_findings,
@@ -22,8 +23,11 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time limit for one case.
 const CASE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs every case, phase by phase, until `end`.
-pub(crate) async fn run(mut endpoint: Endpoint, end: Instant) -> Vec<Finding> {
+/// Runs every case, phase by phase, until `end`, or until one finding explains all others. Then it also returns why.
+pub(crate) async fn run(
+    mut endpoint: Endpoint,
+    end: Instant,
+) -> (Vec<Finding>, Option<&'static str>) {
     // The job ids differ from those of any other run, or the receiver would take them for duplicates.
     let run = RandomState::new().hash_one("run");
     let (mut findings, mut all) = (Vec::new(), Vec::new());
@@ -31,7 +35,8 @@ pub(crate) async fn run(mut endpoint: Endpoint, end: Instant) -> Vec<Finding> {
         let shared = Arc::new(endpoint.clone());
         let runs = stream::iter(cases).enumerate().map(|(index, case)| {
             let number = findings.len() + index;
-            let (endpoint, job_id) = (Arc::clone(&shared), format!("check-{run:016x}-{number}"));
+            let (endpoint, job_id) =
+                (Arc::clone(&shared), format!("{JOB_ID_PREFIX}{run:016x}-{number}"));
             let sample = Sample { endpoint, job_id };
             async move {
                 let limit = end.min(Instant::now() + CASE_TIMEOUT);
@@ -45,10 +50,16 @@ pub(crate) async fn run(mut endpoint: Endpoint, end: Instant) -> Vec<Finding> {
             findings.push(case.finding(&observed));
             all.extend(observed.into_iter().map(|observed| (case.expect, observed)));
         }
+        if let [(_, first)] = &*all {
+            let stopped = common_cause(first);
+            if stopped.is_some() {
+                return (findings, stopped);
+            }
+        }
         if all.iter().all(|(_, observed)| observed.response().is_none()) {
             endpoint.response_timeout = SHORT_TIMEOUT;
         }
     }
     findings.extend(overall_findings(&endpoint, &all));
-    findings
+    (findings, None)
 }

@@ -7,4 +7,3 @@ mod shortage;
 
 pub(crate) use acceptor::Acceptor;
 pub(crate) use bind::bind;
-pub(crate) use shortage::Shortage;

@@ -12,10 +12,8 @@ use tower_service::Service;
 
 use crate::{
     Body,
-    body::Budget,
-    listener::{Acceptor, Shortage, bind},
+    listener::{Acceptor, bind},
     settings::Settings,
-    slot::Activities,
 };
 
 /// An HTTP/1 server for one tower service. Slow, silent or numerous senders cannot block it.
@@ -102,16 +100,7 @@ impl Server {
     {
         let Self { listener, settings } = self;
         let (begin_shutdown, shutdown_begun) = watch::channel(false);
-        let budget = Budget::new(settings.body_budget);
-        let mut acceptor = Acceptor {
-            listener,
-            service,
-            settings,
-            activities: Activities::new(),
-            budget,
-            shutdown: shutdown_begun,
-            shortage: Shortage::default(),
-        };
+        let mut acceptor = Acceptor::new(listener, service, settings, shutdown_begun);
         // Dropping this set closes every connection.
         let mut tasks = JoinSet::new();
         {
@@ -166,24 +155,9 @@ impl ServerBuilder {
         self
     }
 
-    /// How long a body may take from the end of its head: 10 seconds unless set. Then the [`Body`] ends with an error
-    /// of kind [`TimedOut`](io::ErrorKind::TimedOut).
-    pub fn body_deadline(mut self, deadline: Duration) -> Self {
-        self.settings.body_deadline = deadline;
-        self
-    }
-
     /// The maximum number of open connections: 4096 unless set. Further ones wait, unaccepted, until another ends.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.settings.max_connections = connections;
-        self
-    }
-
-    /// The maximum number of bytes of bodies that the service may hold, for all connections together: 64 MiB unless
-    /// set. A body over the budget ends with an error of kind [`OutOfMemory`](io::ErrorKind::OutOfMemory), so the
-    /// budget should be several times the receiver's limit for one body.
-    pub fn body_budget(mut self, bytes: usize) -> Self {
-        self.settings.body_budget = bytes;
         self
     }
 
@@ -207,7 +181,7 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput): a deadline of zero or of more than 365 days, or a maximum of no
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput): a head deadline of zero or of more than 365 days, or a maximum of no
     /// connections.
     pub fn build(self, listener: TcpListener) -> io::Result<Server> {
         let settings = self.settings.validated()?;

@@ -4,9 +4,7 @@ use std::{io, time::Duration};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) head_deadline: Duration,
-    pub(crate) body_deadline: Duration,
     pub(crate) max_connections: usize,
-    pub(crate) body_budget: usize,
     pub(crate) shutdown_grace: Duration,
 }
 
@@ -20,31 +18,22 @@ impl Settings {
 
     /// The settings, if a server can work with them.
     pub(crate) fn validated(self) -> io::Result<Self> {
-        let deadlines =
-            [("head_deadline", self.head_deadline), ("body_deadline", self.body_deadline)];
-        for (name, deadline) in deadlines {
-            if deadline.is_zero() || deadline > Self::LONGEST {
-                return Err(invalid(format!("{name} must be over 0 s and at most 365 days")));
-            }
-        }
-        if self.max_connections == 0 {
-            return Err(invalid("max_connections must be at least 1".to_owned()));
-        }
-        Ok(self)
+        let message = if self.head_deadline.is_zero() || self.head_deadline > Self::LONGEST {
+            "head_deadline must be over 0 s and at most 365 days"
+        } else if self.max_connections == 0 {
+            "max_connections must be at least 1"
+        } else {
+            return Ok(self);
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
-}
-
-fn invalid(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             head_deadline: Duration::from_secs(3),
-            body_deadline: Duration::from_secs(10),
             max_connections: 4096,
-            body_budget: 64 << 20,
             shutdown_grace: Duration::from_secs(25),
         }
     }
@@ -67,10 +56,10 @@ mod tests {
 
     #[test]
     fn a_deadline_is_over_zero_and_at_most_a_year() {
-        let message = |name| Some(format!("{name} must be over 0 s and at most 365 days"));
-        assert_eq!(error(|s| s.head_deadline = Duration::ZERO), message("head_deadline"));
-        assert_eq!(error(|s| s.body_deadline = Duration::MAX), message("body_deadline"));
-        assert_eq!(error(|s| s.body_deadline = Settings::LONGEST), None);
+        let message = Some("head_deadline must be over 0 s and at most 365 days".to_owned());
+        assert_eq!(error(|s| s.head_deadline = Duration::ZERO), message);
+        assert_eq!(error(|s| s.head_deadline = Duration::MAX), message);
+        assert_eq!(error(|s| s.head_deadline = Settings::LONGEST), None);
     }
 
     #[test]

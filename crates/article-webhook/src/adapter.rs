@@ -65,4 +65,7 @@ pub use receive_body::receive_body;
 pub use report::report_refusal;
 pub use sink::Sink;
 
-pub use crate::receiver::{Headers, Intake};
+pub use crate::{
+    causes::{Causes, logged_cause},
+    receiver::{Headers, Intake},
+};

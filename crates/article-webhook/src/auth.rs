@@ -7,6 +7,7 @@ mod capability_error;
 mod targets;
 mod token;
 mod token_error;
+mod token_shape;
 
 #[cfg(feature = "capability")]
 pub(crate) use capability::CapabilityRefusal;
@@ -18,3 +19,4 @@ pub(crate) use targets::Target;
 pub use targets::Targets;
 pub use token::AuthToken;
 pub use token_error::TokenError;
+pub(crate) use token_shape::TokenShape;

@@ -3,6 +3,7 @@
 
 // The modules in layers, lowest first, a blank line between two layers: a module uses only modules of
 // the layers above its own in this list. `.ci/borders` checks it.
+mod causes;
 mod json;
 
 mod article;
@@ -29,5 +30,6 @@ pub use article::{
 pub use auth::{AuthToken, Targets, TokenError};
 #[cfg(feature = "capability")]
 pub use auth::{Capability, CapabilityError, CapabilityKey};
+pub use causes::hide_causes;
 pub use json::Kind;
 pub use receiver::{BuildError, Delivery, Envelope, Receiver, ReceiverBuilder};

@@ -1,56 +1,32 @@
 //! All log events. None holds a token, a body or a header value, except for job ids and events, which
-//! are validated. Without the feature `tracing` every function here is empty.
+//! are validated. Of a token and of what was presented in its place they show the shape. Without the feature
+//! `tracing` every function here is empty.
 
-use std::{fmt::Display, time::SystemTime};
+use std::fmt::Display;
 
 use crate::{
-    answer::{Refused, ServiceHeader},
+    answer::{Reply, ServiceHeader},
     article::{Drift, Event, JobId},
     auth::Target,
 };
 
 #[cfg(feature = "tracing")]
+mod refusals;
+
+/// The same target for all events, so that one name filters them.
+#[cfg(feature = "tracing")]
+const TARGET: &str = "article_webhook";
+
+#[cfg(feature = "tracing")]
 mod enabled {
     use std::{
         collections::BTreeSet,
-        sync::{
-            Mutex, PoisonError,
-            atomic::{AtomicU64, Ordering},
-        },
-        time::UNIX_EPOCH,
+        sync::{Mutex, PoisonError},
     };
 
+    pub(crate) use super::refusals::Refusals;
     use super::*;
-
-    /// The same target for all events, so that one name filters them.
-    const TARGET: &str = "article_webhook";
-
-    /// Logs refusals. Anyone can cause refusals without a token, so these get at most one line a
-    /// second.
-    #[derive(Default)]
-    pub(crate) struct Refusals {
-        last: AtomicU64,
-        unlogged: AtomicU64,
-    }
-
-    impl Refusals {
-        pub(crate) fn log(&self, refused: &Refused, now: SystemTime) {
-            let rejection = refused.rejection();
-            if rejection.is_authentic() {
-                let job_id = refused.job_id().map(JobId::as_str);
-                tracing::warn!(target: TARGET, code = rejection.code(), job_id, "delivery refused: {rejection}");
-                return;
-            }
-            let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-            if self.last.swap(now, Ordering::Relaxed) == now {
-                self.unlogged.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-            let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
-            let unlogged = (unlogged > 0).then_some(unlogged);
-            tracing::warn!(target: TARGET, code = rejection.code(), unlogged, "request refused: {rejection}");
-        }
-    }
+    use crate::causes::logged_cause;
 
     pub(crate) fn accepted(job_id: &JobId, target: &str) {
         tracing::debug!(target: TARGET, job_id = job_id.as_str(), target_label = target, "delivery accepted");
@@ -96,10 +72,22 @@ mod enabled {
     }
 
     pub(crate) fn retry(error: &dyn Display) {
-        tracing::warn!(target: TARGET, "the handler failed and asks for a retry: {error}");
+        let cause = logged_cause(error).map(|cause| [": ", &cause].concat()).unwrap_or_default();
+        tracing::warn!(target: TARGET, "the handler failed and asks for a retry{cause}");
     }
 
-    pub(crate) fn short_token(target: &Target) {
+    pub(crate) fn sink_asks_for_a_retry(reply: Reply, job_id: &JobId) {
+        let what = match reply {
+            Reply::Unavailable => "the sink cannot store",
+            _ => "the sink asks for a retry",
+        };
+        tracing::warn!(target: TARGET, job_id = job_id.as_str(), "{what}");
+    }
+
+    pub(crate) fn doubtful_token(target: &Target) {
+        if let Some(doubt) = target.token.shape().doubt() {
+            tracing::warn!(target: TARGET, target_label = &*target.label, "{doubt}");
+        }
         if target.token.is_short() {
             tracing::warn!(target: TARGET, target_label = &*target.label, "the token has fewer than 16 characters and can be guessed: configure a longer one");
         }
@@ -108,13 +96,16 @@ mod enabled {
 
 #[cfg(not(feature = "tracing"))]
 mod disabled {
+    use std::time::SystemTime;
+
     use super::*;
+    use crate::answer::Refused;
 
     #[derive(Default)]
     pub(crate) struct Refusals(());
 
     impl Refusals {
-        pub(crate) fn log(&self, _: &Refused, _: SystemTime) {}
+        pub(crate) fn log(&self, _: &Refused, _: SystemTime, _: &[Target]) {}
     }
 
     pub(crate) fn accepted(_: &JobId, _: &str) {}
@@ -125,7 +116,8 @@ mod disabled {
     pub(crate) fn misconfigured(_: &str) {}
     pub(crate) fn refusal_report_panicked(_: Option<&JobId>) {}
     pub(crate) fn retry(_: &dyn Display) {}
-    pub(crate) fn short_token(_: &Target) {}
+    pub(crate) fn sink_asks_for_a_retry(_: Reply, _: &JobId) {}
+    pub(crate) fn doubtful_token(_: &Target) {}
 }
 
 #[cfg(not(feature = "tracing"))]
@@ -147,7 +139,7 @@ mod tests {
     };
 
     use crate::{
-        AuthToken, Delivery, Receiver, Refused, Reply, Sink, adapter,
+        AuthToken, Delivery, Receiver, Refused, Reply, Sink, TokenError, adapter,
         fixture::{self, Defect, DeliveryRequest},
     };
 
@@ -164,7 +156,7 @@ mod tests {
         }
     }
 
-    fn logged(work: impl FnOnce()) -> String {
+    pub(super) fn logged(work: impl FnOnce()) -> String {
         let lines = Lines::default();
         let writer = lines.clone();
         let subscriber = tracing_subscriber::fmt()
@@ -176,22 +168,6 @@ mod tests {
         tracing::subscriber::with_default(subscriber, work);
         let lines = lines.0.lock().unwrap().clone();
         String::from_utf8(lines).unwrap()
-    }
-
-    #[test]
-    fn strangers_write_one_line_a_second() {
-        let log = logged(|| {
-            let receiver = fixture::receiver();
-            let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
-            for tick in 1_000..4_000 {
-                let refused = receiver.open(forged.headers()).unwrap_err();
-                receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_millis(tick));
-            }
-        });
-        let line = " WARN article_webhook: request refused: the Authorization header is not an \
-                    accepted token code=\"unauthorized\"";
-        let more = [line, " unlogged=999"].concat();
-        assert_eq!(log.lines().collect::<Vec<_>>(), [line, &more, &more]);
     }
 
     #[test]
@@ -223,8 +199,8 @@ mod tests {
             lines(&|| drop(open(&unknown).unwrap().article(unknown.body()))),
             " WARN this version does not know the event event=\"article.updated\"",
         );
-        let refused =
-            open(&DeliveryRequest::complete().with_defect(Defect::Compressed)).unwrap_err();
+        let refused = open(&DeliveryRequest::complete().with_defect(Defect::Compressed));
+        let refused = refused.unwrap_err().drained();
         assert_eq!(
             lines(&|| receiver.log_refusal(&refused, UNIX_EPOCH)),
             " WARN delivery refused: the Content-Encoding is not identity \
@@ -251,6 +227,19 @@ mod tests {
         assert_eq!(
             lines(&|| assert_eq!(adapter::retry_answer(&"the disk is full").status(), 503)),
             " WARN the handler failed and asks for a retry: the disk is full",
+        );
+        let caused = io::Error::other(TokenError::Unreadable {
+            path: "token".to_owned(),
+            source: io::Error::other("it is a folder"),
+        });
+        assert_eq!(
+            lines(&|| assert_eq!(Reply::retry_because(&caused), Reply::Retry)),
+            " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
+        );
+        let job_id = "job_1".parse().unwrap();
+        assert_eq!(
+            lines(&|| super::sink_asks_for_a_retry(Reply::Unavailable, &job_id)),
+            " WARN the sink cannot store job_id=\"job_1\"",
         );
         let misconfigured =
             || adapter::misconfigured_answer("add the receiver", r#"{"error":"internal"}"#);
@@ -305,5 +294,20 @@ mod tests {
     fn a_short_token_is_warned_about() {
         let log = logged(|| drop(Receiver::new(AuthToken::new("Bearer hunter2").unwrap())));
         assert!(log.contains("can be guessed") && !log.contains("hunter2"), "{log}");
+    }
+
+    #[test]
+    fn a_token_that_is_unusual_is_warned_about() {
+        for (token, words) in [
+            ("5f2b9c0e7a1d4e38", "has no scheme word"),
+            ("Bearer '5f2b9c0e7a1d4e38'", "secret is in quotation marks"),
+        ] {
+            let log = logged(|| drop(Receiver::new(AuthToken::new(token).unwrap())));
+            assert!(log.contains(words) && !log.contains("5f2b"), "{log}");
+            assert_eq!(log.lines().count(), 1, "{log}");
+        }
+        let log =
+            logged(|| drop(Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap())));
+        assert_eq!(log, "");
     }
 }

@@ -1,4 +1,4 @@
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use article_webhook_axum::fixture;
 
@@ -35,7 +35,20 @@ fn a_receiver_of_ours_passes_and_one_that_knows_another_token_does_not() {
     let wrong = check(&url, "Bearer another-token-1234");
     let said = String::from_utf8(wrong.stdout).unwrap();
     assert_eq!(wrong.status.code(), Some(1), "{said}");
-    assert!(said.contains("fail") && !said.contains(" 0 failed"), "{said}");
+    assert!(said.contains("does not accept the token") && !said.contains(" 0 failed"), "{said}");
+    let notice = String::from_utf8(wrong.stderr).unwrap();
+    assert!(notice.contains("will accept and publish") && notice.contains("`check-`"), "{notice}");
+}
+
+#[test]
+fn the_check_outlives_the_program_that_reads_its_report() {
+    let program = Program::start("axum");
+    let url = format!("http://{}/webhooks/articles", program.address);
+    let mut check = command("check_receiver");
+    let check = check.arg(url).env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN);
+    let mut check = check.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((check.stdout.take(), check.stderr.take()));
+    assert_eq!(check.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 use std::{error::Error as StdError, fmt};
 
+use article_webhook::adapter::Causes;
+
 use super::{
     Error,
     kind::{Kind, Malformed, ServiceError},
@@ -55,6 +57,13 @@ impl fmt::Display for Error {
             }
             Kind::Deadline { .. } => f.write_str("the job was not complete in time"),
         }
+    }
+}
+
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 mod enabled {
     use std::fmt::Display;
 
-    use article_webhook::JobId;
+    use article_webhook::{JobId, adapter::logged_cause};
     use tracing::{debug, error, info, warn};
 
     use super::*;
@@ -83,8 +83,9 @@ mod enabled {
         let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
         match outcome {
             Outcome::Done => debug!(target: TARGET, %job_id, event, attempt, "entry is done"),
-            Outcome::Retry { after, .. } => {
-                info!(target: TARGET, %job_id, event, attempt, ?after, "attempt failed, and another will follow");
+            Outcome::Retry { after, cause } => {
+                let cause = logged_cause(cause);
+                warn!(target: TARGET, %job_id, event, attempt, ?after, cause, "attempt failed, and another will follow");
             }
             Outcome::Released => {
                 info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
@@ -92,9 +93,11 @@ mod enabled {
             Outcome::Snoozed { after } => {
                 info!(target: TARGET, %job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
             }
-            Outcome::Dead { .. } | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
-                let state = outcome_name(outcome);
-                warn!(target: TARGET, %job_id, event, attempt, "entry is {state}: its cause is stored with it");
+            Outcome::Dead { cause }
+            | Outcome::Unhandled { cause, .. }
+            | Outcome::Corrupt { cause, .. } => {
+                let (state, cause) = (outcome_name(outcome), logged_cause(cause));
+                warn!(target: TARGET, %job_id, event, attempt, cause, "entry is {state}: its cause is stored with it");
             }
         }
     }

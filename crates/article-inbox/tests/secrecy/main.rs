@@ -1,5 +1,5 @@
-//! No token, no body and no error of a handler is shown: in no log event of any crate at any level, in no metric, and not
-//! by `Debug` or `Display` of a public type.
+//! No token, no body and, once causes are hidden, no error of a handler is shown: in no log event of any crate at any
+//! level, in no metric, and not by `Debug` or `Display` of a public type.
 //!
 //! The label of a target and the intent of a capability are names that the application chose. No log event of this crate
 //! and no metric contains them, but `Debug` of a body shows them, as `Debug` of a delivery does. The cause of an entry is

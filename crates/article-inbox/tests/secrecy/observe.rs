@@ -17,6 +17,7 @@ static METRICS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 pub(crate) fn observe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        article_webhook::hide_causes();
         let subscriber = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_ansi(false);
         let subscriber = subscriber.with_writer(|| Sink(&LOG)).finish();
         tracing::subscriber::set_global_default(subscriber).expect("it is the first");

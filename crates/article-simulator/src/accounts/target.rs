@@ -1,5 +1,6 @@
 use std::fmt;
 
+use article_webhook::adapter::Causes;
 use http::{HeaderValue, Uri};
 use url::Url;
 
@@ -63,7 +64,7 @@ impl fmt::Debug for Target {
 /// assert_eq!(tenant().deliver_to("/webhooks/articles", "Bearer secret"), Err(InvalidTarget::Url));
 /// assert_eq!(tenant().deliver_to("http://127.0.0.1:3000/", ""), Err(InvalidTarget::Token));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // further values may turn out to be invalid
 pub enum InvalidTarget {
     /// The URL is not `http` or `https`.
@@ -78,6 +79,13 @@ pub enum InvalidTarget {
     Token,
 }
 
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for InvalidTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +94,9 @@ mod tests {
     fn a_target_has_a_whole_url_and_a_token_that_is_a_header_value() {
         assert!(Target::publish("http://receiver.test/", "Bearer secret").is_ok());
         for url in ["", "/webhooks/articles", "receiver.test", "ftp://receiver.test/"] {
-            assert_eq!(Target::publish(url, "Bearer secret"), Err(InvalidTarget::Url), "{url}");
+            let refused = Target::publish(url, "Bearer secret").unwrap_err();
+            assert_eq!(refused, InvalidTarget::Url, "{url}");
+            assert_eq!(format!("{refused:?}"), refused.to_string());
         }
         for token in ["", " ", "two\nlines"] {
             let refused = Target::publish("http://receiver.test/", token);

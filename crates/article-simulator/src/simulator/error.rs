@@ -1,4 +1,6 @@
-use std::io;
+use std::{fmt, io};
+
+use article_webhook::adapter::Causes;
 
 use crate::InvalidTarget;
 
@@ -12,9 +14,16 @@ use crate::InvalidTarget;
 /// assert_eq!(error.to_string(), "the target's url is not an http or https URL: give the whole URL, with scheme and host");
 /// # });
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct StartError(Kind);
+
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 enum Kind {
@@ -55,11 +64,18 @@ impl From<InvalidTarget> for StartError {
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the simulator answered {status}: {body}")]
 pub struct CallError {
     status: u16,
     body: String,
+}
+
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
 }
 
 impl CallError {

@@ -1,3 +1,6 @@
+/// The title of every article of a check.
+pub const TITLE: &str = "A check of the receiver";
+
 /// How long an article is.
 #[derive(Clone, Copy)]
 pub(super) enum Length {
@@ -22,7 +25,7 @@ const SENTENCES_IN_A_PARAGRAPH: usize = 5;
 /// The result of a job as JSON, with every field that the service documents.
 pub(super) fn result(job_id: &str, length: Length) -> Vec<u8> {
     let before = format!(
-        r#"{{"job_id":"{job_id}","status":"complete","article":{{"title":"A check of the receiver","html":"<article>\n<h1>A check of the receiver</h1>\n"#
+        r#"{{"job_id":"{job_id}","status":"complete","article":{{"title":"{TITLE}","html":"<article>\n<h1>{TITLE}</h1>\n"#
     );
     let after = r#"</article>","meta_title":"A check","meta_description":"An article that checks the receiver.","eeat_score":80,"word_count":500},"featured_image":{"url":"http://127.0.0.1/images/check.png","alt_text":"An image"},"social_posts":{"linkedin":["A post"],"x":["A post"]},"credits_used":0}"#;
     let mut html = String::new();

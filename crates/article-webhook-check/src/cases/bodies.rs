@@ -38,7 +38,7 @@ pub(super) fn quick() -> Vec<Case> {
             "a truncated body",
             "the first half of the body, with the length of this half",
             |sample| {
-                let body = r#"{"status":"complete","article":{"title":"A check","html":"<article"#;
+                let body = r#"{"status":"complete","article":{"title":"A check of the receiver","html":"<article"#;
                 sample.delivery_of(body)
             },
         ),
@@ -53,7 +53,7 @@ pub(super) fn quick() -> Vec<Case> {
             why: "a retry could not be recognised as the same article",
             fix: "require a job_id that is a string of 1 to 255 bytes without white space or control characters",
             ..odd("no job id at all", "no job id in the headers and in the body", |sample| {
-                let body = r#"{"status":"complete","article":{"title":"A check","html":"<article></article>"}}"#;
+                let body = r#"{"status":"complete","article":{"title":"A check of the receiver","html":"<article></article>"}}"#;
                 sample.delivery_of(body).without(&sample.endpoint.job_id_header)
             })
         },
@@ -61,7 +61,7 @@ pub(super) fn quick() -> Vec<Case> {
             why: "programs read a number such as 7 in different ways, and may store it under different jobs",
             fix: "require a job_id that is a string",
             ..odd("a job id that is a number", "job_id is 7 in the body", |sample| {
-                let body = r#"{"job_id":7,"status":"complete","article":{"title":"A check","html":"<article></article>"}}"#;
+                let body = r#"{"job_id":7,"status":"complete","article":{"title":"A check of the receiver","html":"<article></article>"}}"#;
                 sample.delivery_of(body).with(&sample.endpoint.job_id_header, "7")
             })
         },

@@ -29,9 +29,13 @@ impl Expectation {
     pub(crate) fn verdict(self, observed: &Observed, severity: Verdict) -> Verdict {
         let (is_success, status) = (observed.is_success(), observed.status());
         match (self, observed) {
-            (_, Observed::InvalidResponse(_) | Observed::NotTried | Observed::Unreachable) => {
-                Verdict::Fail
-            }
+            (
+                _,
+                Observed::InvalidResponse(_)
+                | Observed::TlsAlert
+                | Observed::NotTried
+                | Observed::Unreachable,
+            ) => Verdict::Fail,
             (Self::NotAccepted, _) if is_success => severity,
             (Self::NotAccepted, _) => Verdict::Pass,
             // The receiver holds a connection and perhaps a thread for it.

@@ -1,7 +1,17 @@
 use std::sync::Arc;
 
-use super::article::{Length, result};
+use super::article::{Length, TITLE, result};
 use crate::{endpoint::Endpoint, http::Request};
+
+/// With this the job id of every article of a check begins, so that a handler can leave these articles out:
+///
+/// ```
+/// # let job_id = "check-1";
+/// if job_id.starts_with(article_webhook_check::JOB_ID_PREFIX) {
+///     return; // an article of a check, not of the service
+/// }
+/// ```
+pub const JOB_ID_PREFIX: &str = "check-";
 
 /// What one case delivers: an article about a job of its own.
 #[derive(Clone)]
@@ -44,7 +54,7 @@ impl Sample {
     pub(super) fn minimal_with(&self, article: &str, result: &str) -> Request {
         let id = &self.job_id;
         self.delivery_of(format!(
-            r#"{{"job_id":"{id}","status":"complete","article":{{"title":"A check","html":"<article><p>A check</p></article>"{article}}}{result}}}"#
+            r#"{{"job_id":"{id}","status":"complete","article":{{"title":"{TITLE}","html":"<article><p>A check</p></article>"{article}}}{result}}}"#
         ))
     }
 }

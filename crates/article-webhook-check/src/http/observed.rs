@@ -6,6 +6,8 @@ pub(crate) enum Observed {
     Response(Response),
     /// No HTTP/1 response; the text says what is wrong with it.
     InvalidResponse(&'static str),
+    /// A TLS server's answer to a request that is not TLS.
+    TlsAlert,
     /// The connection ended before a response did.
     Closed,
     /// No complete response in time.
@@ -50,6 +52,7 @@ impl Observed {
                 format!("{status} in {} ms", after.as_millis())
             }
             Self::InvalidResponse(what) => format!("no HTTP response: {what}"),
+            Self::TlsAlert => "a TLS alert instead of HTTP".to_owned(),
             Self::Closed => "connection closed without a response".to_owned(),
             Self::TimedOut => "no response in time".to_owned(),
             Self::Unreachable => "no connection".to_owned(),

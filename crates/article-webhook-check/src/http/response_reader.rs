@@ -11,6 +11,9 @@ const MAX_BODY: usize = 256 << 10;
 /// Limit for interim responses, such as `100 Continue`, which are skipped.
 const MAX_INTERIM: usize = 8;
 
+/// How an alert of TLS begins: its content type and its major version.
+const TLS_ALERT: [u8; 2] = [21, 3];
+
 /// Reads responses from a connection. The peer may send anything, so everything read is bounded.
 pub(crate) struct ResponseReader {
     unread: Vec<u8>,
@@ -72,6 +75,9 @@ impl ResponseReader {
         method: &str,
     ) -> Result<Head, Observed> {
         loop {
+            if self.unread.starts_with(&TLS_ALERT) {
+                return Err(Observed::TlsAlert);
+            }
             if let Some((length, head)) = parse(&self.unread, method)? {
                 self.unread.drain(..length);
                 return Ok(head);

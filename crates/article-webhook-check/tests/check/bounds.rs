@@ -75,6 +75,17 @@ async fn garbage_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tls_is_recognised_and_stops_the_check() {
+    let report = report(|mut stream| {
+        head(&stream);
+        let _ = stream.write_all(&[21, 3, 3, 0, 2, 2, 10]);
+    })
+    .await;
+    assert_eq!(delivery(&report).received, "a TLS alert instead of HTTP");
+    assert!(report.findings.len() == 1 && report.stopped.unwrap().contains("TLS"), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_head_without_end_fails() {
     let report = report(|mut stream| {
         head(&stream);

@@ -58,11 +58,29 @@ async fn answering_200_to_everything_fails() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answering_401_to_everything_fails() {
-    let failing = failing(Router::new().fallback(|| async { StatusCode::UNAUTHORIZED })).await;
-    for name in ["a delivery", "the same delivery again", "1 MiB", "unknown fields", "chunked"] {
-        assert!(failing.contains(&name), "{name}: {failing:?}");
-    }
-    assert!(!failing.contains(&"no token") && !failing.contains(&"a truncated body"));
+    stops(Router::new().fallback(|| async { StatusCode::UNAUTHORIZED }), "accept the token").await;
+}
+
+/// The check ends with the first delivery, and says what explains all other failures.
+async fn stops(router: Router, cause: &str) {
+    let report = check(serve(router).await).await;
+    assert_eq!(names(&report, Verdict::Fail), ["a delivery"]);
+    assert_eq!(report.findings.len(), 1);
+    assert!(report.stopped.is_some_and(|stopped| stopped.contains(cause)), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_path_and_a_port_of_tls_stop_the_check() {
+    stops(Router::new(), "compare the path").await;
+    let tls = || async { (StatusCode::BAD_REQUEST, "HTTP request was sent to an HTTPS port") };
+    stops(Router::new().fallback(tls), "served with TLS").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_fails_at_times_is_checked_to_the_end() {
+    let report =
+        check(serve(Router::new().fallback(|| async { StatusCode::BAD_GATEWAY })).await).await;
+    assert!(report.stopped.is_none() && report.findings.len() > 60, "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,8 +129,17 @@ async fn ignoring_the_case_of_a_token_fails() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn redirecting_fails() {
-    let failing = failing(Router::new().fallback(|| async { Redirect::temporary("/else") })).await;
-    assert!(failing.contains(&"no redirect") && failing.contains(&"a delivery"), "{failing:?}");
+    stops(Router::new().fallback(|| async { Redirect::temporary("/else") }), "final URL").await;
+    let fault = async |request: Request, right: Next| {
+        let is_large = request.headers()[header::CONTENT_LENGTH].len() > 6;
+        if is_large {
+            Redirect::temporary("/else").into_response()
+        } else {
+            right.run(request).await
+        }
+    };
+    let failing = failing(axum_sink().layer(from_fn(fault))).await;
+    assert!(failing.contains(&"no redirect") && failing.contains(&"1 MiB"), "{failing:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

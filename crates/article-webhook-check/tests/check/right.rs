@@ -9,7 +9,7 @@ use std::{
 
 use actix_web::{App, HttpServer, web};
 use article_webhook::{AuthToken, Delivery, JobId, Receiver, Reply, Sink};
-use article_webhook_check::{Check, Report, Verdict, check_receiver};
+use article_webhook_check::{Check, JOB_ID_PREFIX, Report, TITLE, Verdict, check_receiver};
 use axum::{
     Router,
     routing::{any, post},
@@ -72,6 +72,25 @@ fn all_pass(report: &Report) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sink_on_axum_passes() {
     all_pass(&check(serve(axum_sink()).await).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_article_that_a_receiver_accepts_is_marked_as_one_of_a_check() {
+    let accepted = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::clone(&accepted);
+    let sink = move |delivery: Delivery| {
+        let title = delivery.decode().map(|result| result.article.title).ok();
+        all.lock().expect("no thread panics").push((delivery.job_id().clone(), title));
+        async { Reply::Stored }
+    };
+    let router = Router::new().route(PATH, any(article_webhook_axum::receive(receiver(), sink)));
+    check(serve(router).await).await;
+    let accepted = accepted.lock().unwrap();
+    assert!(accepted.len() > 40, "{accepted:?}");
+    for (job_id, title) in &*accepted {
+        assert!(job_id.as_str().starts_with(JOB_ID_PREFIX), "{job_id}");
+        assert!(title.as_deref().is_none_or(|title| title == TITLE), "{title:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

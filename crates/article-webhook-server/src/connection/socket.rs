@@ -16,27 +16,25 @@ use crate::slot::ConnectionSlot;
 pub(super) struct Socket {
     stream: TcpStream,
     slot: Arc<ConnectionSlot>,
-    is_stalled: bool,
 }
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, slot: Arc<ConnectionSlot>) -> Self {
         // Responses are short: waiting for more bytes would only delay them.
         _ = stream.set_nodelay(true);
-        Self { stream, slot, is_stalled: false }
+        Self { stream, slot }
     }
 
     pub(super) fn into_stream(self) -> TcpStream {
         self.stream
     }
 
-    fn report(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match (self.is_stalled, written.is_pending()) {
-            (false, true) => self.slot.write_stalled(),
-            (true, false) => self.slot.write_resumed(),
-            _ => {}
+    fn report(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_pending() {
+            self.slot.write_stalled();
+        } else {
+            self.slot.write_resumed();
         }
-        self.is_stalled = written.is_pending();
         written
     }
 }

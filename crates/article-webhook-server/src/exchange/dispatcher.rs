@@ -9,7 +9,6 @@ use std::{
 use http::{Request, Response, StatusCode, Version, header};
 use http_body_util::{Either, Full};
 use hyper::body::{Body as _, Incoming};
-use tokio::time::Instant;
 use tower_service::Service;
 
 use super::{
@@ -18,8 +17,7 @@ use super::{
     response_body::ResponseBody,
 };
 use crate::{
-    body::{Body, Budget, BudgetReservation},
-    settings::Settings,
+    body::Body,
     slot::{BodyState, ConnectionSlot},
 };
 
@@ -27,8 +25,6 @@ use crate::{
 pub(crate) struct Dispatcher<S> {
     pub(crate) service: S,
     pub(crate) slot: Arc<ConnectionSlot>,
-    pub(crate) budget: Arc<Budget>,
-    pub(crate) settings: Settings,
 }
 
 /// The service is cloned and never pinned in place.
@@ -43,25 +39,16 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
     type Future = ResponseFuture<S::ResponseBody>;
 
     fn call(&self, request: Request<Incoming>) -> ResponseFuture<S::ResponseBody> {
-        let service = catch_unwind(AssertUnwindSafe(|| self.service.clone()));
+        let service = self.service.clone();
         let slot = self.slot.clone();
-        let reservation = BudgetReservation::new(self.budget.clone());
-        let deadline = Instant::now() + self.settings.body_deadline;
         Box::pin(async move {
             let has_body = !request.body().is_end_stream();
             let body = if has_body { BodyState::Incomplete } else { BodyState::Complete };
             slot.head_received(body);
-            let has_valid_host = has_valid_host(&request);
-            let request =
-                request.map(|body| Body::new(body, deadline, reservation.clone(), slot.clone()));
-            let result = if has_valid_host {
-                let response = match service {
-                    Ok(service) => call_catching_panics(service, request).await,
-                    Err(_panic) => None,
-                };
-                response.ok_or(ErrorResponse::Internal)
+            let request = request.map(|body| Body::new(body, slot.clone()));
+            let result = if has_valid_host(&request) {
+                call_catching_panics(service, request).await.ok_or(ErrorResponse::Internal)
             } else {
-                drop(request);
                 Err(ErrorResponse::InvalidHost)
             };
             let mut response = match result {
@@ -72,18 +59,16 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
                 slot.refused();
             }
             // A full server keeps no connection for the next request: one request after another would hold it.
-            if slot.is_body_unread() || slot.is_wanted() {
+            if slot.is_body_unread() || slot.is_server_full() {
                 close_after(&mut response);
             }
-            // Releases the bytes, unless the service keeps the body.
-            drop(reservation);
             Ok(response.map(|body| ResponseBody::new(body, slot)))
         })
     }
 }
 
 /// Needed because hyper accepts any number of `Host` headers.
-fn has_valid_host(request: &Request<Incoming>) -> bool {
+fn has_valid_host(request: &Request<Body>) -> bool {
     match request.headers().get_all(header::HOST).iter().count() {
         0 => request.version() < Version::HTTP_11,
         hosts => hosts == 1,

@@ -14,7 +14,6 @@ use tokio::{
 
 use super::{accept_error::AcceptError, shortage::Shortage};
 use crate::{
-    body::Budget,
     connection,
     exchange::{Dispatcher, HttpService},
     log::{self, Missing},
@@ -24,19 +23,28 @@ use crate::{
 
 /// Accepts connections while there is room. Others wait in the backlog: no connection is closed for another.
 pub(crate) struct Acceptor<S> {
-    pub(crate) listener: TcpListener,
-    pub(crate) service: S,
-    pub(crate) settings: Settings,
-    pub(crate) activities: Arc<Activities>,
-    pub(crate) budget: Arc<Budget>,
-    pub(crate) shutdown: watch::Receiver<bool>,
-    pub(crate) shortage: Shortage,
+    listener: TcpListener,
+    service: S,
+    settings: Settings,
+    shutdown: watch::Receiver<bool>,
+    activities: Arc<Activities>,
+    shortage: Shortage,
 }
 
 /// The pause before the next attempt when there is no room, or the system refuses.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 impl<S: HttpService> Acceptor<S> {
+    pub(crate) fn new(
+        listener: TcpListener,
+        service: S,
+        settings: Settings,
+        shutdown: watch::Receiver<bool>,
+    ) -> Self {
+        let (activities, shortage) = (Activities::new(), Shortage::default());
+        Self { listener, service, settings, shutdown, activities, shortage }
+    }
+
     /// Accepts connections without end, and runs each as one of `tasks`. No error of the listener ends it.
     pub(crate) async fn run(&mut self, tasks: &mut JoinSet<()>) -> Infallible {
         loop {
@@ -63,8 +71,7 @@ impl<S: HttpService> Acceptor<S> {
             return;
         };
         let slot = ConnectionSlot::take(&self.activities, self.settings);
-        let (budget, settings) = (self.budget.clone(), self.settings);
-        let dispatcher = Dispatcher { service, slot, budget, settings };
+        let dispatcher = Dispatcher { service, slot };
         tasks.spawn(connection::serve(stream, dispatcher, self.shutdown.clone()));
     }
 

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 /// Since when there has been no room for another connection, and when that was reported.
 #[derive(Debug, Default)]
-pub(crate) struct Shortage {
+pub(super) struct Shortage {
     since: Option<Instant>,
     last: Option<Instant>,
     reported: Option<Instant>,

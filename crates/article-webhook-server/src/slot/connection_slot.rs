@@ -31,10 +31,6 @@ impl ConnectionSlot {
         self.update(|state, _| state.body_complete());
     }
 
-    pub(crate) fn body_dropped(&self) {
-        self.update(|state, _| state.body_dropped());
-    }
-
     pub(crate) fn refused(&self) {
         self.update(ExchangeState::refused);
     }
@@ -78,8 +74,8 @@ impl ConnectionSlot {
         self.lock().deadline(&self.settings)
     }
 
-    /// Whether another connection waits for the end of this one.
-    pub(crate) fn is_wanted(&self) -> bool {
+    /// Whether other connections wait for the end of this one.
+    pub(crate) fn is_server_full(&self) -> bool {
         self.activities.is_full()
     }
 
@@ -108,7 +104,7 @@ mod tests {
         assert_eq!(activities.to_string(), "1 without a complete body");
         slot.release();
         assert_eq!(activities.to_string(), "");
-        slot.body_dropped();
+        slot.body_complete();
         assert_eq!(activities.to_string(), "");
     }
 }

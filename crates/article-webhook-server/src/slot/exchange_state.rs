@@ -36,8 +36,6 @@ pub(crate) enum BodyState {
     Incomplete,
     /// Read to its end, or absent.
     Complete,
-    /// Dropped before its end.
-    Dropped,
 }
 
 impl ExchangeState {
@@ -55,13 +53,6 @@ impl ExchangeState {
     /// The body was read to its end.
     pub(crate) fn body_complete(&mut self) {
         self.body = BodyState::Complete;
-    }
-
-    /// The body will not be read any further.
-    pub(crate) fn body_dropped(&mut self) {
-        if self.body == BodyState::Incomplete {
-            self.body = BodyState::Dropped;
-        }
     }
 
     /// The response is a refusal.
@@ -90,12 +81,12 @@ impl ExchangeState {
         }
     }
 
-    /// The peer has stopped reading.
+    /// The peer does not read.
     pub(crate) fn write_stalled(&mut self, now: Instant) {
-        self.write_stalled = Some(now);
+        self.write_stalled.get_or_insert(now);
     }
 
-    /// The peer reads again.
+    /// The peer reads.
     pub(crate) fn write_resumed(&mut self) {
         self.write_stalled = None;
     }
@@ -114,7 +105,7 @@ impl ExchangeState {
 
     /// Whether the peer may still send bytes of a body that will not be read.
     pub(crate) fn is_body_unread(&self) -> bool {
-        self.body != BodyState::Complete
+        self.body == BodyState::Incomplete
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -122,8 +113,8 @@ impl ExchangeState {
     }
 
     /// When the connection is closed unless its state changes. A refusal has one deadline until the close: what is
-    /// read of it or sent meanwhile does not extend it. A late body has no deadline here: the service gets an error
-    /// from the body, and answers.
+    /// read of it or sent meanwhile does not extend it. A body has no deadline here: the service limits how long it
+    /// reads.
     pub(crate) fn deadline(&self, settings: &Settings) -> Option<Instant> {
         match self.stage {
             Stage::AwaitingHead | Stage::Closing => Some(self.since + settings.head_deadline),
@@ -138,7 +129,7 @@ impl ExchangeState {
     pub(crate) fn activity(&self) -> Option<Activity> {
         let activity = match self.stage {
             Stage::AwaitingHead => Activity::Head,
-            Stage::Processing if self.body == BodyState::Incomplete => Activity::Body,
+            Stage::Processing if self.is_body_unread() => Activity::Body,
             Stage::Processing | Stage::Flushing if self.write_stalled.is_some() => Activity::Unread,
             Stage::Processing | Stage::Flushing => Activity::Processing,
             Stage::Closing => Activity::Closing,
@@ -203,7 +194,6 @@ mod tests {
         state.flushed(after(start, 1));
         assert!(state.is_closing() && state.is_body_unread());
         assert_eq!(deadline(&state), Some(after(start, 4)));
-        state.body_dropped();
         assert_eq!(state.activity(), Some(Activity::Closing));
     }
 
@@ -243,6 +233,7 @@ mod tests {
         let mut state = ExchangeState::new(start);
         state.head_received(BodyState::Complete);
         state.write_stalled(after(start, 1));
+        state.write_stalled(after(start, 9));
         assert_eq!(deadline(&state), Some(after(start, 11)));
         assert_eq!(state.activity(), Some(Activity::Unread));
         state.write_resumed();

@@ -1,116 +1,134 @@
 //! A crowd of slow senders: a third is silent, a third sends half a head, a third sends a valid head and then a body
 //! byte by byte.
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     net::TcpStream,
     runtime::Runtime,
     task::JoinSet,
-    time::{sleep, sleep_until},
+    time::{sleep, sleep_until, timeout},
 };
 
 use crate::{
     child::Server,
-    good::{deliver, deliver_steadily, delivery},
+    good::{deliver, delivery},
     is_asked_for,
     peer::{Kind, stay},
     role::Role,
 };
 
 const SIZE: usize = 2_500;
-const CLOSED_WITHIN: Duration = Duration::from_secs(11);
-/// The promise, which is tested on a machine that does nothing else (`-- --long`). On a busy machine the test shows
-/// only that no delivery is blocked.
+/// How long the crowd waits to be closed. A busy machine closes late, and a server without a deadline never.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How many deliveries are stored beside the whole crowd, at least. A server that the crowd blocks stores none.
+const BESIDE: usize = 5;
+/// How long a delivery takes beside the crowd, on a machine that does nothing else (`-- --long`).
 const P99: Duration = Duration::from_millis(250);
-const BLOCKED: Duration = Duration::from_secs(2);
 const MEMORY: u64 = 64 << 10; // KiB
 
 pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
-    let server = Server::start(Role::Ours);
+    let server = Server::start(Role::Crowded);
     let runtime = Runtime::new().expect("there are threads");
-    let _guard = runtime.enter();
-    let (times, ends, before, most) = runtime.block_on(async {
-        deliver_steadily(server.address, 200, Duration::from_secs(1)).await; // warms up
-        let before = server.memory();
-        let mut crowd = gather(server.address, SIZE, Duration::from_secs(20));
-        let good = tokio::spawn(deliver_steadily(server.address, 200, Duration::from_secs(10)));
-        let mut most = 0;
-        let mut held = 0;
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(10) {
-            sleep(Duration::from_millis(100)).await;
+    let (mut times, ends, growth) = runtime.block_on(async {
+        let before = memory_in_use(&server).await;
+        let crowd = tokio::spawn(gather(server.address, &Kind::ALL, SIZE, PATIENCE).join_all());
+        let (mut times, mut most) = (Vec::new(), before);
+        // Each delivery is stored, or `deliver` fails: those beside the whole crowd, and those beside what is left.
+        while !crowd.is_finished() {
+            let time = deliver(server.address, &delivery()).await;
             most = most.max(server.memory());
-            held = held.max(server.descriptors());
+            if is_whole(&server) {
+                times.push(time);
+            }
         }
-        assert!(held > SIZE as u64, "only {held} were held at once");
-        let times = good.await.expect("every delivery is stored");
-        let mut ends = Vec::new();
-        while let Some(end) = crowd.join_next().await {
-            ends.push(end.expect("no task panics"));
-        }
-        (times, ends, before, most)
+        (times, crowd.await.expect("no task panics"), most - before)
     });
+    assert!(times.len() >= BESIDE, "only {} deliveries beside the whole crowd", times.len());
+    times.sort();
     let p99 = times[times.len() * 99 / 100];
-    let growth = most.saturating_sub(before);
-    let last = ends.iter().map(|end| end.expect("all are closed")).max().expect("there are some");
+    let ends: Option<Vec<_>> = ends.into_iter().collect();
+    let ends = ends.expect("the server closes all");
+    let (first, last) = (ends.iter().min().expect("many"), ends.iter().max().expect("many"));
     println!(
-        "crowd: {SIZE} connections, p99 {} ms, memory +{} MiB, all closed after {:.1} s",
+        "crowd: {SIZE} connections, {} deliveries beside all of them, p99 {} ms, memory +{} MiB, closed after {:.1} to \
+         {:.1} s",
+        times.len(),
         p99.as_millis(),
         growth >> 10,
+        first.as_secs_f64(),
         last.as_secs_f64(),
     );
-    assert!(times.len() > 1900, "only {} good deliveries", times.len());
-    let bound = if is_asked_for("--long") { P99 } else { BLOCKED };
-    assert!(p99 < bound, "{p99:?}");
+    assert!(*first >= Role::DEADLINE, "a connection was closed after {first:?}");
+    assert!(p99 < P99 || !is_asked_for("--long"), "{p99:?}");
     assert!(growth < MEMORY, "{growth} KiB");
-    assert!(last < CLOSED_WITHIN, "{last:?}");
 }
 
 /// A silent connection has no buffers.
 pub(crate) fn silent_connections_cost_little_memory() {
     const LITTLE: u64 = 16 << 10; // KiB
-    let server = Server::start(Role::Ours);
+    let server = Server::start(Role::Crowded);
     let runtime = Runtime::new().expect("there are threads");
     let growth = runtime.block_on(async {
-        deliver_steadily(server.address, 200, Duration::from_secs(1)).await; // warms up
-        let before = server.memory();
+        let before = memory_in_use(&server).await;
         let mut silent = Vec::new();
         for _ in 0..SIZE {
             silent.push(TcpStream::connect(server.address).await.expect("the server listens"));
         }
-        sleep(Duration::from_millis(500)).await;
-        assert!(server.descriptors() > SIZE as u64, "they are not held");
+        let all_are_held = async {
+            while !is_whole(&server) {
+                sleep(Duration::from_millis(50)).await;
+            }
+        };
+        timeout(Role::DEADLINE, all_are_held).await.expect("they are held");
         server.memory().saturating_sub(before)
     });
     println!("silent: {SIZE} connections, memory +{:.1} MiB", growth as f64 / 1024.0);
     assert!(growth < LITTLE, "{growth} KiB");
 }
 
+/// Whether the server has a connection for each of the crowd.
+fn is_whole(server: &Server) -> bool {
+    server.descriptors() > SIZE as u64
+}
+
+/// The memory of a server that has stored deliveries, several at once.
+async fn memory_in_use(server: &Server) -> u64 {
+    let one = |_| {
+        let address = server.address;
+        async move { deliver(address, &delivery()).await }
+    };
+    (0..100).map(one).collect::<JoinSet<_>>().join_all().await;
+    server.memory()
+}
+
 /// A control: the measurement can fail.
-pub(crate) fn planted_axum_serve_keeps_every_connection() {
+pub(crate) fn planted_axum_serve_keeps_every_connection_without_a_head() {
     let server = Server::start(Role::Axum);
     let runtime = Runtime::new().expect("there are threads");
-    let size = 30;
+    let (size, longer) = (30, Role::DEADLINE + Duration::from_secs(1));
     let open = runtime.block_on(async {
-        let ends = gather(server.address, size, CLOSED_WITHIN).join_all().await;
+        let without_a_head = &[Kind::Silent, Kind::HalfHead];
+        let ends = gather(server.address, without_a_head, size, longer).join_all().await;
         deliver(server.address, &delivery()).await;
         ends.iter().filter(|end| end.is_none()).count()
     });
-    println!("planted: axum::serve keeps {open} of {size} open for {} s", CLOSED_WITHIN.as_secs());
+    println!("planted: axum::serve keeps {open} of {size} open for {} s", longer.as_secs());
     assert_eq!(open, size);
 }
 
 /// All connect within about a second.
-fn gather(address: SocketAddr, size: usize, patience: Duration) -> JoinSet<Option<Duration>> {
+fn gather(
+    address: SocketAddr,
+    kinds: &'static [Kind],
+    size: usize,
+    patience: Duration,
+) -> JoinSet<Option<Duration>> {
     let start = tokio::time::Instant::now();
     let delivery: &'static [u8] = delivery().leak();
     let one = |index: usize| async move {
         sleep_until(start + Duration::from_millis(index as u64 * 1000 / SIZE as u64)).await;
-        stay(Kind::ALL[index % 3], address, delivery, patience).await
+        stay(kinds[index % kinds.len()], address, delivery, patience).await
     };
     (0..size).map(one).collect()
 }

@@ -29,18 +29,22 @@ fn main() {
         floods::shares();
         return;
     }
+    if is_asked_for("crowd") {
+        crowd::good_deliveries_go_on_and_the_crowd_is_closed();
+        return;
+    }
     floods::uploads_that_were_let_in_end_well();
     if is_asked_for("floods") {
         return;
     }
     descriptors::deliveries_go_on_after_the_descriptors_were_used_up();
     crowd::silent_connections_cost_little_memory();
-    crowd::planted_axum_serve_keeps_every_connection();
+    crowd::planted_axum_serve_keeps_every_connection_without_a_head();
     crowd::good_deliveries_go_on_and_the_crowd_is_closed();
     throughput::is_close_to_axum_serve();
 }
 
-/// Whether this word is among the arguments: `--long`, `floods` or `shares`.
+/// Whether this word is among the arguments: `--long`, `crowd`, `floods` or `shares`.
 fn is_asked_for(word: &str) -> bool {
     std::env::args().any(|argument| argument == word)
 }

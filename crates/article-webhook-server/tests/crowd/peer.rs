@@ -40,8 +40,8 @@ pub(crate) async fn stay(
     delivery: &[u8],
     patience: Duration,
 ) -> Option<Duration> {
-    let mut stream = TcpStream::connect(address).await.expect("the server listens");
     let start = Instant::now();
+    let mut stream = TcpStream::connect(address).await.expect("the server listens");
     let (mut reads, mut writes) = stream.split();
     let mut sent = kind.bytes_to_send_at_once(delivery);
     writes.write_all(&delivery[..sent]).await.ok()?;

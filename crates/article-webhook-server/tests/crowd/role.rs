@@ -2,7 +2,7 @@
 
 use std::{env, future::pending, process, thread, time::Duration};
 
-use article_webhook_axum::{Reply, article_webhook::Delivery, fixture, receive};
+use article_webhook_axum::{AuthToken, Delivery, Receiver, Reply, fixture, receive};
 use article_webhook_server::Server;
 use axum::{Router, routing::any};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -15,6 +15,9 @@ pub(crate) enum Role {
     /// This server with few connections, and with send buffers as they are on a network: those of the loopback are
     /// so large that no peer could leave a response unread.
     Small,
+    /// This server with deadlines for a crowd: long enough that all of it is there before the first deadline, on a
+    /// busy machine too.
+    Crowded,
     /// This server with almost no file descriptors.
     Starved,
     /// `axum::serve`.
@@ -25,15 +28,30 @@ impl Role {
     /// How many files a starved process may open: a runtime and a listener need about ten.
     pub(crate) const DESCRIPTORS: u64 = 40;
 
-    const ALL: [Self; 4] = [Self::Ours, Self::Small, Self::Starved, Self::Axum];
+    /// The deadlines of a crowd, for its heads and for its bodies.
+    pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
+
+    const ALL: [Self; 5] = [Self::Ours, Self::Small, Self::Crowded, Self::Starved, Self::Axum];
 
     pub(crate) fn arg(self) -> &'static str {
         match self {
             Self::Ours => "--serve=ours",
             Self::Small => "--serve=small",
+            Self::Crowded => "--serve=crowded",
             Self::Starved => "--serve=starved",
             Self::Axum => "--serve=axum",
         }
+    }
+
+    fn receiver(self) -> Receiver {
+        let token = AuthToken::new(fixture::TOKEN).expect("it is a token");
+        let receiver = Receiver::builder(token);
+        match self {
+            Self::Crowded => receiver.body_deadline(Self::DEADLINE),
+            _ => receiver,
+        }
+        .build()
+        .expect("the settings are valid")
     }
 
     pub(crate) fn max_connections(self) -> usize {
@@ -58,7 +76,7 @@ impl Role {
             process::exit(0);
         });
         let sink = async |_: Delivery| Reply::Stored;
-        let app = Router::new().route("/", any(receive(fixture::receiver(), sink)));
+        let app = Router::new().route("/", any(receive(self.receiver(), sink)));
         let runtime = tokio::runtime::Runtime::new().expect("there are threads");
         let served = runtime.block_on(async {
             if let Self::Axum = self {
@@ -72,10 +90,9 @@ impl Role {
                     let socket = TcpSocket::new_v4()?;
                     socket.set_send_buffer_size(16 << 10)?;
                     socket.bind(([127, 0, 0, 1], 0).into())?;
-                    // A busy machine must not make an upload late.
-                    let server = server.body_deadline(Duration::from_secs(30));
                     server.build(socket.listen(500)?)?
                 }
+                Self::Crowded => server.head_deadline(Self::DEADLINE).bind("127.0.0.1:0").await?,
                 _ => server.bind("127.0.0.1:0").await?,
             };
             println!("{}", server.local_addr()?.port());

@@ -19,14 +19,13 @@ use tokio::{
 };
 use tower_service::Service;
 
-/// The deadlines of these tests: long enough for a busy machine, short enough to wait for.
+/// The deadline of these tests: long enough for a busy machine, short enough to wait for.
 pub(crate) const HEAD: Duration = Duration::from_millis(400);
-pub(crate) const BODY: Duration = Duration::from_millis(800);
 /// How long a test waits for something that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn server() -> ServerBuilder {
-    Server::builder().head_deadline(HEAD).body_deadline(BODY).shutdown_grace(PATIENCE)
+    Server::builder().head_deadline(HEAD).shutdown_grace(PATIENCE)
 }
 
 pub(crate) struct Running {

@@ -31,7 +31,7 @@ fn quick() -> String {
 #[tokio::test]
 async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
     let (app, release, mut begins) = working();
-    let server = server().head_deadline(PATIENCE * 4).body_deadline(PATIENCE * 4);
+    let server = server().head_deadline(PATIENCE * 4);
     let running = Running::start(server.max_connections(4), app);
     let mut silent = running.connect().await;
     let mut half = running.connect().await;

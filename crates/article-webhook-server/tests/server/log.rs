@@ -31,7 +31,7 @@ async fn a_full_server_says_once_what_its_connections_wait_for() {
         .finish();
     let _guard = tracing::subscriber::set_default(subscriber);
 
-    let server = server().body_deadline(PATIENCE * 4).head_deadline(PATIENCE * 4);
+    let server = server().head_deadline(PATIENCE * 4);
     let running = Running::start(server.max_connections(5), counting());
     let mut peers = Vec::new();
     for bytes in [post(10) + "abc", "GET / HT".to_owned(), String::new(), String::new()] {

@@ -9,6 +9,5 @@ mod heads;
 mod hosts;
 #[cfg(feature = "tracing")]
 mod log;
-mod mount;
 mod shutdown;
 mod write_stall;

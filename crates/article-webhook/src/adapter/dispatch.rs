@@ -40,7 +40,12 @@ where
     let job_id = delivery.job_id().clone();
     let task = spawn(Box::pin(async move { sink.accept(delivery).await }));
     match before(|| sleep(receiver.sink_deadline()), task).await {
-        Some(Ok(reply)) => reply.into(),
+        Some(Ok(reply)) => {
+            if matches!(reply, Reply::Retry | Reply::Unavailable) {
+                log::sink_asks_for_a_retry(reply, &job_id);
+            }
+            reply.into()
+        }
         Some(Err(_)) => {
             log::sink_failed("the sink panicked", &job_id);
             Answer::internal_error()

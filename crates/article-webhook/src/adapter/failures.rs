@@ -1,12 +1,13 @@
-use std::fmt;
+use std::{error::Error, fmt};
 
 use crate::{
     answer::{Answer, Reply},
+    causes::Causes,
     log,
 };
 
-/// The answer for a handler that failed: 503, so that the service retries. Logs the error and does not
-/// send it.
+/// The answer for a handler that failed: 503, so that the service retries. Logs the error, unless
+/// [`hide_causes`](crate::hide_causes) was called, and does not send it.
 ///
 /// ```
 /// use article_webhook::adapter;
@@ -18,6 +19,29 @@ use crate::{
 pub fn retry_answer(error: &dyn fmt::Display) -> Answer {
     log::retry(error);
     Reply::Retry.into()
+}
+
+impl Reply {
+    /// [`Reply::Retry`] for a sink that failed. Logs the error with its causes, unless [`hide_causes`] was called.
+    ///
+    /// ```
+    /// use article_webhook::{Delivery, Reply};
+    ///
+    /// async fn store(delivery: Delivery) -> Reply {
+    ///     match std::fs::write("/no/such/folder/article.json", delivery.body()) {
+    ///         Ok(()) => Reply::Stored,
+    ///         Err(error) => Reply::retry_because(&error),
+    ///     }
+    /// }
+    /// # assert_eq!(Reply::retry_because(&std::fmt::Error), Reply::Retry);
+    /// ```
+    ///
+    /// [`hide_causes`]: crate::hide_causes
+    #[must_use]
+    pub fn retry_because(error: &(dyn Error + '_)) -> Self {
+        log::retry(&Causes::of(error));
+        Self::Retry
+    }
 }
 
 /// The answer for an application that mounted an adapter without a part that it needs: 500. Logs

@@ -1,5 +1,5 @@
 use super::{Answer, DrainBudget, Rejection, UnreadBody};
-use crate::article::JobId;
+use crate::{article::JobId, auth::TokenShape, causes::debug_as_text};
 
 /// A refused delivery: the cause, and the job if it is known.
 ///
@@ -19,13 +19,17 @@ use crate::article::JobId;
 /// assert_eq!(stranger.job_id(), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rejection}")]
 pub struct Refused {
     rejection: Rejection,
     job_id: Option<JobId>,
     unread_body: UnreadBody,
+    /// What was presented in place of an accepted token, for the log.
+    pub(crate) presented: Option<TokenShape>,
 }
+
+debug_as_text!(Refused);
 
 impl Refused {
     pub(crate) fn new(
@@ -33,7 +37,18 @@ impl Refused {
         job_id: Option<JobId>,
         unread_body: UnreadBody,
     ) -> Self {
-        Self { rejection, job_id, unread_body }
+        Self { rejection, job_id, unread_body, presented: None }
+    }
+
+    pub(crate) fn presenting(self, presented: Option<TokenShape>) -> Self {
+        Self { presented, ..self }
+    }
+
+    /// Whether the sender may still be writing the body when the connection closes, so that it sees no answer.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn interrupts_the_sender(&self) -> bool {
+        let is_writing = !matches!(self.rejection, Rejection::Incomplete | Rejection::Timeout);
+        is_writing && matches!(self.unread_body, UnreadBody::Drain | UnreadBody::Close)
     }
 
     /// The cause.
@@ -55,7 +70,7 @@ impl Refused {
         let answer = Answer::from(&self.rejection);
         match self.unread_body {
             UnreadBody::None => answer,
-            UnreadBody::Drain | UnreadBody::Close => answer.closing(),
+            UnreadBody::Drain | UnreadBody::Close | UnreadBody::Unsent => answer.closing(),
         }
     }
 

@@ -1,4 +1,4 @@
-use crate::article::DecodeError;
+use crate::{article::DecodeError, causes::debug_as_text};
 
 /// The cause of a refusal: one variant per cause.
 ///
@@ -12,7 +12,7 @@ use crate::article::DecodeError;
 /// assert_eq!(Rejection::AuthorizationMissing.code(), "unauthorized");
 /// assert_eq!(Rejection::AuthorizationMissing.to_string(), "the Authorization header is missing");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // later versions may distinguish more causes
 pub enum Rejection {
     /// 405: the request's method is not POST.
@@ -77,11 +77,8 @@ pub enum Rejection {
     /// a deadline of the server.
     #[error("the body did not arrive in time")]
     Timeout,
-    /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget), or the
-    /// memory that the server has for them.
-    #[error(
-        "unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget, or that of the server"
-    )]
+    /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget).
+    #[error("unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget")]
     Overloaded,
     /// 400: the body is not one well-formed JSON object.
     #[error("the body is malformed JSON at line {line} column {column}")]
@@ -108,6 +105,8 @@ pub enum Rejection {
     #[error("the body is no article result: {0}")]
     Undecodable(DecodeError),
 }
+
+debug_as_text!(Rejection);
 
 /// The headers that the service adds to a delivery (service document, section 6.1).
 ///

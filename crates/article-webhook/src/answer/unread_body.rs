@@ -14,6 +14,8 @@ pub(crate) enum UnreadBody {
     Drain,
     /// Close the connection at once.
     Close,
+    /// Close the connection at once. The sender waits for permission before it sends the body.
+    Unsent,
 }
 
 impl UnreadBody {

@@ -1,6 +1,9 @@
 use std::fmt;
 
-use crate::json::{Kind, Malformed};
+use crate::{
+    causes::debug_as_text,
+    json::{Kind, Malformed},
+};
 
 /// The body is not an article result. Names the field and the kinds of values, never a value.
 ///
@@ -15,8 +18,10 @@ use crate::json::{Kind, Malformed};
 /// assert_eq!(error.to_string(), "job_id: expected a job id, found a number");
 /// assert_eq!(error.path(), "job_id");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct DecodeError(Cause);
+
+debug_as_text!(DecodeError);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {

@@ -2,7 +2,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-use crate::json::FromJson;
+use crate::{causes::debug_as_text, json::FromJson};
 
 /// The maximum length of a job id in bytes.
 const LONGEST: usize = 255;
@@ -84,12 +84,14 @@ impl Serialize for JobId {
 /// );
 /// assert!("one-word".parse::<JobId>().is_ok());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a job id: expected 1 to 255 bytes without white space or control characters, not `.` or `..`"
 )]
 #[non_exhaustive] // only parsing makes one
 pub struct InvalidJobId;
+
+debug_as_text!(InvalidJobId);
 
 #[cfg(test)]
 mod tests {

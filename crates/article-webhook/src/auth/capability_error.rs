@@ -1,3 +1,5 @@
+use crate::causes::debug_as_text;
+
 /// A capability cannot be minted.
 ///
 /// ```
@@ -6,7 +8,7 @@
 /// let error = CapabilityKey::new(b"short").unwrap_err();
 /// assert_eq!(error.to_string(), "a capability key needs at least 32 random bytes");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // a capability may carry further claims
 pub enum CapabilityError {
     /// The key has fewer than 32 bytes.
@@ -19,3 +21,5 @@ pub enum CapabilityError {
     #[error("the expiry lies before 1970")]
     Expiry,
 }
+
+debug_as_text!(CapabilityError);

@@ -3,20 +3,13 @@ use std::{env, fmt, fs, path::Path};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::TokenError;
-
-/// The longest token, in bytes. Every token is padded to this length, so that a comparison reads the same amount
-/// of memory for a secret of any length.
-const CAPACITY: usize = 4096;
+use super::{
+    TokenError,
+    token_shape::{CAPACITY, TokenShape},
+};
 
 /// Below this many bytes after the scheme word, a token can be guessed.
 const SHORT: usize = 16;
-
-/// Scheme words that are recognised when they are doubled or have no secret after them.
-const SCHEMES: [&str; 6] = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
-
-/// What template engines and forms leave in place of a token that was not filled in.
-const PLACEHOLDERS: [&str; 4] = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
 
 /// The secret that authenticates the service: a publish target's `auth_token`.
 ///
@@ -41,6 +34,8 @@ const PLACEHOLDERS: [&str; 4] = ["<AUTH_TOKEN>", "undefined", "null", "changeme"
 pub struct AuthToken {
     padded: Zeroizing<Box<[u8]>>,
     length: usize,
+    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only the log shows it"))]
+    shape: TokenShape,
 }
 
 impl AuthToken {
@@ -49,14 +44,21 @@ impl AuthToken {
     /// # Errors
     ///
     /// A [`TokenError`] for every invalid value: empty, only white space, a scheme word and nothing else, a
-    /// doubled scheme word, white space at either end, control or non-ASCII characters, a placeholder, or more
-    /// than 4,096 bytes.
+    /// doubled scheme word, white space at either end, control or non-ASCII characters, quotation marks around the
+    /// whole, `Authorization:` in front, a placeholder, or more than 4,096 bytes.
+    ///
+    /// A token without a scheme word, or with a secret in quotation marks, is unusual but may be right. With the
+    /// feature `tracing` the receiver warns about it.
     pub fn new(token: &str) -> Result<Self, TokenError> {
-        check(token)?;
-        // Allocated at its final size: growing would leave copies of the secret behind.
+        let shape = TokenShape::of(token);
+        if let Some(error) = shape.error() {
+            return Err(error);
+        }
+        // Allocated at its final size: growing would leave copies of the secret behind. Padded, so that a comparison
+        // reads the same amount of memory for a secret of any length.
         let mut padded = Zeroizing::new(vec![0; CAPACITY].into_boxed_slice());
         padded[..token.len()].copy_from_slice(token.as_bytes());
-        Ok(Self { padded, length: token.len() })
+        Ok(Self { padded, length: token.len(), shape })
     }
 
     /// Reads the token from the environment variable `name`.
@@ -99,6 +101,12 @@ impl AuthToken {
         self.length - scheme.map_or(0, |space| space + 1) < SHORT
     }
 
+    /// What the log may say of it.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn shape(&self) -> TokenShape {
+        self.shape
+    }
+
     /// Compares in a time that depends on the length of `presented` alone, so that a sender cannot guess
     /// the token byte by byte. The padding makes both slices equally long, whatever the token's length; the
     /// lengths are compared separately.
@@ -114,43 +122,6 @@ impl fmt::Debug for AuthToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AuthToken(redacted)")
     }
-}
-
-fn check(token: &str) -> Result<(), TokenError> {
-    let words = || token.split_whitespace();
-    let known = |word: &str| SCHEMES.into_iter().find(|scheme| scheme.eq_ignore_ascii_case(word));
-    if token.is_empty() {
-        return Err(TokenError::Empty);
-    }
-    let Some(first) = words().next() else {
-        return Err(TokenError::OnlyWhiteSpace);
-    };
-    if let Some(scheme) = known(first) {
-        match words().nth(1) {
-            None => return Err(TokenError::SchemeOnly { scheme }),
-            Some(second) if known(second) == Some(scheme) => {
-                return Err(TokenError::DoubledScheme { scheme });
-            }
-            Some(_) => {}
-        }
-    }
-    if token.trim() != token {
-        return Err(TokenError::SurroundingWhiteSpace);
-    }
-    if !token.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Err(TokenError::ForbiddenCharacter);
-    }
-    let credentials =
-        token.split_once(' ').map_or(token, |(_, credentials)| credentials.trim_start());
-    if let Some(placeholder) =
-        PLACEHOLDERS.into_iter().find(|placeholder| placeholder.eq_ignore_ascii_case(credentials))
-    {
-        return Err(TokenError::Placeholder { placeholder });
-    }
-    if token.len() > CAPACITY {
-        return Err(TokenError::TooLong);
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -234,6 +205,18 @@ mod tests {
             (
                 "Bearer \u{e9}",
                 "the token holds a control or a non-ASCII character, which no header can carry safely",
+            ),
+            (
+                "\"Bearer x\"",
+                "the token has quotation marks around it, which would be part of the header: remove them",
+            ),
+            (
+                "'x'",
+                "the token has quotation marks around it, which would be part of the header: remove them",
+            ),
+            (
+                "AUTHORIZATION: Bearer x",
+                "the token begins with `Authorization:`: give the value of the header alone, as in `Bearer <token>`",
             ),
             (
                 "Bearer <auth_token>",

@@ -1,5 +1,7 @@
 use std::io;
 
+use crate::causes::debug_as_text;
+
 /// The token is invalid or cannot be read. No variant contains any part of the token.
 ///
 /// ```
@@ -8,7 +10,7 @@ use std::io;
 /// assert!(matches!(AuthToken::new(""), Err(TokenError::Empty)));
 /// assert!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").is_ok());
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive] // more values may turn out to be invalid
 pub enum TokenError {
     /// The token is the empty string.
@@ -35,6 +37,17 @@ pub enum TokenError {
     /// A control or a non-ASCII character.
     #[error("the token holds a control or a non-ASCII character, which no header can carry safely")]
     ForbiddenCharacter,
+    /// Quotation marks around the whole token. The `auth_token` has the form of a header (service document, section
+    /// 2.2), and no scheme word begins with one.
+    #[error(
+        "the token has quotation marks around it, which would be part of the header: remove them"
+    )]
+    Quoted,
+    /// The name of the header in front of its value.
+    #[error(
+        "the token begins with `Authorization:`: give the value of the header alone, as in `Bearer <token>`"
+    )]
+    HeaderName,
     /// The token was never filled in.
     #[error("the token is the placeholder `{placeholder}`: give the publish target's auth_token")]
     Placeholder {
@@ -67,3 +80,5 @@ pub enum TokenError {
         source: io::Error,
     },
 }
+
+debug_as_text!(TokenError);

@@ -1,3 +1,5 @@
+use crate::causes::debug_as_text;
+
 /// A setting of a [`ReceiverBuilder`](crate::ReceiverBuilder) is wrong.
 ///
 /// ```
@@ -8,7 +10,7 @@
 /// assert_eq!(error.to_string(), "a body limit of 0 bytes refuses every delivery: the default is 8388608");
 /// # Ok::<(), article_webhook::TokenError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // later versions may refuse more settings
 pub enum BuildError {
     /// The name is not a valid header name.
@@ -49,3 +51,5 @@ pub enum BuildError {
     #[error("a sink deadline of 0 seconds refuses every delivery: the default is 5")]
     ZeroSinkDeadline,
 }
+
+debug_as_text!(BuildError);

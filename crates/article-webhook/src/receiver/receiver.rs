@@ -17,7 +17,7 @@ use super::{
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{Event, JobId},
-    auth::{Target, Targets},
+    auth::{Target, Targets, TokenShape},
     log,
 };
 
@@ -61,7 +61,7 @@ impl Receiver {
     }
 
     pub(crate) fn from_parts(targets: Targets, settings: Settings) -> Self {
-        targets.0.iter().for_each(log::short_token);
+        targets.0.iter().for_each(log::doubtful_token);
         Self(Arc::new(Shared {
             targets: RwLock::new(targets.0.into()),
             body_budget: BodyBudget::new(settings.body_budget),
@@ -106,7 +106,7 @@ impl Receiver {
     /// the old and the new one for at least 15 minutes.
     pub fn replace_targets(&self, targets: impl Into<Targets>) {
         let targets = targets.into().0;
-        targets.iter().for_each(log::short_token);
+        targets.iter().for_each(log::doubtful_token);
         // A poisoned lock still holds complete targets: the value is replaced in one step.
         *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets.into();
     }
@@ -130,7 +130,7 @@ impl Receiver {
     }
 
     pub(crate) fn log_refusal(&self, refused: &Refused, now: SystemTime) {
-        self.0.refusals.log(refused, now);
+        self.0.refusals.log(refused, now, &self.targets());
     }
 
     /// The checks of every request, in the order of [`guide::flow`](crate::guide::flow#order-of-the-checks):
@@ -143,12 +143,15 @@ impl Receiver {
         let settings = &self.0.settings;
         let declared = declared_length(headers);
         let unread_body = || match headers.values("expect").next() {
-            // `Expect: 100-continue`: the sender waits for permission before it sends the body.
-            Some(_) => UnreadBody::Close,
+            Some(_) => UnreadBody::Unsent, // `Expect: 100-continue`
             None => UnreadBody::by_length(declared, settings.body_limit.0),
         };
-        let sender =
-            authenticate(self).map_err(|rejection| Refused::new(rejection, None, unread_body()))?;
+        let sender = authenticate(self).map_err(|rejection| {
+            let wrong = matches!(rejection, Rejection::AuthorizationWrong);
+            let presented = wrong.then(|| headers.values("authorization").next()).flatten();
+            Refused::new(rejection, None, unread_body())
+                .presenting(presented.map(TokenShape::of_presented))
+        })?;
         let job_id = self.job_id(headers);
         let known_job_id = job_id.as_ref().ok().cloned().flatten();
         let (event, declared) = self
@@ -170,8 +173,7 @@ impl Receiver {
         let presented = single(headers, "authorization")
             .map_err(|Repeated| Rejection::AuthorizationRepeated)?
             .ok_or(Rejection::AuthorizationMissing)?;
-        // The lock is held while the `Arc` is cloned, not while tokens are compared.
-        let targets = Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner));
+        let targets = self.targets();
         let mut found = u64::MAX;
         for (index, target) in (0..).zip(targets.iter()) {
             found.conditional_assign(&index, target.token.matches(presented));
@@ -179,6 +181,11 @@ impl Receiver {
         let target = usize::try_from(found).ok().and_then(|index| targets.get(index));
         let target = target.ok_or(Rejection::AuthorizationWrong)?;
         Ok(Sender { target: Arc::clone(&target.label), intent: None })
+    }
+
+    /// The lock is held while the `Arc` is cloned, not while tokens are compared.
+    fn targets(&self) -> Arc<[Target]> {
+        Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn check_headers(
@@ -227,7 +234,7 @@ pub(super) fn require_post(method: &str) -> Result<(), Rejection> {
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let targets = self.0.targets.read().unwrap_or_else(PoisonError::into_inner);
+        let targets = self.targets();
         let labels: Vec<_> = targets.iter().map(|target| &target.label).collect();
         f.debug_struct("Receiver")
             .field("targets", &labels)

@@ -1,0 +1,47 @@
+use std::future::pending;
+
+use tokio::signal::ctrl_c;
+
+/// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers and containers send.
+///
+/// Give one to the server and one to the worker, so that both stop at the same time: a service manager usually waits for 30
+/// seconds, and each of them may need 25. Once this was polled, neither signal ends the program by itself any more.
+///
+/// ```
+/// use article_inbox::{Failed, Inbox, Job, stop_signal};
+///
+/// async fn publish(_: Job) -> Result<(), Failed> {
+///     Ok(())
+/// }
+///
+/// # #[allow(unused)]
+/// async fn serve(server: impl Future<Output = std::io::Result<()>>) -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     // In a task of its own: if it ends with an error, articles are still stored.
+///     let worker = tokio::spawn(inbox.worker(publish).run(stop_signal()));
+///     server.await?; // until another stop_signal()
+///     worker.await??;
+///     Ok(inbox.close().await?)
+/// }
+/// ```
+pub async fn stop_signal() {
+    // A signal that cannot be listened to ends the program as it does by default.
+    let interrupt = async {
+        if ctrl_c().await.is_err() {
+            pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                () = interrupt => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    interrupt.await;
+}

@@ -1,0 +1,32 @@
+use crate::http::{Observed, Response};
+
+/// Why every other case would fail as the first delivery did, and what to do; `None` if the others may tell more.
+pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
+    Some(match first {
+        Observed::Unreachable => "nothing accepts connections any more: did the receiver end?",
+        Observed::TlsAlert => TLS,
+        Observed::Response(Response { status: 400, body, .. }) if mentions_https(body) => TLS,
+        Observed::Closed | Observed::InvalidResponse(_) => {
+            "no HTTP server answers there: is the port right, and is it without TLS?"
+        }
+        Observed::Response(Response { status, .. }) => match *status {
+            401 | 403 => {
+                "the receiver does not accept the token: give the whole Authorization header that it expects, \
+                 scheme word included, and look into its log"
+            }
+            404 | 410 => "no receiver is at this path: compare the path of the URL with the route",
+            300..=399 => {
+                "the URL is redirected, and the service does not follow: give the final URL"
+            }
+            _ => return None,
+        },
+        Observed::TimedOut | Observed::NotTried => return None,
+    })
+}
+
+const TLS: &str = "the port is served with TLS, which this check does not speak: give the receiver's own port behind it";
+
+/// What nginx and others answer to HTTP on a port of TLS.
+fn mentions_https(body: &[u8]) -> bool {
+    body.windows(5).any(|word| word == b"HTTPS")
+}

@@ -1,0 +1,138 @@
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use super::TARGET;
+use crate::{
+    answer::{Refused, Rejection},
+    article::JobId,
+    auth::Target,
+};
+
+/// Logs refusals. Anyone can cause refusals without a token, so these get at most one line a
+/// second.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    last: AtomicU64,
+    unlogged: AtomicU64,
+}
+
+impl Refusals {
+    pub(crate) fn log(&self, refused: &Refused, now: SystemTime, targets: &[Target]) {
+        let rejection = refused.rejection();
+        let hint = refused.interrupts_the_sender().then_some(INTERRUPTED);
+        if rejection.is_authentic() {
+            let job_id = refused.job_id().map(JobId::as_str);
+            tracing::warn!(target: TARGET, code = rejection.code(), job_id, hint, "delivery refused: {rejection}");
+            return;
+        }
+        let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        if self.last.swap(now, Ordering::Relaxed) == now {
+            self.unlogged.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
+        let unlogged = (unlogged > 0).then_some(unlogged);
+        let presented = refused.presented.map(|shape| shape.to_string());
+        let expected =
+            matches!(rejection, Rejection::AuthorizationMissing | Rejection::AuthorizationWrong);
+        let expected = expected.then(|| shapes(targets));
+        tracing::warn!(target: TARGET, code = rejection.code(), presented, expected, hint, unlogged, "request refused: {rejection}");
+    }
+}
+
+/// What a refusal says whose sender was still writing.
+const INTERRUPTED: &str =
+    "the rest of the body was not read: a proxy that is still sending it may answer 502 instead";
+
+/// The shapes of the accepted tokens. They were found when the tokens were built, so that a refusal takes no time
+/// that depends on a secret.
+fn shapes(targets: &[Target]) -> String {
+    let mut shapes = Vec::new();
+    for shape in targets.iter().map(|target| target.token.shape().to_string()) {
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    }
+    shapes.join(" or ")
+}
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        AuthToken, Receiver, Targets,
+        fixture::{self, Defect, DeliveryRequest},
+        log::tests::logged,
+    };
+
+    #[test]
+    fn strangers_write_one_line_a_second() {
+        let log = logged(|| {
+            let receiver = fixture::receiver();
+            let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+            for tick in 1_000..4_000 {
+                let refused = receiver.open(forged.headers()).unwrap_err().drained();
+                receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_millis(tick));
+            }
+        });
+        let line = " WARN article_webhook: request refused: the Authorization header is not an \
+                    accepted token code=\"unauthorized\" presented=\"`Bearer` and a secret\" \
+                    expected=\"`Bearer` and a secret\"";
+        let more = [line, " unlogged=999"].concat();
+        assert_eq!(log.lines().collect::<Vec<_>>(), [line, &more, &more]);
+    }
+
+    #[test]
+    fn a_refusal_shows_the_shape_of_what_was_presented_and_of_what_is_expected() {
+        let token = |token| AuthToken::new(token).unwrap();
+        let targets = || {
+            Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38"))
+                .and("shop", token("Bearer a84be02f71c6-9d35"))
+                .and("news", token("a84be02f71c6-9d35"))
+        };
+        let line = |headers: &[(&str, &str)]| {
+            logged(|| {
+                let receiver = Receiver::new(targets());
+                let refused = receiver.open(headers).unwrap_err().drained();
+                receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_secs(1));
+            })
+        };
+        let expected = "expected=\"`Bearer` and a secret or one word and no scheme word\"";
+        for (presented, shape) in [
+            ("5f2b9c0e7a1d4e38", "one word and no scheme word"),
+            ("'Bearer 5f2b9c0e7a1d4e38'", "a value in quotation marks"),
+            ("Bearer 5f2b9c0e7a1d4e39", "`Bearer` and a secret"),
+        ] {
+            let log = line(&[("Authorization", presented)]);
+            assert!(log.contains(&format!("presented=\"{shape}\" {expected}")), "{log}");
+            assert!(!log.contains("5f2b") && !log.contains("a84b"), "{log}");
+        }
+        let missing = line(&[]);
+        assert!(missing.contains("the Authorization header is missing"), "{missing}");
+        assert!(missing.contains(expected) && !missing.contains("presented="), "{missing}");
+    }
+
+    #[test]
+    fn a_refusal_to_a_sender_that_is_still_writing_names_the_502_of_a_proxy() {
+        let log = |headers: &[(&str, &str)]| {
+            logged(|| {
+                let receiver = fixture::receiver();
+                let refused = receiver.open(headers).unwrap_err();
+                receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_secs(1));
+            })
+        };
+        let is_hinted = |log: &str| log.contains("may answer 502");
+        let large = ("Content-Length", "9000000");
+        let authentic = [("Authorization", fixture::TOKEN), ("Content-Type", "application/json")];
+        let too_large = log(&[authentic[0], authentic[1], large]);
+        assert!(is_hinted(&too_large) && too_large.contains("payload_too_large"), "{too_large}");
+        let stranger = log(&[large]);
+        assert!(is_hinted(&stranger) && stranger.contains("unauthorized"), "{stranger}");
+        let waits = log(&[large, ("Expect", "100-continue")]);
+        assert!(!is_hinted(&waits) && waits.contains("unauthorized"), "{waits}");
+    }
+}
