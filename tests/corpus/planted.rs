@@ -111,7 +111,7 @@ fn verdict_sees_a_single_pass_that_overlooks_the_header() {
     };
     let body = str::from_utf8(MINIMAL).expect("the fixture is text");
     let input = post(fixture::TOKEN, NAMED, body);
-    sees(verdict::hold, &input, &core, &faulty, "JobIdMismatch");
+    sees(verdict::hold, &input, &core, &faulty, "the job ids of header and body differ");
 }
 
 #[test]

@@ -23,9 +23,9 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
     let delivery = open().read(post.body().clone()).expect("it is a delivery");
     // A list is no LinkedIn post's text, and a new field no drift of the documented ones.
     let result: ArticleResult = delivery.decode().expect("it is an article");
-    let wrong = post.clone().field("featured_image", json!([canaries.content]));
-    let undecodable = ArticleResult::from_json(wrong.body()).expect_err("an image is an object");
-    let refused = open().article(wrong.body()).expect_err("an image is an object");
+    let wrong = post.clone().field("article", json!([canaries.content]));
+    let undecodable = ArticleResult::from_json(wrong.body()).expect_err("an article is an object");
+    let refused = open().article(wrong.body()).expect_err("an article is an object");
 
     let tower = article_webhook_tower::receive(receiver.clone(), crate::site::Site::Stores);
     let capable = article_webhook_tower::receive_capability(

@@ -15,7 +15,6 @@ pub use sample::JOB_ID_PREFIX;
 
 pub(crate) use case::Case;
 pub(crate) use expectation::Expectation;
-pub(crate) use headers::METHOD_NOT_ALLOWED;
 pub(crate) use sample::Sample;
 
 use crate::endpoint::Endpoint;

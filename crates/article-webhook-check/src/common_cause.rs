@@ -1,7 +1,4 @@
-use crate::{
-    cases::METHOD_NOT_ALLOWED,
-    http::{Observed, Response},
-};
+use crate::http::{Observed, Response};
 
 /// Why every other case would fail as the first delivery did, and what to do; `None` if the others may tell more.
 pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
@@ -18,9 +15,6 @@ pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
                  scheme word included, and look into its log"
             }
             404 | 410 => "no receiver is at this path: compare the path of the URL with the route",
-            METHOD_NOT_ALLOWED => {
-                "the route does not accept POST: compare the path and the method with the route"
-            }
             300..=399 => {
                 "the URL is redirected, and the service does not follow: give the final URL"
             }

@@ -7,9 +7,6 @@ use super::{
 };
 use crate::{Verdict, http::Request};
 
-/// The status of a route that exists, but not for this method.
-pub(crate) const METHOD_NOT_ALLOWED: u16 = 405;
-
 const METHOD: &str = "answer 405 with Allow: POST to every other method";
 const TYPE: &str = "answer 415 unless there is exactly one Content-Type, application/json in UTF-8";
 const STRIPPED: &str =
@@ -36,21 +33,16 @@ fn wrong_type(name: &'static str, sent: &'static str, request: fn(&Sample) -> Re
 pub(super) fn quick() -> Vec<Case> {
     vec![
         refused(
-            METHOD_NOT_ALLOWED,
+            405,
             "GET",
             "GET with the token",
             "crawlers and link checkers send GET",
             METHOD,
             |sample| sample.delivery().method("GET").body(""),
         ),
-        refused(
-            METHOD_NOT_ALLOWED,
-            "PUT",
-            "the delivery by PUT",
-            "the service sends POST",
-            METHOD,
-            |sample| sample.delivery().method("PUT"),
-        ),
+        refused(405, "PUT", "the delivery by PUT", "the service sends POST", METHOD, |sample| {
+            sample.delivery().method("PUT")
+        }),
         Case {
             expect: Expectation::NotAccepted,
             ..refused(

@@ -60,9 +60,6 @@ pub enum BodyError {
     /// The server's deadline for the body has passed. Answered with 408.
     #[error("the body did not arrive in time")]
     TimedOut,
-    /// The server has no memory left for bodies. Answered with 503.
-    #[error("the server has no room for the body")]
-    Overloaded,
     /// A layer in front of the receiver limits bodies, and this one is over its limit. Answered with 413.
     #[error("the body is over the limit of a layer in front of the receiver")]
     LimitedByLayer,
@@ -75,9 +72,8 @@ debug_as_text!(BodyError);
 
 impl BodyError {
     /// Finds the cause in a framework's error and its sources. A server reports an [`io::Error`] of the
-    /// kind [`TimedOut`](io::ErrorKind::TimedOut) for a body that is late, and of the kind
-    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory) if it has no memory left for bodies. `is_limit`
-    /// recognises the error with which a layer of the framework limits bodies.
+    /// kind [`TimedOut`](io::ErrorKind::TimedOut) for a body that is late. `is_limit` recognises the error with
+    /// which a layer of the framework limits bodies.
     #[must_use]
     pub fn from_source(
         error: &(dyn Error + 'static),
@@ -88,7 +84,6 @@ impl BodyError {
             .filter_map(|cause| match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
                 _ if is_limit(cause) => Some(Self::LimitedByLayer),
                 Some(io::ErrorKind::TimedOut) => Some(Self::TimedOut),
-                Some(io::ErrorKind::OutOfMemory) => Some(Self::Overloaded),
                 _ => None,
             })
             .next()
@@ -100,7 +95,6 @@ impl BodyError {
         intake.refuse(match self {
             Self::Incomplete => Rejection::Incomplete,
             Self::TimedOut => Rejection::Timeout,
-            Self::Overloaded => Rejection::Overloaded,
             Self::LimitedByLayer => Rejection::LimitedByLayer,
             Self::AlreadyRead => Rejection::AlreadyRead,
         })
@@ -121,19 +115,13 @@ mod tests {
 
     #[test]
     fn the_outermost_known_cause_counts() {
-        use io::ErrorKind::{ConnectionReset, OutOfMemory, TimedOut};
+        use io::ErrorKind::{ConnectionReset, TimedOut};
 
         let wrapped =
             |kind: io::ErrorKind| io::Error::other(io::Error::other(io::Error::from(kind)));
         for (error, found, text) in [
             (wrapped(TimedOut), BodyError::TimedOut, "the body did not arrive in time"),
-            (wrapped(OutOfMemory), BodyError::Overloaded, "the server has no room for the body"),
             (wrapped(ConnectionReset), BodyError::Incomplete, "the body ended early"),
-            (
-                io::Error::new(TimedOut, io::Error::from(OutOfMemory)),
-                BodyError::TimedOut,
-                "the body did not arrive in time",
-            ),
             (
                 io::Error::new(TimedOut, fmt::Error),
                 BodyError::TimedOut,

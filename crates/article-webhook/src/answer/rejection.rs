@@ -77,11 +77,8 @@ pub enum Rejection {
     /// a deadline of the server.
     #[error("the body did not arrive in time")]
     Timeout,
-    /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget), or the
-    /// memory that the server has for them.
-    #[error(
-        "unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget, or that of the server"
-    )]
+    /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget).
+    #[error("unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget")]
     Overloaded,
     /// 400: the body is not one well-formed JSON object.
     #[error("the body is malformed JSON at line {line} column {column}")]
