@@ -1,6 +1,7 @@
 //! All log events. None holds a token, a body or a header value, except for job ids and events, which
-//! are validated. Of a token and of what was presented in its place they show the shape. Without the feature
-//! `tracing` every function here is empty.
+//! are validated. Of a token and of what was presented in its place they show the shape. The error of a handler or a
+//! sink is logged as the application wrote it, so it may hold any of these, until `hide_causes` is called. Without the
+//! feature `tracing` every function here is empty.
 
 use std::fmt::Display;
 
@@ -129,6 +130,7 @@ pub(crate) use enabled::*;
 #[cfg(all(feature = "tracing", feature = "fixture"))]
 mod tests {
     use std::{
+        error::Error,
         future::{pending, ready},
         io::{self, Write},
         panic::resume_unwind,
@@ -225,7 +227,7 @@ mod tests {
             "{panicked}"
         );
         assert_eq!(
-            lines(&|| assert_eq!(adapter::retry_answer(&"the disk is full").status(), 503)),
+            lines(&|| assert_eq!(adapter::retry_answer("the disk is full").status(), 503)),
             " WARN the handler failed and asks for a retry: the disk is full",
         );
         let caused = io::Error::other(TokenError::Unreadable {
@@ -234,6 +236,14 @@ mod tests {
         });
         assert_eq!(
             lines(&|| assert_eq!(Reply::retry_because(&caused), Reply::Retry)),
+            " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
+        );
+        let nested = || -> Box<dyn Error> {
+            let source = io::Error::other("it is a folder");
+            Box::new(TokenError::Unreadable { path: "token".to_owned(), source })
+        };
+        assert_eq!(
+            lines(&|| assert_eq!(adapter::retry_answer(nested()).status(), 503)),
             " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
         );
         let job_id = "job_1".parse().unwrap();
