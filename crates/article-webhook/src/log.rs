@@ -13,6 +13,9 @@ use crate::{
 
 #[cfg(feature = "tracing")]
 mod refusals;
+mod seen_drift;
+
+pub use seen_drift::SeenDrift;
 
 /// The same target for all events, so that one name filters them.
 #[cfg(feature = "tracing")]
@@ -20,11 +23,6 @@ const TARGET: &str = "article_webhook";
 
 #[cfg(feature = "tracing")]
 mod enabled {
-    use std::{
-        collections::BTreeSet,
-        sync::{Mutex, PoisonError},
-    };
-
     pub(crate) use super::refusals::Refusals;
     use super::*;
     use crate::causes::logged_cause;
@@ -33,21 +31,10 @@ mod enabled {
         tracing::debug!(target: TARGET, job_id = job_id.as_str(), target_label = target, "delivery accepted");
     }
 
-    /// How many differences from the service's document are logged, each once.
-    const DIFFERENCES: usize = 64;
-
-    static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-    /// The names of fields come from an authentic sender. `Display` escapes them.
-    pub(crate) fn drift(drift: &[Drift], job_id: &JobId) {
-        if drift.is_empty() {
-            return;
-        }
-        let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
-        for drift in drift {
-            if logged.len() < DIFFERENCES && logged.insert(drift.path.to_string()) {
-                tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, told once: {drift}");
-            }
+    /// The names of fields come from an authentic sender, and are escaped.
+    pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, job_id: &JobId) {
+        for difference in seen.see(drift) {
+            tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, told once: {difference}");
         }
     }
 
@@ -110,7 +97,7 @@ mod disabled {
     }
 
     pub(crate) fn accepted(_: &JobId, _: &str) {}
-    pub(crate) fn drift(_: &[Drift], _: &JobId) {}
+    pub(crate) fn drift(_: &[Drift], _: &SeenDrift, _: &JobId) {}
     pub(crate) fn header_missing(_: ServiceHeader, _: &JobId) {}
     pub(crate) fn unknown_event(_: &Event) {}
     pub(crate) fn sink_failed(_: &str, _: &JobId) {}
@@ -291,6 +278,8 @@ mod tests {
             for value in ["canary-1", "canary-2"] {
                 let post = DeliveryRequest::complete().field("newly\u{1b}added", value.into());
                 receiver.open(post.headers()).unwrap().article(post.body()).unwrap();
+                let delivery = receiver.open(post.headers()).unwrap().read(post.body().clone());
+                delivery.unwrap().decode().unwrap();
             }
         });
         let told: Vec<_> = log.lines().filter(|line| line.contains("changed")).collect();
@@ -298,6 +287,16 @@ mod tests {
                     a string job_id=\"job_7c1e4a52\"";
         assert_eq!(told, [line]);
         assert!(!log.contains("canary"), "{log}");
+    }
+
+    #[test]
+    fn a_sink_that_decodes_a_delivery_is_told_that_the_service_has_changed() {
+        let post = DeliveryRequest::complete().field("tone", "warm".into());
+        for _receiver in 0..2 {
+            let delivery = post.delivery().unwrap();
+            let log = logged(|| drop((delivery.decode(), delivery.decode())));
+            assert_eq!(log.matches("told once: tone: unknown field").count(), 1, "{log}");
+        }
     }
 
     #[test]
