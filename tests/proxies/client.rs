@@ -2,18 +2,23 @@
 
 use std::{
     io::{Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{Shutdown, SocketAddr, TcpStream},
     time::Duration,
 };
 
+use crate::situation::SendingEnds;
+
 /// The status of the answer. `None` if the connection ends without one.
-pub(crate) fn status(proxy: SocketAddr, request: &[u8]) -> Option<u16> {
+pub(crate) fn status(proxy: SocketAddr, request: &[u8], end: SendingEnds) -> Option<u16> {
     let mut stream = TcpStream::connect(proxy).expect("the proxy listens");
     let patience = Some(Duration::from_secs(20));
     stream.set_read_timeout(patience).expect("the socket takes its options");
     stream.set_write_timeout(patience).expect("the socket takes its options");
     // The proxy may answer and close before it has read all.
     _ = stream.write_all(request);
+    if end != SendingEnds::AfterTheAnswer {
+        _ = stream.shutdown(Shutdown::Write);
+    }
     let mut answer = Vec::new();
     // What was read before a reset is an answer too.
     _ = stream.read_to_end(&mut answer);

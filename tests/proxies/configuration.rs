@@ -11,14 +11,17 @@ const PAGE: &str = include_str!("../../crates/article-webhook/src/guide/proxies.
 pub(crate) struct Form {
     pub(crate) name: &'static str,
     /// What of the guide's configuration is replaced by what.
-    pub(crate) change: Option<(&'static str, &'static str)>,
+    changes: &'static [(&'static str, &'static str)],
 }
 
 impl Form {
-    pub(crate) const GUIDE: Self = Self { name: "as in the guide", change: None };
+    pub(crate) const GUIDE: Self = Self::new("as in the guide", &[]);
 
-    pub(crate) const fn new(name: &'static str, from: &'static str, to: &'static str) -> Self {
-        Self { name, change: Some((from, to)) }
+    pub(crate) const fn new(
+        name: &'static str,
+        changes: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { name, changes }
     }
 }
 
@@ -49,7 +52,7 @@ fn site(program: Program, site: Site) -> String {
     let Site { form, address, receiver, .. } = site;
     let (ip, port) = (address.ip(), address.port());
     let mut text = block(program.name());
-    if let Some((from, to)) = form.change {
+    for (from, to) in form.changes {
         text = replaced(&text, from, to);
     }
     text = replaced(&text, "127.0.0.1:3000", &receiver.to_string());

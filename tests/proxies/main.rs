@@ -17,15 +17,17 @@ use situation::{Situation, TABLE};
 
 #[test]
 fn behind_nginx_articles_arrive_and_refusals_are_never_2xx() {
-    let pass = "proxy_pass http://";
+    const PASS: &str = "proxy_pass http://";
     let forms = [
         Form::GUIDE,
-        Form::new("buffered, HTTP/1.1", pass, "proxy_http_version 1.1; proxy_pass http://"),
-        Form::new("unbuffered, HTTP/1.0", pass, "proxy_request_buffering off; proxy_pass http://"),
+        Form::new("buffered, HTTP/1.1", &[(PASS, "proxy_http_version 1.1; proxy_pass http://")]),
+        Form::new(
+            "unbuffered, HTTP/1.0",
+            &[(PASS, "proxy_request_buffering off; proxy_pass http://")],
+        ),
         Form::new(
             "unbuffered, HTTP/1.1",
-            pass,
-            "proxy_http_version 1.1; proxy_request_buffering off; proxy_pass http://",
+            &[(PASS, "proxy_http_version 1.1; proxy_request_buffering off; proxy_pass http://")],
         ),
     ];
     tries(Program::Nginx, &forms, TABLE);
@@ -33,27 +35,27 @@ fn behind_nginx_articles_arrive_and_refusals_are_never_2xx() {
 
 #[test]
 fn behind_haproxy_articles_arrive_and_refusals_are_never_2xx() {
-    let buffered = "mode http\n    option http-buffer-request";
-    tries(Program::Haproxy, &[Form::GUIDE, Form::new("buffered", "mode http", buffered)], TABLE);
+    let buffered = &[("mode http", "mode http\n    option http-buffer-request")];
+    tries(Program::Haproxy, &[Form::GUIDE, Form::new("buffered", buffered)], TABLE);
 }
 
 #[test]
 fn behind_caddy_articles_arrive_and_refusals_are_never_2xx() {
     // Caddy 2.7 has another name for it.
-    let buffered = "127.0.0.1:3000 {\n buffer_requests\n }";
-    tries(Program::Caddy, &[Form::GUIDE, Form::new("buffered", "127.0.0.1:3000", buffered)], TABLE);
+    let buffered = &[("127.0.0.1:3000 {", "127.0.0.1:3000 {\n            buffer_requests")];
+    tries(Program::Caddy, &[Form::GUIDE, Form::new("buffered", buffered)], TABLE);
 }
 
 #[test]
 fn nginx_answers_413_above_1_mib_where_no_limit_is_configured() {
-    let form = Form::new("no limit configured", "client_max_body_size 9m;", "");
-    tries(Program::Nginx, &[form], situation::DEFAULT_LIMIT_OF_NGINX);
+    let forms = [Form::new("default limit", &[("client_max_body_size 9m;", "")])];
+    tries(Program::Nginx, &forms, situation::DEFAULT_LIMIT_OF_NGINX);
 }
 
 #[test]
 fn caddy_answers_200_where_it_has_no_handler() {
-    let form = Form::new("no handler for other paths", "respond 404", "");
-    tries(Program::Caddy, &[form], situation::DEFAULT_ANSWER_OF_CADDY);
+    let forms = [Form::new("no handler for other paths", &[("respond 404", "")])];
+    tries(Program::Caddy, &forms, situation::DEFAULT_ANSWER_OF_CADDY);
 }
 
 /// Each situation, in each form, before each receiver.

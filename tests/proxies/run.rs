@@ -71,7 +71,8 @@ impl Run {
         self.sent += 1;
         let job_id = format!("job_{}", self.sent);
         let body = situation.body(&job_id);
-        let status = client::status(site.address, &situation.request(&job_id, &body));
+        let request = situation.request(&job_id, &body);
+        let status = client::status(site.address, &request, situation.end);
         let is_long = situation.is_long_refusal();
         if is_long {
             let answer = match status {
@@ -94,6 +95,9 @@ impl Run {
             Outcome::Unauthorized => is(401) && taken.is_empty(),
             Outcome::RefusedByEither => {
                 status.is_some_and(|status| status >= 400) && taken.is_empty()
+            }
+            Outcome::NotAcknowledged => {
+                status.is_none_or(|status| status >= 400) && taken.is_empty()
             }
             Outcome::Unheard(expected) => {
                 status == Some(expected)

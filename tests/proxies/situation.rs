@@ -17,6 +17,7 @@ pub(crate) struct Situation {
     tokens: &'static [&'static str],
     content_type: &'static str,
     framing: Framing,
+    pub(crate) end: SendingEnds,
     length: usize,
     pub(crate) outcome: Outcome,
 }
@@ -29,6 +30,15 @@ enum Framing {
     Chunks,
 }
 
+/// When the sender closes its side of the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SendingEnds {
+    AfterTheAnswer,
+    AfterTheRequest,
+    /// A request whose body is incomplete.
+    InTheBody,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The sink has the exact bytes, once.
@@ -39,6 +49,8 @@ pub(crate) enum Outcome {
     Unauthorized,
     /// The proxy or the receiver refuses it, with any status from 400.
     RefusedByEither,
+    /// The same, or there is no answer.
+    NotAcknowledged,
     /// The proxy answers with this status, and the receiver never hears of it.
     Unheard(u16),
 }
@@ -51,6 +63,7 @@ pub(crate) const DELIVERY: Situation = Situation {
     tokens: &[TOKEN],
     content_type: "application/json",
     framing: Framing::Length,
+    end: SendingEnds::AfterTheAnswer,
     length: 300,
     outcome: Outcome::Stored,
 };
@@ -120,6 +133,19 @@ pub(crate) const TABLE: &[Situation] = &[
         ..STRANGER_OF_8_MIB
     },
     ANOTHER_PATH,
+    Situation {
+        name: "half of the body, then the end of the stream",
+        end: SendingEnds::InTheBody,
+        outcome: Outcome::NotAcknowledged,
+        ..DELIVERY
+    },
+    Situation {
+        name: "a wrong token, then the end of the stream",
+        tokens: &[WRONG],
+        end: SendingEnds::AfterTheRequest,
+        outcome: Outcome::NotAcknowledged,
+        ..DELIVERY
+    },
 ];
 
 /// What Caddy does unless a block handles every path.
@@ -189,6 +215,9 @@ impl Situation {
                 }
                 request.extend_from_slice(b"0\r\n\r\n");
             }
+        }
+        if self.end == SendingEnds::InTheBody {
+            request.truncate(request.len() - body.len() / 2);
         }
         request
     }

@@ -2,6 +2,8 @@
 
 mod hint_queue;
 mod probe_cache;
+#[cfg(feature = "signal")]
+mod stop_signal;
 
 mod hint_writer;
 
@@ -32,6 +34,8 @@ use crate::{
 
 pub use health::Health;
 pub use import::Imported;
+#[cfg(feature = "signal")]
+pub use stop_signal::stop_signal;
 
 /// How long a delivery or a health check waits for the store. After that a delivery is answered with 503. If the store
 /// commits it later, the next attempt of the service is a duplicate.

@@ -3,8 +3,6 @@
 
 mod digest;
 mod error;
-#[cfg(feature = "signal")]
-mod stop_signal;
 mod timestamp;
 
 mod clock;
@@ -28,9 +26,9 @@ pub use clock::{Clock, ClockStep};
 pub use digest::Digest;
 pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
 pub use error::Error;
-pub use inbox::{Health, Imported, Inbox};
 #[cfg(feature = "signal")]
-pub use stop_signal::stop_signal;
+pub use inbox::stop_signal;
+pub use inbox::{Health, Imported, Inbox};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{SqliteSettings, SqliteStore};

@@ -215,8 +215,11 @@ mod tests {
             ["https://user:pass-word@service.example", "http://user:pass-word@", "pass-word"]
         {
             let builder = Client::builder(ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap(), base);
-            let shown = format!("{builder:?} {:?}", builder.clone().build().unwrap_err());
+            let error = builder.clone().build().unwrap_err();
+            let shown = format!("{builder:?} {error:?}");
             assert!(!shown.contains("pass-word"), "{shown}");
+            // `main` shows an error that it returns by `Debug`.
+            assert_eq!(format!("{error:?}"), error.to_string());
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::InvalidTarget;
 ///
 /// let error = Simulator::builder().publish_target("receiver.test", "Bearer secret").start().await.unwrap_err();
 /// assert_eq!(error.to_string(), "the target's url is not an http or https URL: give the whole URL, with scheme and host");
+/// assert_eq!(format!("{error:?}"), error.to_string()); // what `main` shows when it returns the error
 /// # });
 /// ```
 #[derive(thiserror::Error)]
@@ -60,6 +61,7 @@ impl From<InvalidTarget> for StartError {
 /// let error = Simulator::builder().start().await?.order("Shoes").await.unwrap_err();
 /// assert_eq!(error.status(), 400);
 /// assert!(error.to_string().contains("POST /v1/config/brand"));
+/// assert_eq!(format!("{error:?}"), error.to_string()); // what `main` shows when it returns the error
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

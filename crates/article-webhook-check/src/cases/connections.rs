@@ -82,7 +82,7 @@ pub(super) fn slow() -> Vec<Case> {
 }
 
 async fn expect_continue(sample: Sample) -> Vec<Observed> {
-    let request = sample.delivery().with("Expectation", "100-continue");
+    let request = sample.delivery().with("Expect", "100-continue");
     let mut connection = match Connection::open(&sample.endpoint).await {
         Ok(connection) => connection,
         Err(observed) => return vec![observed],

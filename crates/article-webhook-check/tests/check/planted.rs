@@ -143,6 +143,17 @@ async fn redirecting_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn refusing_an_expectation_fails() {
+    let fault = async |request: Request, right: Next| {
+        if request.headers().contains_key(header::EXPECT) {
+            return StatusCode::EXPECTATION_FAILED.into_response();
+        }
+        right.run(request).await
+    };
+    assert_eq!(failing(axum_sink().layer(from_fn(fault))).await, ["Expect: 100-continue"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_limit_of_2_megabytes_fails() {
     async fn fault(request: Request, right: Next) -> Response {
         let (head, body) = request.into_parts();

@@ -53,6 +53,15 @@ use crate::{
 /// [`StoreHealth`] shows its size. Only after a crash or a failed sync must a reader of the old log end before the store
 /// commits again: until then, calls that write fail with a transient error, and the store goes on by itself.
 ///
+/// # Damage
+///
+/// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. Indexes are built
+/// again from their tables. If pages of an index or the lists of free pages are damaged, the database is written anew in
+/// memory, which takes twice its size, and replaced in one transaction; the application's rows keep their ids. Files over
+/// 64 MiB are searched in the background, and files over 512 MiB are not written anew. Only damage of a table's pages, of
+/// the schema or of the file's header refuses the start. What was found is in the log, in [`StoreHealth::findings`], and
+/// in a [check](Store::check).
+///
 /// # Versions of SQLite
 ///
 /// A second connection that writes needs SQLite 3.51.3, because in earlier versions a rare race can lose commits.
