@@ -56,7 +56,7 @@ fn answers() -> BTreeSet<(String, String)> {
     let refused = rejections().into_iter().map(|rejection| (rejection.status(), rejection.code()));
     let failed = [
         adapter::misconfigured_answer("", r#"{"error":"internal"}"#),
-        adapter::retry_answer(&"busy"),
+        adapter::retry_answer("busy"),
     ];
     let replies =
         [Reply::Stored, Reply::Duplicate, Reply::Ignored, Reply::Retry, Reply::Unavailable];

@@ -13,11 +13,10 @@ mod count;
 mod log;
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 mod outcome_name;
-mod seen_drift;
 
 use std::time::Duration;
 
-use article_webhook::{Delivery, Refused};
+use article_webhook::{Delivery, Drift, Refused, adapter::SeenDrift};
 
 #[cfg(feature = "sqlite")]
 use crate::ClockStep;
@@ -25,8 +24,6 @@ use crate::{
     EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
 };
-
-pub(crate) use seen_drift::SeenDrift;
 
 /// A delivery was answered after this time.
 pub(crate) fn recorded(delivery: &Delivery, recorded: &Result<Recorded, Error>, took: Duration) {
@@ -46,6 +43,11 @@ pub(crate) fn refused(refused: &Refused) {
 pub(crate) fn claimed(claims: &Claims) {
     count::claimed(claims);
     log::claimed(claims);
+}
+
+/// An article differs from the service's document.
+pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, key: &EntryKey) {
+    seen.see(drift).iter().for_each(|difference| log::drift(key, difference));
 }
 
 /// A handler ended after this time. Its outcome is not stored yet.

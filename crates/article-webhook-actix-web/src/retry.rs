@@ -37,15 +37,16 @@ use crate::response::{response, status};
 pub struct Retry(Answer);
 
 impl Retry {
-    /// A retry for a reason that `?` does not convert.
-    pub fn because(reason: impl fmt::Display) -> Self {
-        Self(adapter::retry_answer(&reason))
+    /// A retry for a reason that `?` does not convert: any error, also `Box<dyn Error>`, or a text.
+    pub fn because<'a>(reason: impl Into<Box<dyn Error + 'a>>) -> Self {
+        Self(adapter::retry_answer(reason))
     }
 }
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Retry {
     fn from(error: E) -> Self {
-        Self::because(adapter::Causes::of(&*error.into()))
+        let error: Box<dyn Error> = error.into();
+        Self::because(error)
     }
 }
 
@@ -103,7 +104,10 @@ mod tests {
         let response = retry.error_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers().get("retry-after").unwrap(), "10");
-        let because = Retry::because("the search index is being rebuilt");
-        assert_eq!(because.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+        let boxed: Box<dyn Error> = "no network".into();
+        let text = "the search index is being rebuilt".to_owned();
+        for because in [Retry::because(boxed), Retry::because(&*text)] {
+            assert_eq!(because.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+        }
     }
 }

@@ -1,4 +1,4 @@
-use std::{error::Error, fmt};
+use std::error::Error;
 
 use article_webhook::{Answer, adapter};
 use axum_core::response::{IntoResponse, Response};
@@ -35,15 +35,16 @@ use crate::response::response;
 pub struct Retry(Answer);
 
 impl Retry {
-    /// A retry for a reason that `?` does not convert.
-    pub fn because(reason: impl fmt::Display) -> Self {
-        Self(adapter::retry_answer(&reason))
+    /// A retry for a reason that `?` does not convert: any error, also `Box<dyn Error>`, or a text.
+    pub fn because<'a>(reason: impl Into<Box<dyn Error + 'a>>) -> Self {
+        Self(adapter::retry_answer(reason))
     }
 }
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Retry {
     fn from(error: E) -> Self {
-        Self::because(adapter::Causes::of(&*error.into()))
+        let error: Box<dyn Error> = error.into();
+        Self::because(error)
     }
 }
 
@@ -55,6 +56,8 @@ impl IntoResponse for Retry {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
     use super::*;
 
     /// It converts as `anyhow::Error` does, and is no error itself.
@@ -85,7 +88,9 @@ mod tests {
 
     #[test]
     fn every_error_and_every_text_is_a_reason_to_retry() {
-        for retry in [Retry::from(fmt::Error), Retry::because("the index is being rebuilt")] {
+        let boxed: Box<dyn Error> = "no network".into();
+        let text = "the index is being rebuilt".to_owned();
+        for retry in [Retry::from(fmt::Error), Retry::because(boxed), Retry::because(&*text)] {
             let response = retry.into_response();
             assert_eq!(response.status(), 503);
             assert_eq!(response.headers()["retry-after"], "10");

@@ -67,5 +67,6 @@ pub use sink::Sink;
 
 pub use crate::{
     causes::{Causes, logged_cause},
+    log::SeenDrift,
     receiver::{Headers, Intake},
 };

@@ -68,6 +68,9 @@ const LONGEST: usize = 1000;
 /// From now on the log of this process says that handlers and sinks failed, but not why. For applications whose
 /// errors may hold secrets, such as a URL with a password. Call it first in `main`.
 ///
+/// It is one setting of the process, for all receivers, inboxes and threads, and cannot be taken back. So a library
+/// should leave it to the application, and a test that calls it belongs in a process of its own.
+///
 /// ```
 /// article_webhook::hide_causes();
 /// let error = std::io::Error::other("cannot log in at https://user:password@blog.example");
@@ -77,8 +80,8 @@ pub fn hide_causes() {
     HIDDEN.store(true, Ordering::Relaxed);
 }
 
-/// What the log may say of the error of a handler or a sink: its text, at most 1,000 bytes of it and without
-/// control characters, or `None` after [`hide_causes`](crate::hide_causes).
+/// What the log may say of the error of a handler or a sink: its text without control characters, or `None` after
+/// [`hide_causes`](crate::hide_causes). A text of more than 1,000 bytes is cut there, and ends with `…`.
 ///
 /// ```
 /// use article_webhook::adapter::logged_cause;
@@ -101,6 +104,7 @@ pub fn logged_cause(error: &dyn fmt::Display) -> Option<String> {
         }
         if cause.len() > LONGEST {
             cause.truncate(start);
+            cause.push('…');
             break;
         }
     }
@@ -154,7 +158,8 @@ mod tests {
     #[test]
     fn a_logged_cause_is_one_line_of_bounded_length() {
         assert_eq!(logged_cause(&"\u{1b}[2Ja \"b\" \\").unwrap(), "\\u{1b}[2Ja \"b\" \\");
-        assert_eq!(logged_cause(&"é".repeat(501)).unwrap(), "é".repeat(500));
+        assert_eq!(logged_cause(&"é".repeat(500)).unwrap(), "é".repeat(500));
+        assert_eq!(logged_cause(&"é".repeat(501)).unwrap(), "é".repeat(500) + "…");
     }
 
     #[test]

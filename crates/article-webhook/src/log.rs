@@ -1,6 +1,7 @@
 //! All log events. None holds a token, a body or a header value, except for job ids and events, which
-//! are validated. Of a token and of what was presented in its place they show the shape. Without the feature
-//! `tracing` every function here is empty.
+//! are validated. Of a token and of what was presented in its place they show the shape. The error of a handler or a
+//! sink is logged as the application wrote it, so it may hold any of these, until `hide_causes` is called. Without the
+//! feature `tracing` every function here is empty.
 
 use std::fmt::Display;
 
@@ -12,6 +13,9 @@ use crate::{
 
 #[cfg(feature = "tracing")]
 mod refusals;
+mod seen_drift;
+
+pub use seen_drift::SeenDrift;
 
 /// The same target for all events, so that one name filters them.
 #[cfg(feature = "tracing")]
@@ -19,11 +23,6 @@ const TARGET: &str = "article_webhook";
 
 #[cfg(feature = "tracing")]
 mod enabled {
-    use std::{
-        collections::BTreeSet,
-        sync::{Mutex, PoisonError},
-    };
-
     pub(crate) use super::refusals::Refusals;
     use super::*;
     use crate::causes::logged_cause;
@@ -32,21 +31,10 @@ mod enabled {
         tracing::debug!(target: TARGET, job_id = job_id.as_str(), target_label = target, "delivery accepted");
     }
 
-    /// How many differences from the service's document are logged, each once.
-    const DIFFERENCES: usize = 64;
-
-    static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-    /// The names of fields come from an authentic sender. `Display` escapes them.
-    pub(crate) fn drift(drift: &[Drift], job_id: &JobId) {
-        if drift.is_empty() {
-            return;
-        }
-        let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
-        for drift in drift {
-            if logged.len() < DIFFERENCES && logged.insert(drift.path.to_string()) {
-                tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, told once: {drift}");
-            }
+    /// The names of fields come from an authentic sender, and are escaped.
+    pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, job_id: &JobId) {
+        for difference in seen.see(drift) {
+            tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, told once: {difference}");
         }
     }
 
@@ -109,7 +97,7 @@ mod disabled {
     }
 
     pub(crate) fn accepted(_: &JobId, _: &str) {}
-    pub(crate) fn drift(_: &[Drift], _: &JobId) {}
+    pub(crate) fn drift(_: &[Drift], _: &SeenDrift, _: &JobId) {}
     pub(crate) fn header_missing(_: ServiceHeader, _: &JobId) {}
     pub(crate) fn unknown_event(_: &Event) {}
     pub(crate) fn sink_failed(_: &str, _: &JobId) {}
@@ -129,6 +117,7 @@ pub(crate) use enabled::*;
 #[cfg(all(feature = "tracing", feature = "fixture"))]
 mod tests {
     use std::{
+        error::Error,
         future::{pending, ready},
         io::{self, Write},
         panic::resume_unwind,
@@ -225,7 +214,7 @@ mod tests {
             "{panicked}"
         );
         assert_eq!(
-            lines(&|| assert_eq!(adapter::retry_answer(&"the disk is full").status(), 503)),
+            lines(&|| assert_eq!(adapter::retry_answer("the disk is full").status(), 503)),
             " WARN the handler failed and asks for a retry: the disk is full",
         );
         let caused = io::Error::other(TokenError::Unreadable {
@@ -234,6 +223,14 @@ mod tests {
         });
         assert_eq!(
             lines(&|| assert_eq!(Reply::retry_because(&caused), Reply::Retry)),
+            " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
+        );
+        let nested = || -> Box<dyn Error> {
+            let source = io::Error::other("it is a folder");
+            Box::new(TokenError::Unreadable { path: "token".to_owned(), source })
+        };
+        assert_eq!(
+            lines(&|| assert_eq!(adapter::retry_answer(nested()).status(), 503)),
             " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
         );
         let job_id = "job_1".parse().unwrap();
@@ -281,6 +278,8 @@ mod tests {
             for value in ["canary-1", "canary-2"] {
                 let post = DeliveryRequest::complete().field("newly\u{1b}added", value.into());
                 receiver.open(post.headers()).unwrap().article(post.body()).unwrap();
+                let delivery = receiver.open(post.headers()).unwrap().read(post.body().clone());
+                delivery.unwrap().decode().unwrap();
             }
         });
         let told: Vec<_> = log.lines().filter(|line| line.contains("changed")).collect();
@@ -288,6 +287,16 @@ mod tests {
                     a string job_id=\"job_7c1e4a52\"";
         assert_eq!(told, [line]);
         assert!(!log.contains("canary"), "{log}");
+    }
+
+    #[test]
+    fn a_sink_that_decodes_a_delivery_is_told_that_the_service_has_changed() {
+        let post = DeliveryRequest::complete().field("tone", "warm".into());
+        for _receiver in 0..2 {
+            let delivery = post.delivery().unwrap();
+            let log = logged(|| drop((delivery.decode(), delivery.decode())));
+            assert_eq!(log.matches("told once: tone: unknown field").count(), 1, "{log}");
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Target for Core {
                 match receive_body(site, &receiver, opened, request, Intake::article) {
                     Some(Ok(result)) => match poll_once(application.handle(result)) {
                         Ended::Returned(Ok(())) => Ok(None),
-                        Ended::Returned(Err(reason)) => Ok(Some(adapter::retry_answer(&reason))),
+                        Ended::Returned(Err(reason)) => Ok(Some(adapter::retry_answer(reason))),
                         Ended::Panicked | Ended::Pending => panic!("nothing is owed here"),
                     },
                     Some(Err(refused)) => Ok(Some(refused.answer())),

@@ -45,7 +45,8 @@ pub struct Health {
     /// [too many](crate::Worker::stuck_handlers) of them, nothing is claimed.
     pub stuck: Vec<StuckHandler>,
     /// How the service has changed: what articles have that its document does not, in the order of the paths. Each is
-    /// logged once. The first 64 are kept that workers of this inbox meet in this process.
+    /// logged once. The first 64 are kept that workers of this inbox meet in this process; if there were more, one last
+    /// text says so.
     pub drift: Vec<String>,
     /// Hints that the store has not accepted yet.
     pub hints_held: usize,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook::{Delivery, Drift};
+use article_webhook::Delivery;
 
 #[cfg(feature = "sqlite")]
 use crate::ClockStep;
@@ -68,10 +68,10 @@ mod enabled {
         }
     }
 
-    /// The name of the field comes from an authentic sender. `Display` escapes it.
-    pub(crate) fn drift(key: &EntryKey, drift: &Drift) {
+    /// The name of the field comes from an authentic sender, and is escaped.
+    pub(crate) fn drift(key: &EntryKey, difference: &str) {
         let job_id = escaped(&key.job_id);
-        warn!(target: TARGET, %job_id, "the service has changed, told once: {drift}");
+        warn!(target: TARGET, %job_id, "the service has changed, told once: {difference}");
     }
 
     pub(crate) fn attempted(key: &EntryKey, attempt: u32, ending: &'static str, took: Duration) {
@@ -209,7 +209,7 @@ mod disabled {
 
     pub(crate) fn recorded(_: &Delivery, _: Recorded) {}
     pub(crate) fn claimed(_: &Claims) {}
-    pub(crate) fn drift(_: &EntryKey, _: &Drift) {}
+    pub(crate) fn drift(_: &EntryKey, _: &str) {}
     pub(crate) fn attempted(_: &EntryKey, _: u32, _: &'static str, _: Duration) {}
     pub(crate) fn settled(_: &EntryKey, _: u32, _: &Outcome) {}
     pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}

@@ -83,7 +83,7 @@ impl Attempt {
                 (Some(AttemptResult::Stopped), Some(unbegun))
             }
             Ok((body, article, drift)) => {
-                self.registry.drift.see(&entry.key, &drift);
+                telemetry::drift(&drift, &self.registry.drift, &entry.key);
                 let job = Job::new(claimed, body, article, Arc::clone(&self.store));
                 let (key, handler) = (entry.key.clone(), Arc::clone(&self.handler));
                 let slot = self.registry.start_thread(key, entry.attempt, self.store.now());

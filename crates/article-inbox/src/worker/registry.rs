@@ -4,15 +4,13 @@ use std::{
     time::SystemTime,
 };
 
+use article_webhook::adapter::SeenDrift;
+
 use super::{
     in_progress::InProgress,
     status::{StuckHandler, WorkerFailure, Workers},
 };
-use crate::{
-    EntryKey, Error,
-    store::Store,
-    telemetry::{self, SeenDrift},
-};
+use crate::{EntryKey, Error, store::Store, telemetry};
 
 /// The workers of an inbox, and the threads of their handlers. It outlives them, so that the health of the inbox shows
 /// what became of them.
@@ -143,7 +141,7 @@ impl ThreadSlot {
 }
 
 impl ThreadWatch {
-    /// Nobody waits for the handler any more. If it has not ended, it is stuck.
+    /// The handler is no longer waited for. If it has not ended, it is stuck.
     pub(super) fn give_up(&self) {
         if let Some(thread) = self.registry.lock().threads.get_mut(&self.id) {
             thread.is_stuck = true;

@@ -25,7 +25,7 @@ enum Stage {
     Processing,
     /// hyper has the whole response, and has not written all of it.
     Flushing,
-    /// The response is written, and the peer may still be sending a body that nobody reads.
+    /// The response is written, and the peer may still be sending a body that is not read.
     Closing,
     Ended,
 }
@@ -48,6 +48,8 @@ impl ExchangeState {
     pub(crate) fn head_received(&mut self, body: BodyState) {
         self.stage = Stage::Processing;
         self.body = body;
+        // The next head may be read before the response to the last is flushed.
+        self.refused = None;
     }
 
     /// The body was read to its end.
@@ -225,6 +227,17 @@ mod tests {
         assert_eq!(deadline(&state), None);
         state.close(after(start, 9)); // behind a broken head
         assert_eq!(deadline(&state), Some(after(start, 12)));
+    }
+
+    #[test]
+    fn a_request_that_follows_an_unflushed_refusal_is_not_refused() {
+        let start = Instant::now();
+        let mut state = ExchangeState::new(start);
+        state.head_received(BodyState::Complete);
+        state.refused(start);
+        state.response_complete();
+        state.head_received(BodyState::Complete);
+        assert_eq!(deadline(&state), None);
     }
 
     #[test]

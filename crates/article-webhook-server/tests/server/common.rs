@@ -159,7 +159,9 @@ pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(PATIENCE, future).await.expect("it happens soon")
 }
 
+/// Not before its time, beside what passed until the test looked at the clock, and not much later: a busy machine may
+/// take seconds.
 pub(crate) fn assert_near(elapsed: Duration, expected: Duration) {
-    let (least, most) = (expected.mul_f64(0.8), expected + Duration::from_millis(700));
+    let (least, most) = (expected.mul_f64(0.8), expected + PATIENCE / 2);
     assert!((least..most).contains(&elapsed), "{elapsed:?} instead of {expected:?}");
 }

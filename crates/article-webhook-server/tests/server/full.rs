@@ -95,7 +95,8 @@ async fn a_connection_that_waited_has_the_whole_deadline_for_its_head() {
 /// Otherwise a stranger could keep a connection with one request after another.
 #[tokio::test]
 async fn a_full_server_closes_each_connection_behind_its_response() {
-    let running = Running::start(server().max_connections(2), counting());
+    let server = server().head_deadline(PATIENCE * 4);
+    let running = Running::start(server.max_connections(2), counting());
     let mut one = running.connect().await;
     one.send(GET).await;
     assert!(!one.answer().await.contains("connection: close"));

@@ -1,4 +1,4 @@
-use std::{error::Error, fmt};
+use std::error::Error;
 
 use crate::{
     answer::{Answer, Reply},
@@ -6,19 +6,18 @@ use crate::{
     log,
 };
 
-/// The answer for a handler that failed: 503, so that the service retries. Logs the error, unless
+/// The answer for a handler that failed: 503, so that the service retries. Logs the error with its causes, unless
 /// [`hide_causes`](crate::hide_causes) was called, and does not send it.
 ///
 /// ```
 /// use article_webhook::adapter;
 ///
-/// let answer = adapter::retry_answer(&"the disk is full");
+/// let answer = adapter::retry_answer("the disk is full");
 /// assert_eq!(answer.status(), 503);
 /// assert!(!answer.body().contains("disk"));
 /// ```
-pub fn retry_answer(error: &dyn fmt::Display) -> Answer {
-    log::retry(error);
-    Reply::Retry.into()
+pub fn retry_answer<'a>(error: impl Into<Box<dyn Error + 'a>>) -> Answer {
+    Reply::retry_because(&*error.into()).into()
 }
 
 impl Reply {

@@ -47,7 +47,10 @@ impl Refused {
     /// Whether the sender may still be writing the body when the connection closes, so that it sees no answer.
     #[cfg(feature = "tracing")]
     pub(crate) fn interrupts_the_sender(&self) -> bool {
-        let is_writing = !matches!(self.rejection, Rejection::Incomplete | Rejection::Timeout);
+        let is_writing = !matches!(
+            self.rejection,
+            Rejection::AlreadyRead | Rejection::Incomplete | Rejection::Timeout
+        );
         is_writing && matches!(self.unread_body, UnreadBody::Drain | UnreadBody::Close)
     }
 

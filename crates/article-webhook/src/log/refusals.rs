@@ -65,6 +65,7 @@ mod tests {
     use super::*;
     use crate::{
         AuthToken, Receiver, Targets,
+        answer::UnreadBody,
         fixture::{self, Defect, DeliveryRequest},
         log::tests::logged,
     };
@@ -134,5 +135,10 @@ mod tests {
         assert!(is_hinted(&stranger) && stranger.contains("unauthorized"), "{stranger}");
         let waits = log(&[large, ("Expect", "100-continue")]);
         assert!(!is_hinted(&waits) && waits.contains("unauthorized"), "{waits}");
+        let already_read = logged(|| {
+            let refused = Refused::new(Rejection::AlreadyRead, None, UnreadBody::Close);
+            fixture::receiver().log_refusal(&refused, UNIX_EPOCH);
+        });
+        assert!(!is_hinted(&already_read) && already_read.contains("code="), "{already_read}");
     }
 }

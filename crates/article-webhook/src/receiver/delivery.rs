@@ -2,7 +2,10 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use crate::article::{self, ArticleResult, DecodeError, Drift, Event, JobId};
+use crate::{
+    article::{self, ArticleResult, DecodeError, Drift, Event, JobId},
+    log::{self, SeenDrift},
+};
 
 /// One accepted POST of the service (service document, section 6.1): authentic, well-formed, and with a
 /// job id. Contains the exact bytes of the body; [`decode`](Self::decode) builds the article.
@@ -30,6 +33,7 @@ pub struct Delivery {
     pub(super) job_id: JobId,
     pub(super) intent: Option<Box<str>>,
     pub(super) body: Bytes,
+    pub(super) seen_drift: SeenDrift,
 }
 
 impl Delivery {
@@ -67,11 +71,15 @@ impl Delivery {
     /// Builds the typed article. [`ArticleResult::from_json`] builds it from a stored body, so a later
     /// version can decode what this version cannot.
     ///
+    /// Logs each [difference](Self::drift) from the service's document that the receiver has not seen before.
+    ///
     /// # Errors
     ///
     /// A [`DecodeError`] that names the first required field that is missing or not of the documented kind.
     pub fn decode(&self) -> Result<ArticleResult, DecodeError> {
-        ArticleResult::from_json(&self.body)
+        let (article, drift) = ArticleResult::from_json_with_drift(&self.body)?;
+        log::drift(&drift, &self.seen_drift, &self.job_id);
+        Ok(article)
     }
 
     /// The differences between the body and the service's document, in the document's order.

@@ -10,7 +10,7 @@ use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},
     json::{self, Found, Malformed, ObjectFields},
-    log,
+    log::{self, SeenDrift},
 };
 
 /// The proof that a request's headers were accepted: the service sent it, and its body may be read.
@@ -42,6 +42,7 @@ pub struct Envelope {
     pub(super) event: Option<Event>,
     pub(super) job_id: Option<JobId>,
     pub(super) declared: Option<u64>,
+    pub(super) seen_drift: SeenDrift,
 }
 
 /// An authenticated sender.
@@ -67,7 +68,7 @@ impl Envelope {
         let Sender { target, intent } = self.sender;
         log::accepted(&job_id, &target);
         let event = self.event.unwrap_or(Event::ArticleComplete);
-        Ok(Delivery { target, event, job_id, intent, body })
+        Ok(Delivery { target, event, job_id, intent, body, seen_drift: self.seen_drift })
     }
 
     /// Checks the body and builds the article in the same pass: [`read`](Self::read) and
@@ -102,7 +103,7 @@ impl Envelope {
         if let Some(missing) = self.missing_header() {
             log::header_missing(missing, &job_id);
         }
-        log::drift(&drift, &job_id);
+        log::drift(&drift, &self.seen_drift, &job_id);
         log::accepted(&job_id, &self.sender.target);
         Ok(result)
     }

@@ -46,6 +46,7 @@ struct Shared {
     body_budget: Arc<BodyBudget>,
     settings: Settings,
     refusals: log::Refusals,
+    seen_drift: log::SeenDrift,
 }
 
 impl Receiver {
@@ -67,6 +68,7 @@ impl Receiver {
             body_budget: BodyBudget::new(settings.body_budget),
             settings,
             refusals: log::Refusals::default(),
+            seen_drift: log::SeenDrift::default(),
         }))
     }
 
@@ -165,6 +167,7 @@ impl Receiver {
             event,
             job_id: known_job_id,
             declared,
+            seen_drift: self.0.seen_drift.clone(),
         })
     }
 

@@ -1,0 +1,99 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::article::Drift;
+
+/// How many differences are kept.
+const MOST: usize = 64;
+
+const MORE: &str = "there are more differences than 64, and the others are not told";
+
+/// The differences between bodies and the service's document that were seen: each once, by its path. Clones share
+/// them.
+///
+/// A [`Receiver`](crate::Receiver) has its own, and so has the inbox for its workers.
+///
+/// ```
+/// use article_webhook::{adapter::SeenDrift, fixture::DeliveryRequest};
+///
+/// let seen = SeenDrift::default();
+/// assert!(seen.see(&DeliveryRequest::complete().delivery()?.drift()).is_empty());
+///
+/// let drift = DeliveryRequest::complete().field("tone", "warm".into()).delivery()?.drift();
+/// assert_eq!(seen.see(&drift), ["tone: unknown field, a string"]);
+/// assert!(seen.see(&drift).is_empty(), "it was seen before");
+/// assert_eq!(seen.all(), ["tone: unknown field, a string"]);
+/// # Ok::<(), article_webhook::Refused>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SeenDrift(Arc<Mutex<Seen>>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// In words, by their paths.
+    differences: BTreeMap<String, String>,
+    are_more: bool,
+}
+
+impl SeenDrift {
+    /// Those that were not seen before, in words and escaped, for the log. Of more than 64, the others are not
+    /// named: one last text says so, once.
+    #[must_use]
+    pub fn see(&self, drift: &[Drift]) -> Vec<String> {
+        let mut new = Vec::new();
+        if drift.is_empty() {
+            return new;
+        }
+        let mut seen = self.lock();
+        for drift in drift.iter() {
+            if seen.are_more || seen.differences.contains_key(&*drift.path) {
+                continue;
+            }
+            if seen.differences.len() == MOST {
+                seen.are_more = true;
+                new.push(MORE.to_owned());
+            } else {
+                seen.differences.insert(drift.path.to_string(), drift.to_string());
+                new.push(drift.to_string());
+            }
+        }
+        new
+    }
+
+    /// All of them, in words and escaped, in the order of their paths. If there were more than 64, the last text says
+    /// so.
+    #[must_use]
+    pub fn all(&self) -> Vec<String> {
+        let seen = self.lock();
+        let more = seen.are_more.then(|| MORE.to_owned());
+        seen.differences.values().cloned().chain(more).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use super::*;
+    use crate::fixture::DeliveryRequest;
+
+    #[test]
+    fn each_difference_is_new_once_and_the_end_is_told_once() {
+        let seen = SeenDrift::default();
+        let mut new = Vec::new();
+        for number in 0..100 {
+            let post = DeliveryRequest::complete().field(&format!("field_{number:02}"), 1.into());
+            for _ in 0..2 {
+                new.extend(seen.see(&post.delivery().unwrap().drift()));
+            }
+        }
+        assert_eq!(new.len(), MOST + 1);
+        assert_eq!(new[1], "field_01: unknown field, a number");
+        assert_eq!(new[MOST], MORE);
+        assert_eq!(seen.all(), new);
+    }
+}
