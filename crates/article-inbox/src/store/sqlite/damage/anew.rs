@@ -7,16 +7,23 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, OptionalExtension,
+    Connection, OptionalExtension, TransactionBehavior,
     backup::{Backup, StepResult},
     ffi,
 };
 
 use super::{Findings, Integrity, Tx, findings::Part, integrity};
-use crate::store::sqlite::{connection::damaged, fault::Fault, statements};
+use crate::store::sqlite::{
+    connection::{self, damaged, written_by_others},
+    fault::Fault,
+    statements,
+};
 
 /// The index of the key of the entries, as SQLite names it. It has no statement of its own.
 const KEY_INDEX: &str = "sqlite_autoindex_article_inbox_entries_1";
+
+/// How often a copy is made while other programs commit between its completion and its use.
+const TRIES: u32 = 3;
 
 /// What makes SQLite keep that index.
 const KEY: &str = "UNIQUE (job_id, event)";
@@ -56,8 +63,7 @@ pub(in crate::store::sqlite) fn write_anew(
     if !found.needs_writing_anew() {
         return Ok(());
     }
-    let anew = anew(connection, path, (findings, now))?;
-    copy_pages(&anew, connection)?;
+    replace(connection, path, (findings, now))?;
     if !found.lists.is_empty() {
         let told = "the lists of free pages were damaged, and were written anew";
         findings.add(Part::Page, told.to_owned());
@@ -71,10 +77,42 @@ pub(in crate::store::sqlite) fn write_anew(
     Ok(())
 }
 
-/// Copies all pages, in one transaction.
+/// Replaces all pages by those of a copy. No other program commits meanwhile, because its commit would be lost.
+fn replace(
+    connection: &mut Connection,
+    path: &Path,
+    (findings, now): (&Findings, SystemTime),
+) -> Result<(), Fault> {
+    // SQLite copies no pages from a connection that writes, or to one.
+    let reader = connection::open_reader(path)?;
+    for _ in 0..TRIES {
+        let lock = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let before = version(&reader)?;
+        let anew = anew(&reader, path, (findings, now))?;
+        lock.rollback()?;
+        let copying = Backup::new(&anew, connection)?;
+        // This copies nothing, and takes the lock again.
+        step(&copying, 0)?;
+        if version(&reader)? == before {
+            return step(&copying, -1);
+        }
+    }
+    Err(written_by_others(path).into())
+}
+
+/// A number that changes when another connection commits.
+fn version(reader: &Connection) -> rusqlite::Result<i64> {
+    reader.query_row("PRAGMA data_version", [], |row| row.get(0))
+}
+
 fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), Fault> {
-    match Backup::new(from, to)?.step(-1)? {
-        StepResult::Done => Ok(()),
+    step(&Backup::new(from, to)?, -1)
+}
+
+/// Copies so many pages, or all of them, and keeps the lock until all are copied.
+fn step(copying: &Backup<'_, '_>, pages: i32) -> Result<(), Fault> {
+    match copying.step(pages)? {
+        StepResult::Done | StepResult::More => Ok(()),
         _ => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
     }
 }
