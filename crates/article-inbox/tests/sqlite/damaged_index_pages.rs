@@ -57,3 +57,17 @@ async fn what_another_program_commits_while_pages_are_replaced_is_kept() {
     assert_eq!(usize::try_from(kept).unwrap(), committed);
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
+
+#[tokio::test]
+async fn a_column_of_the_application_may_have_the_name_of_the_ids() {
+    for (columns, values) in [("RowId TEXT", "'a'"), ("rowid, _rowid_, oid", "'a', 'b', 'c'")] {
+        let place = closed().await;
+        let notes = format!("CREATE TABLE notes ({columns}); INSERT INTO notes VALUES ({values})");
+        place.sql().execute_batch(&notes).unwrap();
+        place.change(BY_TIME, &[], LEAF_OF_AN_INDEX ^ 1);
+        assert!(!findings(&place.open()).await.is_empty());
+        let value: String =
+            place.sql().query_row("SELECT rowid FROM notes", [], |row| row.get(0)).unwrap();
+        assert_eq!(value, "a");
+    }
+}

@@ -130,14 +130,15 @@ fn vacuumed(copy: &Connection) -> Result<Connection, Fault> {
 
 /// Whether all tables have rows of the same ids. SQLite does not promise that, and the application may use its ids.
 fn is_same_rows(copy: &Connection, anew: &Connection) -> Result<bool, Fault> {
-    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0";
+    // A table WITHOUT ROWID has no such ids.
+    let tables = "SELECT name FROM pragma_table_list
+        WHERE schema = 'main' AND type IN ('table', 'shadow') AND NOT wr AND name <> 'sqlite_schema'";
     let mut tables = copy.prepare(tables)?;
     let tables = tables.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     for table in tables {
-        let ids = format!("SELECT rowid FROM \"{}\" NOT INDEXED", table.replace('"', "\"\""));
-        // A table without such ids has none to keep.
-        let Ok(mut before) = copy.prepare(&ids) else { continue };
-        let mut after = anew.prepare(&ids)?;
+        let Some(id) = name_of_ids(copy, &table)? else { continue };
+        let ids = format!("SELECT {id} FROM \"{}\" NOT INDEXED", table.replace('"', "\"\""));
+        let (mut before, mut after) = (copy.prepare(&ids)?, anew.prepare(&ids)?);
         let (mut before, mut after) = (before.query([])?, after.query([])?);
         loop {
             let (before, after) = (before.next()?, after.next()?);
@@ -153,6 +154,17 @@ fn is_same_rows(copy: &Connection, anew: &Connection) -> Result<bool, Fault> {
         }
     }
     Ok(true)
+}
+
+/// The name by which a statement can read the ids of rows. `None` if the table has columns of all these names, so that
+/// the application cannot read the ids either.
+fn name_of_ids(copy: &Connection, table: &str) -> rusqlite::Result<Option<&'static str>> {
+    let columns = "SELECT lower(name) FROM pragma_table_xinfo(?1)";
+    let mut columns = copy.prepare(columns)?;
+    let columns = columns.query_map([table], |row| row.get(0))?;
+    let columns = columns.collect::<Result<Vec<String>, _>>()?;
+    let mut names = ["rowid", "_rowid_", "oid"].into_iter();
+    Ok(names.find(|name| !columns.iter().any(|column| column == name)))
 }
 
 /// The indexes on tables of the inbox, as the schema describes them.
