@@ -279,7 +279,9 @@ impl WriteConnection {
         }
     }
 
-    /// What is written is one transaction, so that a start that is refused has written nothing.
+    /// What a start changes is one transaction, so that a start that is refused has changed nothing. Damaged pages are
+    /// replaced in a transaction before it: after a crash in between, the next start finds them sound, and does not tell
+    /// that they were damaged.
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
         let Todo { start, renew_log, .. } = self.todo;
