@@ -9,11 +9,13 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::store::Store;
+use article_inbox::store::{Claim, Store};
+use tokio::task::JoinSet;
 
 use super::{
+    CLAIM, Place, arrival,
     damage::{closed, findings},
-    damaged_pages::LEAF_OF_AN_INDEX,
+    damaged_pages::{LEAF_OF_AN_INDEX, overwrite},
     within,
 };
 
@@ -70,4 +72,50 @@ async fn a_column_of_the_application_may_have_the_name_of_the_ids() {
             place.sql().query_row("SELECT rowid FROM notes", [], |row| row.get(0)).unwrap();
         assert_eq!(value, "a");
     }
+}
+
+impl Place {
+    /// Where the second leaf of an index with several leaves begins.
+    fn second_leaf(&self, index: &str) -> usize {
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let root: u32 = self.sql().query_row(root, [index], |row| row.get(0)).unwrap();
+        let bytes = std::fs::read(&self.path).unwrap();
+        let page = &bytes[(root as usize - 1) * 8192..];
+        // The places of the cells follow a head of twelve bytes, and a cell begins with the number of a page.
+        let cell = usize::from(u16::from_be_bytes([page[14], page[15]]));
+        let leaf = u32::from_be_bytes(page[cell..cell + 4].try_into().unwrap());
+        (leaf as usize - 1) * 8192
+    }
+}
+
+/// A start that reads only the first leaf does not meet the damage.
+#[tokio::test]
+async fn a_damaged_leaf_of_an_index_is_mended_in_a_large_file_as_the_texts_say() {
+    let place = closed().await;
+    let store = Arc::new(place.open());
+    let record = |number: u32| {
+        let store = Arc::clone(&store);
+        async move { store.record(arrival(&format!("job_{number}"), "{}")).await.unwrap() }
+    };
+    (5..1200).map(record).collect::<JoinSet<_>>().join_all().await;
+    store.close().await.unwrap();
+    let large = "CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(70000000))";
+    place.sql().execute_batch(large).unwrap();
+    overwrite(&place.path, place.second_leaf(BY_TIME), &[LEAF_OF_AN_INDEX ^ 1]);
+    let store = place.open();
+    let told = "pages of an index were damaged, and all indexes were built again";
+    assert_eq!(findings(&store).await[0], told);
+
+    // A search in the background might mend it before the check, and there is none after such a start.
+    place.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    overwrite(&place.path, place.after_a_kill().second_leaf(BY_TIME), &[LEAF_OF_AN_INDEX ^ 1]);
+    let advice = "pages of the database are damaged: start the receiver again, which mends them, or says what to do";
+    assert_eq!(store.check().await.unwrap(), [advice]);
+    store.close().await.unwrap();
+
+    let store = place.open();
+    assert_eq!(findings(&store).await[0], told);
+    let claim = Claim { limit: 2000, ..CLAIM };
+    assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1199);
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
 }

@@ -318,7 +318,7 @@ async fn an_entry_whose_body_cannot_be_read_blocks_no_other() {
 }
 
 /// Changes the file in another process: closing it in this one would release the locks of SQLite.
-fn overwrite(path: &std::path::Path, at: usize, bytes: &[u8]) {
+pub(super) fn overwrite(path: &std::path::Path, at: usize, bytes: &[u8]) {
     use std::{
         io::Write,
         process::{Command, Stdio},

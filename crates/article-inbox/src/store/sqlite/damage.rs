@@ -14,6 +14,6 @@ pub(super) use self::{
     findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
     log_file::unreadable,
-    mend::{build_again, judge, mend, search},
+    mend::{RESTORE, advice, build_again, judge, mend, search},
     transaction::{Tx, index_differs},
 };

@@ -7,6 +7,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{Findings, findings::Part};
 use crate::store::sqlite::fault::Fault;
 
+/// The line of a check that damage has ended.
+const ENDED: &str = "the check ended";
+
 /// What a check of the pages and of the indexes found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(in crate::store::sqlite) struct Integrity {
@@ -80,6 +83,14 @@ impl Integrity {
         self.has_damaged_index_pages || !self.lists.is_empty() || !self.pages.is_empty()
     }
 
+    /// Whether pages of indexes are damaged, and no page of a table, of the application's either.
+    pub(super) fn has_damaged_index_pages_alone(&self) -> bool {
+        // The pages are checked first, and then the rows, which fails because of the index.
+        self.has_damaged_index_pages
+            && self.others.is_empty()
+            && self.pages.iter().all(|line| line == ENDED)
+    }
+
     /// Tells that the indexes were built again.
     pub(super) fn tell_indexes(&self, findings: &Findings) {
         for index in &self.indexes {
@@ -147,7 +158,7 @@ fn lines(connection: &Connection, check: &str) -> Result<Vec<String>, Fault> {
     for row in statement.query_map([], |row| row.get::<_, String>(0))? {
         match row.map_err(Fault::from) {
             Ok(row) => lines.extend(row.lines().map(str::to_owned)),
-            Err(fault) if fault.is_damage() => lines.push("the check ended".to_owned()),
+            Err(fault) if fault.is_damage() => lines.push(ENDED.to_owned()),
             Err(fault) => return Err(fault),
         }
     }
