@@ -1,0 +1,196 @@
+//! An application on axum that has a state of its own: a database pool, and articles for two targets, `blog` and
+//! `shop`. One router extracts the article in the request; the other one stores it in an inbox first.
+//!
+//! ```text
+//! ARTICLE_BLOG_TOKEN='Bearer ...' ARTICLE_SHOP_TOKEN='Bearer ...' cargo run --example application_axum
+//! ```
+#![allow(clippy::print_stdout)] // its output is what the program is for
+
+use std::{
+    env,
+    error::Error,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use article_inbox::{Failed, Inbox, Job, stop_signal};
+use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry, Targets, receive};
+use article_webhook_examples::log_refusals;
+use article_webhook_server::Server;
+use axum::{
+    Router, debug_handler,
+    extract::{FromRef, State},
+    routing::{any, get, post},
+};
+use rusqlite::Connection;
+
+/// Connections to the application's database. A pool of your framework's driver takes its place.
+#[derive(Clone)]
+struct Pool {
+    path: Arc<Path>,
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Pool {
+    fn new(path: PathBuf) -> rusqlite::Result<Self> {
+        let pool = Self { path: path.into(), idle: Arc::default() };
+        let table = "CREATE TABLE IF NOT EXISTS articles (job_id TEXT PRIMARY KEY, target TEXT, title TEXT)";
+        pool.with(|database| database.execute_batch(table))?;
+        Ok(pool)
+    }
+
+    /// Lends a connection. It blocks.
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        let idle = self.idle.lock().expect("no holder of the lock panics").pop();
+        let connection = idle.map_or_else(|| Connection::open(&self.path), Ok)?;
+        let result = work(&connection);
+        self.idle.lock().expect("no holder of the lock panics").push(connection);
+        result
+    }
+
+    /// Saves an article once: the service may deliver it again, and the worker may repeat it.
+    fn save(&self, job_id: &str, target: &str, title: &str) -> rusqlite::Result<()> {
+        let insert = "INSERT INTO articles VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        self.with(|database| database.execute(insert, (job_id, target, title)))?;
+        println!("{}  {target}  {title:?}", job_id.escape_debug());
+        Ok(())
+    }
+}
+
+/// The state of the nested router.
+#[derive(Clone)]
+struct Webhooks {
+    receiver: Receiver,
+    pool: Pool,
+}
+
+/// How the extractor finds the receiver in a state of the application's own.
+impl FromRef<Webhooks> for Receiver {
+    fn from_ref(webhooks: &Webhooks) -> Self {
+        webhooks.receiver.clone()
+    }
+}
+
+impl FromRef<Webhooks> for Pool {
+    fn from_ref(webhooks: &Webhooks) -> Self {
+        webhooks.pool.clone()
+    }
+}
+
+/// The compiler explains with `debug_handler` what is wrong with a handler. The extractor of the body comes last.
+#[debug_handler(state = Webhooks)]
+async fn on_article(
+    State(pool): State<Pool>,
+    ArticleComplete(result): ArticleComplete,
+) -> Result<(), Retry> {
+    let save = move || pool.save(result.job_id.as_str(), "at once", &result.article.title);
+    tokio::task::spawn_blocking(save).await??;
+    Ok(())
+}
+
+/// The worker's handler has a thread of its own, where it may block.
+async fn publish(job: Job, pool: Pool) -> Result<(), Failed> {
+    Ok(pool.save(job.job_id().as_str(), job.target(), &job.article().article.title)?)
+}
+
+/// A route of the application that has nothing to do with webhooks.
+#[debug_handler]
+async fn titles(State(pool): State<Pool>) -> Result<String, String> {
+    let count = "SELECT count(*) FROM articles";
+    let counted = tokio::task::spawn_blocking(move || {
+        pool.with(|database| database.query_row(count, [], |row| row.get::<_, i64>(0)))
+    });
+    match counted.await {
+        Ok(Ok(count)) => Ok(format!("{count} articles\n")),
+        _ => Err("the database is not there".to_owned()),
+    }
+}
+
+fn application(receiver: Receiver, inbox: Inbox, pool: Pool) -> Router {
+    let webhooks = Router::new()
+        .route("/at-once", post(on_article))
+        .with_state(Webhooks { receiver: receiver.clone(), pool: pool.clone() })
+        .route("/articles", any(receive(receiver, inbox)));
+    // The nested router has its state already. The outer one has another.
+    Router::new().route("/", get(titles)).with_state(pool).nest("/webhooks", webhooks)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    log_refusals();
+    let targets = Targets::new("blog", AuthToken::from_env("ARTICLE_BLOG_TOKEN")?)
+        .and("shop", AuthToken::from_env("ARTICLE_SHOP_TOKEN")?);
+    let inbox = Inbox::open("inbox.db").await?;
+    let pool = Pool::new("application.db".into())?;
+    let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
+
+    let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
+    let server = Server::bind(&address).await?;
+    println!("Listening on http://{}/webhooks/articles", server.local_addr()?);
+
+    let worker = inbox.worker(move |job| publish(job, pool.clone())).run(stop_signal());
+    let worker = tokio::spawn(worker);
+    server.serve(app, stop_signal()).await?;
+    worker.await??;
+    Ok(inbox.close().await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use article_webhook_axum::{
+        fixture::{self, Defect, DeliveryRequest},
+        test_request,
+    };
+    use axum::{body::Body, extract::Request, http::StatusCode};
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn status(app: &Router, request: Request<Body>) -> StatusCode {
+        app.clone().oneshot(request).await.expect("a router answers everything").status()
+    }
+
+    #[tokio::test]
+    async fn articles_of_both_targets_reach_the_database_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = Pool::new(folder.path().join("application.db")).unwrap();
+        let token = |token| AuthToken::new(token).unwrap();
+        let targets = Targets::new("blog", token(fixture::TOKEN))
+            .and("shop", token("Bearer a84be02f71c6-9d35"));
+        let inbox = Inbox::memory();
+        let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
+
+        let blog = DeliveryRequest::complete().job_id("job_1");
+        let shop = DeliveryRequest::complete().job_id("job_2").token("Bearer a84be02f71c6-9d35");
+        let at_once = DeliveryRequest::complete().job_id("job_3");
+        for (post, path) in [
+            (&blog, "/webhooks/articles"),
+            (&shop, "/webhooks/articles"),
+            (&blog, "/webhooks/articles"),
+            (&at_once, "/webhooks/at-once"),
+        ] {
+            assert_eq!(status(&app, test_request(post, path)).await, 200);
+        }
+        let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+        for path in ["/webhooks/articles", "/webhooks/at-once"] {
+            assert_eq!(status(&app, test_request(&forged, path)).await, 401);
+        }
+
+        let worker_pool = pool.clone();
+        let worker = inbox.worker(move |job| publish(job, worker_pool.clone()));
+        worker.run_until_idle().await.unwrap();
+        let rows = pool.with(|database| {
+            let mut rows = database.prepare("SELECT job_id, target FROM articles ORDER BY 1")?;
+            let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, String)>>>()
+        });
+        let rows = rows.unwrap();
+        let rows: Vec<_> = rows.iter().map(|(job, target)| (&**job, &**target)).collect();
+        assert_eq!(rows, [("job_1", "blog"), ("job_2", "shop"), ("job_3", "at once")]);
+        let home = Request::get("/").body(Body::empty()).unwrap();
+        assert_eq!(status(&app, home).await, 200);
+    }
+}
