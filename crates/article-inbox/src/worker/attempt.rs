@@ -134,16 +134,21 @@ impl Attempt {
             };
             settling = Some(entry.settle(&self.store, outcome, signal));
         }
-        let mut unbegun = unbegun;
-        if LeasedEntry::may_call() {
-            unbegun.take().map(Unbegun::keep);
-        }
+        let unbegun = match unbegun {
+            Some(unbegun) if LeasedEntry::may_call() => {
+                unbegun.keep();
+                None
+            }
+            unbegun => unbegun,
+        };
         async move {
             let failed = match settling {
                 Some(settling) => settling.await.err(),
                 None => None,
             };
-            unbegun.map(Unbegun::keep);
+            if let Some(unbegun) = unbegun {
+                unbegun.keep();
+            }
             SettledAttempt { lease, again, failed, in_progress }
         }
     }

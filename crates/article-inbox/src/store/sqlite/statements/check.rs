@@ -31,7 +31,7 @@ const NAMED: u32 = 100;
 pub(crate) fn check(tx: &Tx<'_>) -> Result<Vec<String>, Error> {
     let mut findings = schema::differences(tx)?;
     let found = integrity(tx)?;
-    if found.needs_writing_anew() {
+    if found.needs_rebuilt_copy() {
         findings.push(advice(tx, &found)?.to_owned());
     } else {
         findings.extend(found.indexes.iter().map(|index| {

@@ -293,7 +293,7 @@ impl WriteConnection {
         };
         if let Some(found) = &mut self.todo.mend {
             let now = rounded(self.clock.now());
-            damage::write_anew(connection, &self.path, found, (&self.findings, now))?;
+            damage::write_rebuilt_copy(connection, &self.path, found, (&self.findings, now))?;
         }
         if start || log.is_some() {
             let tx = safe_log::begin(connection)?;

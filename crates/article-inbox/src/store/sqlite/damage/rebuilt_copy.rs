@@ -1,4 +1,4 @@
-//! A database that is written anew. REINDEX empties an index by its pages, so it cannot be used where those are damaged.
+//! A copy of the database with indexes that are built again, which replaces it. REINDEX empties an index by its pages, so it cannot be used where those are damaged.
 
 use std::{
     path::Path,
@@ -30,7 +30,7 @@ const KEY: &str = "UNIQUE (job_id, event)";
 
 /// A sound copy in memory: all tables as they are, the indexes of the inbox built from them, and new lists of free
 /// pages. Nothing of the old indexes and lists is read. Fails if a table is damaged.
-pub(in crate::store::sqlite) fn anew(
+pub(in crate::store::sqlite) fn rebuilt_copy(
     connection: &Connection,
     path: &Path,
     (findings, now): (&Findings, SystemTime),
@@ -39,32 +39,32 @@ pub(in crate::store::sqlite) fn anew(
     copy_pages(connection, &mut copy)?;
     let indexes = Indexes::remove_from(&copy)?;
     let found = integrity(&copy)?;
-    if !found.pages.is_empty() || !found.others.is_empty() {
+    if !found.pages.is_empty() || !found.application_pages.is_empty() {
         return Err(damaged(path).into());
     }
-    let anew = vacuumed(&copy)?;
-    if !is_same_rows(&copy, &anew)? {
+    let rebuilt = vacuumed(&copy)?;
+    if !is_same_rows(&copy, &rebuilt)? {
         return Err(damaged(path).into());
     }
-    indexes.add_to(&Tx::new(&anew, findings, now))?;
-    if !integrity(&anew)?.is_sound() {
+    indexes.add_to(&Tx::new(&rebuilt, findings, now))?;
+    if !integrity(&rebuilt)?.is_sound() {
         return Err(damaged(path).into());
     }
-    Ok(anew)
+    Ok(rebuilt)
 }
 
-/// Writes the database anew, in one transaction, if what was found needs that.
-pub(in crate::store::sqlite) fn write_anew(
+/// Replaces the database by such a copy, in one transaction, if what was found needs that.
+pub(in crate::store::sqlite) fn write_rebuilt_copy(
     connection: &mut Connection,
     path: &Path,
     found: &mut Integrity,
     (findings, now): (&Findings, SystemTime),
 ) -> Result<(), Fault> {
-    if !found.needs_writing_anew() {
+    if !found.needs_rebuilt_copy() {
         return Ok(());
     }
     replace(connection, path, (findings, now))?;
-    if !found.lists.is_empty() {
+    if !found.free_page_lists.is_empty() {
         let told = "the lists of free pages were damaged, and were written anew";
         findings.add(Part::Page, told.to_owned());
     }
@@ -88,9 +88,9 @@ fn replace(
     for _ in 0..TRIES {
         let lock = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let before = version(&reader)?;
-        let anew = anew(&reader, path, (findings, now))?;
+        let rebuilt = rebuilt_copy(&reader, path, (findings, now))?;
         lock.rollback()?;
-        let copying = Backup::new(&anew, connection)?;
+        let copying = Backup::new(&rebuilt, connection)?;
         // This copies nothing, and takes the lock again.
         step(&copying, 0)?;
         if version(&reader)? == before {
@@ -122,14 +122,14 @@ fn vacuumed(copy: &Connection) -> Result<Connection, Fault> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("file:/article-inbox-{number}?vfs=memdb");
-    let anew = Connection::open(&name)?;
-    anew.execute_batch("PRAGMA temp_store = MEMORY")?;
+    let rebuilt = Connection::open(&name)?;
+    rebuilt.execute_batch("PRAGMA temp_store = MEMORY")?;
     copy.execute("VACUUM INTO ?1", [&name])?;
-    Ok(anew)
+    Ok(rebuilt)
 }
 
 /// Whether all tables have rows of the same ids. SQLite does not promise that, and the application may use its ids.
-fn is_same_rows(copy: &Connection, anew: &Connection) -> Result<bool, Fault> {
+fn is_same_rows(copy: &Connection, rebuilt: &Connection) -> Result<bool, Fault> {
     // A table WITHOUT ROWID has no such ids.
     let tables = "SELECT name FROM pragma_table_list
         WHERE schema = 'main' AND type IN ('table', 'shadow') AND NOT wr AND name <> 'sqlite_schema'";
@@ -138,7 +138,7 @@ fn is_same_rows(copy: &Connection, anew: &Connection) -> Result<bool, Fault> {
     for table in tables {
         let Some(id) = name_of_ids(copy, &table)? else { continue };
         let ids = format!("SELECT {id} FROM \"{}\" NOT INDEXED", table.replace('"', "\"\""));
-        let (mut before, mut after) = (copy.prepare(&ids)?, anew.prepare(&ids)?);
+        let (mut before, mut after) = (copy.prepare(&ids)?, rebuilt.prepare(&ids)?);
         let (mut before, mut after) = (before.query([])?, after.query([])?);
         loop {
             let (before, after) = (before.next()?, after.next()?);
