@@ -122,6 +122,12 @@ pub(crate) fn worker_failed(error: &Error) {
     log::worker_failed(error);
 }
 
+/// The program was told to stop.
+#[cfg(feature = "signal")]
+pub(crate) fn stopping() {
+    log::stopping();
+}
+
 /// A worker was dropped before it was told to stop.
 pub(crate) fn worker_dropped() {
     count::worker_failed();

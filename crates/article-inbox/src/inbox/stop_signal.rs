@@ -1,6 +1,8 @@
-use std::future::pending;
+use std::{future::pending, sync::Once};
 
 use tokio::signal::ctrl_c;
+
+use crate::telemetry;
 
 /// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers and containers send.
 ///
@@ -25,6 +27,12 @@ use tokio::signal::ctrl_c;
 /// }
 /// ```
 pub async fn stop_signal() {
+    signal().await;
+    static TOLD: Once = Once::new();
+    TOLD.call_once(telemetry::stopping);
+}
+
+async fn signal() {
     // A signal that cannot be listened to ends the program as it does by default.
     let interrupt = async {
         if ctrl_c().await.is_err() {
@@ -33,9 +41,9 @@ pub async fn stop_signal() {
     };
     #[cfg(unix)]
     {
-        use tokio::signal::unix::{SignalKind, signal};
+        use tokio::signal::unix;
 
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        if let Ok(mut terminate) = unix::signal(unix::SignalKind::terminate()) {
             tokio::select! {
                 () = interrupt => {}
                 _ = terminate.recv() => {}

@@ -142,6 +142,11 @@ mod enabled {
         error!(target: TARGET, "the worker has ended, and articles wait until another runs: {error}");
     }
 
+    #[cfg(feature = "signal")]
+    pub(crate) fn stopping() {
+        info!(target: TARGET, "the program stops once what is running has ended");
+    }
+
     pub(crate) fn worker_dropped() {
         let advice =
             "the worker was dropped before it was told to stop: articles wait until another runs";
@@ -220,6 +225,8 @@ mod disabled {
     #[cfg(feature = "sqlite")]
     pub(crate) fn more_damage_found(_: &'static str) {}
     pub(crate) fn worker_failed(_: &Error) {}
+    #[cfg(feature = "signal")]
+    pub(crate) fn stopping() {}
     pub(crate) fn worker_dropped() {}
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}
     pub(crate) fn stuck(_: &[&EntryKey]) {}

@@ -17,7 +17,9 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-pub(super) use self::{handler_thread::Handler, signal::Signal, unbegun::Unbegun};
+pub(super) use self::{
+    handler_thread::Handler, leased_entry::enter, signal::Signal, unbegun::Unbegun,
+};
 
 use self::{
     attempt_result::AttemptResult, decode::decode, handler_thread::HandlerThread,
@@ -132,14 +134,21 @@ impl Attempt {
             };
             settling = Some(entry.settle(&self.store, outcome, signal));
         }
-        if let Some(unbegun) = unbegun {
-            unbegun.keep();
-        }
+        let unbegun = match unbegun {
+            Some(unbegun) if LeasedEntry::may_call() => {
+                unbegun.keep();
+                None
+            }
+            unbegun => unbegun,
+        };
         async move {
             let failed = match settling {
                 Some(settling) => settling.await.err(),
                 None => None,
             };
+            if let Some(unbegun) = unbegun {
+                unbegun.keep();
+            }
             SettledAttempt { lease, again, failed, in_progress }
         }
     }

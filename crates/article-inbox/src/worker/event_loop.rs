@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{
-    attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun},
+    attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun, enter},
     in_progress::AttemptInProgress,
     retention::Retention,
     schedule::{Heartbeat, PruneTimer, Scheduler, Step},
@@ -330,6 +330,7 @@ fn may_pass(error: &Error) -> bool {
 
 impl Drop for EventLoop {
     fn drop(&mut self) {
+        let _entered = enter(&self.runtime);
         while let Some(finished) = self.running.try_join_next() {
             if let Ok(finished) = finished {
                 drop(self.runtime.spawn(self.attempt.settle(finished)));

@@ -2,8 +2,9 @@ use std::{error::Error, fmt, time::Duration};
 
 /// What a handler returns when it did not succeed: try again, try again after a pause, not yet, or give up.
 ///
-/// `?` converts any error, and any text, into a `Failed` that requests another attempt after the
-/// worker's own pause. For that reason it does not implement [`Error`].
+/// `?` converts any error that can be sent to another thread, and any text, into a `Failed` that requests another
+/// attempt after the worker's own pause. For that reason it does not implement [`Error`]. For other errors there is
+/// [`because`](Self::because).
 ///
 /// ```
 /// use std::{io, time::Duration};
@@ -40,6 +41,26 @@ enum Wish {
 }
 
 impl Failed {
+    /// Another attempt after the worker's own pause, because of an error that borrows or cannot be sent to another
+    /// thread. Its text is kept.
+    ///
+    /// ```
+    /// use std::{collections::HashMap, sync::Mutex};
+    /// use article_inbox::Failed;
+    ///
+    /// fn publish(blog: &Mutex<HashMap<String, String>>) -> Result<(), Failed> {
+    ///     let mut blog = blog.lock().map_err(Failed::because)?;
+    ///     blog.insert("job_1".into(), "<p>…</p>".into());
+    ///     Ok(())
+    /// }
+    /// # assert!(publish(&Mutex::default()).is_ok());
+    /// # assert_eq!(Failed::because("busy").to_string(), "busy");
+    /// ```
+    #[must_use]
+    pub fn because(cause: impl fmt::Display) -> Self {
+        cause.to_string().into()
+    }
+
     /// Another attempt after this pause, or after a day if the pause is longer. After the last attempt there is no
     /// other.
     #[must_use]

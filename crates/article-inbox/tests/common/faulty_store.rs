@@ -32,8 +32,17 @@ pub(crate) enum Fault {
     Hangs,
     /// It begins only after a notification.
     Waits(Arc<Notify>),
+    /// It works, after a pause by a timer of Tokio.
+    Slow(Duration),
     /// Its code panics.
     Panics,
+}
+
+/// How long a call waits.
+enum Wait {
+    ForEver,
+    Until(Arc<Notify>),
+    Pause(Duration),
 }
 
 /// Clones are the same store.
@@ -104,13 +113,15 @@ impl Faulty {
                     drop(faults);
                     panic!("the store has a defect");
                 }
-                Some(Fault::Hangs) => None,
-                Some(Fault::Waits(until)) => Some(Arc::clone(until)),
+                Some(Fault::Hangs) => Wait::ForEver,
+                Some(Fault::Waits(until)) => Wait::Until(Arc::clone(until)),
+                Some(Fault::Slow(pause)) => Wait::Pause(*pause),
             }
         };
         match wait {
-            None => std::future::pending().await,
-            Some(until) => until.notified().await,
+            Wait::ForEver => std::future::pending().await,
+            Wait::Until(until) => until.notified().await,
+            Wait::Pause(pause) => tokio::time::sleep(pause).await,
         }
         Ok(false)
     }

@@ -14,7 +14,7 @@ use super::{
     key,
 };
 
-const LEAF_OF_AN_INDEX: u8 = 0x0a;
+pub(super) const LEAF_OF_AN_INDEX: u8 = 0x0a;
 
 async fn states(store: &SqliteStore) -> Vec<(String, State)> {
     let entries = entries(store).await.into_iter();
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// Changes one byte: the one behind these bytes on the first page of a table or an index.
-    fn change(&self, tree: &str, behind: &[u8], byte: u8) {
+    pub(super) fn change(&self, tree: &str, behind: &[u8], byte: u8) {
         let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
         let root: u32 = self.sql().query_row(root, [tree], |row| row.get(0)).unwrap();
         let root = root as usize;
@@ -318,7 +318,7 @@ async fn an_entry_whose_body_cannot_be_read_blocks_no_other() {
 }
 
 /// Changes the file in another process: closing it in this one would release the locks of SQLite.
-fn overwrite(path: &std::path::Path, at: usize, bytes: &[u8]) {
+pub(super) fn overwrite(path: &std::path::Path, at: usize, bytes: &[u8]) {
     use std::{
         io::Write,
         process::{Command, Stdio},

@@ -7,6 +7,7 @@ mod accidents;
 mod attacks;
 mod clock;
 mod damage;
+mod damaged_index_pages;
 mod damaged_indexes;
 mod damaged_pages;
 mod files;

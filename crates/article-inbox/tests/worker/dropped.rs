@@ -218,3 +218,22 @@ async fn an_outcome_that_is_known_is_stored_although_the_worker_is_dropped() {
     bounded(scene.until(State::Done, 1)).await;
     assert_eq!(ended.now(), 1);
 }
+
+/// A store may use timers and sockets of Tokio, which panic outside a runtime.
+#[test]
+fn a_worker_that_is_dropped_outside_its_runtime_calls_the_store_inside_it() {
+    let runtime = one_thread();
+    let scene = runtime.block_on(async { Scene::new() });
+    runtime.block_on(deliver_all(&scene.inbox, &JOBS));
+    scene.store.fault("settle", Fault::Slow(Duration::from_millis(20)));
+    let worker = scene.inbox.worker(|_: Job| async { Ok(()) });
+    let mut run = Box::pin(worker.run(pending::<()>()));
+    runtime.block_on(async {
+        let once = std::future::poll_fn(|context| Poll::Ready(run.as_mut().poll(context)));
+        assert!(once.await.is_pending());
+        // The handlers end, and the worker does not see it any more.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    });
+    drop(run);
+    runtime.block_on(bounded(until(&scene.inbox, State::Done, JOBS.len() as u64)));
+}

@@ -37,7 +37,7 @@ impl Refusals {
         let presented = refused.presented.map(|shape| shape.to_string());
         let expected =
             matches!(rejection, Rejection::AuthorizationMissing | Rejection::AuthorizationWrong);
-        let expected = expected.then(|| shapes(targets));
+        let expected = expected.then(|| expected_shapes(targets, presented.as_deref()));
         tracing::warn!(target: TARGET, code = rejection.code(), presented, expected, hint, unlogged, "request refused: {rejection}");
     }
 }
@@ -48,12 +48,15 @@ const INTERRUPTED: &str =
 
 /// The shapes of the accepted tokens. They were found when the tokens were built, so that a refusal takes no time
 /// that depends on a secret.
-fn shapes(targets: &[Target]) -> String {
+fn expected_shapes(targets: &[Target], presented: Option<&str>) -> String {
     let mut shapes = Vec::new();
     for shape in targets.iter().map(|target| target.token.shape().to_string()) {
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
+    }
+    if presented.is_some_and(|presented| shapes.iter().any(|shape| shape == presented)) {
+        return "another secret of this form".to_owned();
     }
     shapes.join(" or ")
 }
@@ -82,7 +85,7 @@ mod tests {
         });
         let line = " WARN article_webhook: request refused: the Authorization header is not an \
                     accepted token code=\"unauthorized\" presented=\"`Bearer` and a secret\" \
-                    expected=\"`Bearer` and a secret\"";
+                    expected=\"another secret of this form\"";
         let more = [line, " unlogged=999"].concat();
         assert_eq!(log.lines().collect::<Vec<_>>(), [line, &more, &more]);
     }
@@ -103,10 +106,11 @@ mod tests {
             })
         };
         let expected = "expected=\"`Bearer` and a secret or one word and no scheme word\"";
-        for (presented, shape) in [
-            ("5f2b9c0e7a1d4e38", "one word and no scheme word"),
-            ("'Bearer 5f2b9c0e7a1d4e38'", "a value in quotation marks"),
-            ("Bearer 5f2b9c0e7a1d4e39", "`Bearer` and a secret"),
+        let another = "expected=\"another secret of this form\"";
+        for (presented, shape, expected) in [
+            ("5f2b9c0e7a1d4e38", "one word and no scheme word", another),
+            ("'Bearer 5f2b9c0e7a1d4e38'", "a value in quotation marks", expected),
+            ("Bearer 5f2b9c0e7a1d4e39", "`Bearer` and a secret", another),
         ] {
             let log = line(&[("Authorization", presented)]);
             assert!(log.contains(&format!("presented=\"{shape}\" {expected}")), "{log}");

@@ -6,14 +6,14 @@ mod log_file;
 
 mod transaction;
 
-mod anew;
 mod mend;
+mod rebuilt_copy;
 
 pub(super) use self::{
-    anew::{anew, write_anew},
     findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
     log_file::unreadable,
-    mend::{build_again, judge, mend, search},
+    mend::{RESTORE, advice, build_again, judge, mend, search},
+    rebuilt_copy::{rebuilt_copy, write_rebuilt_copy},
     transaction::{Tx, index_differs},
 };

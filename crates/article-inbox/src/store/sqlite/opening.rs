@@ -29,7 +29,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let now = rounded(shared.clock.now());
     let mut trial = try_start(&connection, &path, found.as_ref(), now);
     if found.is_none() && trial.as_ref().is_err_and(Fault::is_damage) {
-        found = damage::search(&connection, &path).map_err(|fault| refused(&path, fault))?;
+        found = damage::search(&connection).map_err(|fault| refused(&path, fault))?;
         trial = try_start(&connection, &path, found.as_ref(), now);
     }
     unless_transient(trial.map_err(|fault| refused(&path, fault)))?;

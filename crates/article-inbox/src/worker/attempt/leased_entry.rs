@@ -8,6 +8,7 @@ use std::{
 };
 
 use tokio::{
+    runtime::{EnterGuard, Handle},
     sync::watch,
     time::{sleep, timeout},
 };
@@ -25,6 +26,12 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
 /// The maximum number of tries while the worker stops, or after it was dropped.
 const TRIES: u32 = 5;
+
+/// Enters the runtime if this thread is in none: a call of the store may need its timers. A thread that drops the tasks of
+/// a runtime is in it, and may enter none.
+pub(crate) fn enter(runtime: &Handle) -> Option<EnterGuard<'_>> {
+    Handle::try_current().is_err().then(|| runtime.enter())
+}
 
 /// A call of the store that owns what it needs.
 type SettleCall = Pin<Box<dyn Future<Output = Result<Settled, Error>> + Send>>;
@@ -44,8 +51,8 @@ impl LeasedEntry {
 
     /// Stores the outcome of the attempt, and tries again while the store fails temporarily.
     ///
-    /// The first call of the store begins at once, before the future is polled: while a runtime is dropped it polls
-    /// nothing any more, and a call that has begun completes all the same.
+    /// The first call of the store begins at once, if it [may](Self::may_call), before the future is polled: while a runtime
+    /// is dropped it polls nothing any more, and a call that has begun may complete all the same.
     ///
     /// # Errors
     ///
@@ -58,14 +65,18 @@ impl LeasedEntry {
     ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let store = Arc::clone(store);
         let mut begun = self.call(&store, &outcome);
-        // A store that panics must not do so twice.
-        if !thread::panicking()
+        if Self::may_call()
             && let Poll::Ready(settled) =
                 begun.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         {
             begun = Box::pin(ready(settled));
         }
         async move { self.settle_by(begun, &store, outcome, signal).await }
+    }
+
+    /// Whether the store is called at once: one that panics must not do so twice.
+    pub(super) fn may_call() -> bool {
+        !thread::panicking()
     }
 
     fn call(&self, store: &Arc<dyn Store>, outcome: &Outcome) -> SettleCall {

@@ -2,7 +2,10 @@ use std::sync::Arc;
 
 use tokio::{runtime::Handle, sync::watch};
 
-use super::{leased_entry::LeasedEntry, signal::Signal};
+use super::{
+    leased_entry::{LeasedEntry, enter},
+    signal::Signal,
+};
 use crate::{
     call::{Claimed, Outcome},
     store::Store,
@@ -34,6 +37,7 @@ impl Unbegun {
 impl Drop for Unbegun {
     fn drop(&mut self) {
         let Some(entry) = self.entry.take() else { return };
+        let _entered = enter(&self.runtime);
         // Nothing is left that could signal.
         let (_, signal) = watch::channel(Signal::Stop);
         let given_back = entry.settle(&self.store, Outcome::Released, signal);

@@ -49,3 +49,11 @@ pub(crate) fn damaged(path: &Path) -> Error {
          the backup; to begin anew, move all three away"
     ))
 }
+
+/// The error of every call while a damaged database cannot be mended, because other programs commit to it.
+pub(crate) fn written_by_others(path: &Path) -> Error {
+    Error::unavailable(format!(
+        "other programs write to {}, which is damaged, while it is mended: end them, and the store goes on by itself",
+        path.display()
+    ))
+}

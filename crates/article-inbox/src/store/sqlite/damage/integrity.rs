@@ -7,6 +7,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{Findings, findings::Part};
 use crate::store::sqlite::fault::Fault;
 
+/// The line of a check that damage has ended.
+const ENDED: &str = "the check ended";
+
 /// What a check of the pages and of the indexes found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(in crate::store::sqlite) struct Integrity {
@@ -15,11 +18,11 @@ pub(in crate::store::sqlite) struct Integrity {
     /// Whether pages of an index are damaged. Then it may be impossible to empty it, which [`rebuild`] does first.
     pub(in crate::store::sqlite) has_damaged_index_pages: bool,
     /// Damage of the lists of free pages and of each page's place, in SQLite's words.
-    pub(in crate::store::sqlite) lists: BTreeSet<String>,
+    pub(in crate::store::sqlite) free_page_lists: BTreeSet<String>,
     /// Damage of pages of a table, or of an index that leads to pages of a table, in SQLite's words.
     pub(in crate::store::sqlite) pages: BTreeSet<String>,
     /// Damage of pages of the application's own tables, in SQLite's words.
-    pub(in crate::store::sqlite) others: BTreeSet<String>,
+    pub(in crate::store::sqlite) application_pages: BTreeSet<String>,
 }
 
 /// Checks the pages of the whole file, and each index of the inbox against its table. What is in the application's own
@@ -72,12 +75,20 @@ pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
 impl Integrity {
     /// Whether nothing of the inbox is damaged.
     pub(in crate::store::sqlite) fn is_sound(&self) -> bool {
-        self.indexes.is_empty() && !self.needs_writing_anew()
+        self.indexes.is_empty() && !self.needs_rebuilt_copy()
     }
 
     /// Whether [`rebuild`] is not enough.
-    pub(in crate::store::sqlite) fn needs_writing_anew(&self) -> bool {
-        self.has_damaged_index_pages || !self.lists.is_empty() || !self.pages.is_empty()
+    pub(in crate::store::sqlite) fn needs_rebuilt_copy(&self) -> bool {
+        self.has_damaged_index_pages || !self.free_page_lists.is_empty() || !self.pages.is_empty()
+    }
+
+    /// Whether pages of indexes are damaged, and no page of a table, of the application's either.
+    pub(super) fn has_damaged_index_pages_alone(&self) -> bool {
+        // The pages are checked first, and then the rows, which fails because of the index.
+        self.has_damaged_index_pages
+            && self.application_pages.is_empty()
+            && self.pages.iter().all(|line| line == ENDED)
     }
 
     /// Tells that the indexes were built again.
@@ -94,13 +105,14 @@ impl Integrity {
         let index = line.rsplit_once(" index ").map(|(_, name)| name);
         match (tree, index) {
             _ if is_harmless(line) => {}
-            _ if is_about_lists(line) => drop(self.lists.insert(line.to_owned())),
+            _ if is_about_lists(line) => drop(self.free_page_lists.insert(line.to_owned())),
             // Tables that are sound by themselves have no page in common: the other reference is in the list of free pages.
             (Some(_), _) if line.contains("2nd reference") => {
-                let found = if check == Check::File { &mut self.lists } else { &mut self.pages };
+                let found =
+                    if check == Check::File { &mut self.free_page_lists } else { &mut self.pages };
                 found.insert(line.to_owned());
             }
-            (Some(None), _) => drop(self.others.insert(line.to_owned())),
+            (Some(None), _) => drop(self.application_pages.insert(line.to_owned())),
             (Some(Some(Tree::Index(name))), _) => {
                 self.indexes.insert(name.clone());
                 self.has_damaged_index_pages = true;
@@ -147,7 +159,7 @@ fn lines(connection: &Connection, check: &str) -> Result<Vec<String>, Fault> {
     for row in statement.query_map([], |row| row.get::<_, String>(0))? {
         match row.map_err(Fault::from) {
             Ok(row) => lines.extend(row.lines().map(str::to_owned)),
-            Err(fault) if fault.is_damage() => lines.push("the check ended".to_owned()),
+            Err(fault) if fault.is_damage() => lines.push(ENDED.to_owned()),
             Err(fault) => return Err(fault),
         }
     }
@@ -208,10 +220,10 @@ mod tests {
         ] {
             let expected = Integrity { indexes: by_time.clone(), ..Integrity::default() };
             assert_eq!(found(line), expected);
-            assert!(!expected.needs_writing_anew());
+            assert!(!expected.needs_rebuilt_copy());
         }
         let torn = found("Tree 6 page 9: btreeInitPage() returns error code 11");
-        assert!(torn.needs_writing_anew());
+        assert!(torn.needs_rebuilt_copy());
         assert_eq!(torn.indexes, by_time);
         for line in [
             "Tree 4 page 9: btreeInitPage() returns error code 11",
@@ -231,8 +243,11 @@ mod tests {
             ),
             (Check::File, "Tree 4 page 9: 2nd reference to page 12"),
         ] {
-            let lists = BTreeSet::from([line.to_owned()]);
-            assert_eq!(found_by(check, line), Integrity { lists, ..Integrity::default() });
+            let free_page_lists = BTreeSet::from([line.to_owned()]);
+            assert_eq!(
+                found_by(check, line),
+                Integrity { free_page_lists, ..Integrity::default() }
+            );
         }
         for line in [
             "Tree 99 page 9: free space corruption",

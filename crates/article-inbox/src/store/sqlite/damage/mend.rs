@@ -18,8 +18,13 @@ use crate::{
 /// Files up to this size are searched for damage at start, and larger ones in the background.
 const AT_START: u64 = 64 << 20;
 
-/// Files up to this size are searched at start if it fails. What is written anew is twice in memory meanwhile.
+/// Files up to this size are searched at start if pages of an index are damaged, or if the start fails. What replaces the
+/// damaged pages is twice in memory meanwhile.
 const IN_MEMORY: u64 = 512 << 20;
+
+/// What is told of pages that no start mends.
+pub(in crate::store::sqlite) const RESTORE: &str = "pages of the database are damaged: stop the receiver, and restore a \
+    backup; what can be read is worked on until then";
 
 /// Looks for damage, and refuses a database that cannot be written to. It changes nothing. `None` if the file is too large
 /// to be searched now.
@@ -27,8 +32,12 @@ pub(in crate::store::sqlite) fn judge(
     connection: &Connection,
     path: &Path,
 ) -> Result<Option<Integrity>, Fault> {
-    if size(path) > AT_START {
-        return Ok(None);
+    let size = size(connection)?;
+    if size > AT_START {
+        if size > IN_MEMORY || !integrity_of_indexes(connection)?.has_damaged_index_pages {
+            return Ok(None);
+        }
+        return Ok(Some(integrity(connection)?).filter(Integrity::has_damaged_index_pages_alone));
     }
     if is_only_read(connection)? {
         let path = path.display();
@@ -44,14 +53,27 @@ pub(in crate::store::sqlite) fn judge(
 /// What is to be mended in a file that was not searched, and cannot be started because of damage. `None` if it is too large.
 pub(in crate::store::sqlite) fn search(
     connection: &Connection,
-    path: &Path,
 ) -> Result<Option<Integrity>, Fault> {
-    if size(path) > IN_MEMORY { Ok(None) } else { Ok(Some(integrity(connection)?)) }
+    if size(connection)? > IN_MEMORY { Ok(None) } else { Ok(Some(integrity(connection)?)) }
 }
 
-/// The file is not opened: closing it would release the locks that this process holds on it.
-fn size(path: &Path) -> u64 {
-    path.metadata().map_or(0, |metadata| metadata.len())
+/// What to do about pages that are damaged while the store is open: the next start judges them as [`judge`] does.
+pub(in crate::store::sqlite) fn advice(
+    connection: &Connection,
+    found: &Integrity,
+) -> Result<&'static str, Fault> {
+    let size = size(connection)?;
+    let is_mended = found.has_damaged_index_pages_alone();
+    Ok(if size <= AT_START || size <= IN_MEMORY && is_mended {
+        "pages of the database are damaged: start the receiver again, which mends them, or says what to do"
+    } else {
+        RESTORE
+    })
+}
+
+fn size(connection: &Connection) -> Result<u64, Fault> {
+    let bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    Ok(connection.query_row(bytes, [], |row| row.get::<_, i64>(0))?.unsigned_abs())
 }
 
 /// Builds indexes again, and isolates damaged rows. Runs in a transaction.

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error, Filter, State,
     store::sqlite::{
-        damage::{Tx, integrity},
+        damage::{Tx, advice, integrity},
         fault::Fault,
         schema,
     },
@@ -31,14 +31,12 @@ const NAMED: u32 = 100;
 pub(crate) fn check(tx: &Tx<'_>) -> Result<Vec<String>, Error> {
     let mut findings = schema::differences(tx)?;
     let found = integrity(tx)?;
-    findings.extend(found.indexes.iter().map(|index| {
-        format!("the index {index} differs from its table: start the receiver again, which builds it anew")
-    }));
-    if !found.pages.is_empty() || !found.lists.is_empty() {
-        findings.push(
-            "pages of the database are damaged: start the receiver again, which mends them, or says what to do"
-                .to_owned(),
-        );
+    if found.needs_rebuilt_copy() {
+        findings.push(advice(tx, &found)?.to_owned());
+    } else {
+        findings.extend(found.indexes.iter().map(|index| {
+            format!("the index {index} differs from its table: start the receiver again, which builds it anew")
+        }));
     }
     findings.extend(scan(tx)?.findings());
     findings.extend(corrupt(tx)?);

@@ -15,7 +15,7 @@ use crate::{
     Clock, Error,
     store::sqlite::{
         connection,
-        damage::{Findings, Part, Tx, build_again, integrity},
+        damage::{Findings, Part, RESTORE, Tx, advice, build_again, integrity},
         fault::Fault,
         statements,
     },
@@ -54,7 +54,7 @@ impl Inspector {
             }
             telemetry::store_failed("check", &error);
             if error.is_damage() {
-                findings.add(Part::Page, damaged_pages());
+                findings.add(Part::Page, RESTORE.to_owned());
             }
         };
         let thread = thread::Builder::new().name("article-inbox-check".into()).spawn(inspect);
@@ -76,15 +76,16 @@ impl Drop for Inspector {
 }
 
 fn inspect(tx: &Tx<'_>, queue: &CommandQueue, findings: &Arc<Findings>) -> Result<(), Fault> {
-    let found = integrity(tx)?;
-    if !found.pages.is_empty() || !found.lists.is_empty() {
-        tx.found(Part::Page, damaged_pages());
-    }
+    let mut found = integrity(tx)?;
     if !found.indexes.is_empty() {
-        mend(queue, findings, build_again)?;
-        if !integrity(tx)?.indexes.is_empty() {
-            tx.found(Part::Page, damaged_pages());
+        match mend(queue, findings, build_again) {
+            // SQLite may be unable to remove an index with damaged pages.
+            Err(fault) if !found.has_damaged_index_pages => return Err(fault),
+            _ => found = integrity(tx)?,
         }
+    }
+    if !found.is_sound() {
+        tx.found(Part::Page, advice(tx, &found)?.to_owned());
     }
     let suspects = statements::scan(tx)?;
     if !suspects.is_empty() {
@@ -103,9 +104,4 @@ fn mend(
     let answer =
         queue.push(0, move |connection, now| mend(&Tx::new(connection, &findings, now)))?;
     Ok(answer.wait_in_a_thread()?)
-}
-
-fn damaged_pages() -> String {
-    "pages of the database are damaged: stop the receiver, and restore a backup; what can be read is worked on until then"
-        .to_owned()
 }

@@ -279,7 +279,9 @@ impl WriteConnection {
         }
     }
 
-    /// What is written is one transaction, so that a start that is refused has written nothing.
+    /// What a start changes is one transaction, so that a start that is refused has changed nothing. Damaged pages are
+    /// replaced in a transaction before it: after a crash in between, the next start finds them sound, and does not tell
+    /// that they were damaged.
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
         let Todo { start, renew_log, .. } = self.todo;
@@ -291,7 +293,7 @@ impl WriteConnection {
         };
         if let Some(found) = &mut self.todo.mend {
             let now = rounded(self.clock.now());
-            damage::write_anew(connection, &self.path, found, (&self.findings, now))?;
+            damage::write_rebuilt_copy(connection, &self.path, found, (&self.findings, now))?;
         }
         if start || log.is_some() {
             let tx = safe_log::begin(connection)?;

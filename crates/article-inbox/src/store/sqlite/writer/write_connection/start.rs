@@ -35,9 +35,9 @@ pub(in crate::store::sqlite) fn try_start(
     let trial = (&Findings::of_a_trial(), now);
     match found {
         // What is written anew is no part of a transaction.
-        Some(found) if found.needs_writing_anew() => {
-            let anew = damage::anew(connection, path, trial)?;
-            try_on(&anew, path, Some(&Integrity::default()), trial)
+        Some(found) if found.needs_rebuilt_copy() => {
+            let rebuilt = damage::rebuilt_copy(connection, path, trial)?;
+            try_on(&rebuilt, path, Some(&Integrity::default()), trial)
         }
         found => try_on(connection, path, found, trial),
     }

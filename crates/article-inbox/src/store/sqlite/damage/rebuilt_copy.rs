@@ -1,4 +1,4 @@
-//! A database that is written anew. REINDEX empties an index by its pages, so it cannot be used where those are damaged.
+//! A copy of the database with indexes that are built again, which replaces it. REINDEX empties an index by its pages, so it cannot be used where those are damaged.
 
 use std::{
     path::Path,
@@ -7,23 +7,30 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, OptionalExtension,
+    Connection, OptionalExtension, TransactionBehavior,
     backup::{Backup, StepResult},
     ffi,
 };
 
 use super::{Findings, Integrity, Tx, findings::Part, integrity};
-use crate::store::sqlite::{connection::damaged, fault::Fault, statements};
+use crate::store::sqlite::{
+    connection::{self, damaged, written_by_others},
+    fault::Fault,
+    statements,
+};
 
 /// The index of the key of the entries, as SQLite names it. It has no statement of its own.
 const KEY_INDEX: &str = "sqlite_autoindex_article_inbox_entries_1";
+
+/// How often a copy is made while other programs commit between its completion and its use.
+const TRIES: u32 = 3;
 
 /// What makes SQLite keep that index.
 const KEY: &str = "UNIQUE (job_id, event)";
 
 /// A sound copy in memory: all tables as they are, the indexes of the inbox built from them, and new lists of free
 /// pages. Nothing of the old indexes and lists is read. Fails if a table is damaged.
-pub(in crate::store::sqlite) fn anew(
+pub(in crate::store::sqlite) fn rebuilt_copy(
     connection: &Connection,
     path: &Path,
     (findings, now): (&Findings, SystemTime),
@@ -32,33 +39,32 @@ pub(in crate::store::sqlite) fn anew(
     copy_pages(connection, &mut copy)?;
     let indexes = Indexes::remove_from(&copy)?;
     let found = integrity(&copy)?;
-    if !found.pages.is_empty() || !found.others.is_empty() {
+    if !found.pages.is_empty() || !found.application_pages.is_empty() {
         return Err(damaged(path).into());
     }
-    let anew = vacuumed(&copy)?;
-    if !is_same_rows(&copy, &anew)? {
+    let rebuilt = vacuumed(&copy)?;
+    if !is_same_rows(&copy, &rebuilt)? {
         return Err(damaged(path).into());
     }
-    indexes.add_to(&Tx::new(&anew, findings, now))?;
-    if !integrity(&anew)?.is_sound() {
+    indexes.add_to(&Tx::new(&rebuilt, findings, now))?;
+    if !integrity(&rebuilt)?.is_sound() {
         return Err(damaged(path).into());
     }
-    Ok(anew)
+    Ok(rebuilt)
 }
 
-/// Writes the database anew, in one transaction, if what was found needs that.
-pub(in crate::store::sqlite) fn write_anew(
+/// Replaces the database by such a copy, in one transaction, if what was found needs that.
+pub(in crate::store::sqlite) fn write_rebuilt_copy(
     connection: &mut Connection,
     path: &Path,
     found: &mut Integrity,
     (findings, now): (&Findings, SystemTime),
 ) -> Result<(), Fault> {
-    if !found.needs_writing_anew() {
+    if !found.needs_rebuilt_copy() {
         return Ok(());
     }
-    let anew = anew(connection, path, (findings, now))?;
-    copy_pages(&anew, connection)?;
-    if !found.lists.is_empty() {
+    replace(connection, path, (findings, now))?;
+    if !found.free_page_lists.is_empty() {
         let told = "the lists of free pages were damaged, and were written anew";
         findings.add(Part::Page, told.to_owned());
     }
@@ -71,10 +77,42 @@ pub(in crate::store::sqlite) fn write_anew(
     Ok(())
 }
 
-/// Copies all pages, in one transaction.
+/// Replaces all pages by those of a copy. No other program commits meanwhile, because its commit would be lost.
+fn replace(
+    connection: &mut Connection,
+    path: &Path,
+    (findings, now): (&Findings, SystemTime),
+) -> Result<(), Fault> {
+    // SQLite copies no pages from a connection that writes, or to one.
+    let reader = connection::open_reader(path)?;
+    for _ in 0..TRIES {
+        let lock = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let before = version(&reader)?;
+        let rebuilt = rebuilt_copy(&reader, path, (findings, now))?;
+        lock.rollback()?;
+        let copying = Backup::new(&rebuilt, connection)?;
+        // This copies nothing, and takes the lock again.
+        step(&copying, 0)?;
+        if version(&reader)? == before {
+            return step(&copying, -1);
+        }
+    }
+    Err(written_by_others(path).into())
+}
+
+/// A number that changes when another connection commits.
+fn version(reader: &Connection) -> rusqlite::Result<i64> {
+    reader.query_row("PRAGMA data_version", [], |row| row.get(0))
+}
+
 fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), Fault> {
-    match Backup::new(from, to)?.step(-1)? {
-        StepResult::Done => Ok(()),
+    step(&Backup::new(from, to)?, -1)
+}
+
+/// Copies so many pages, or all of them, and keeps the lock until all are copied.
+fn step(copying: &Backup<'_, '_>, pages: i32) -> Result<(), Fault> {
+    match copying.step(pages)? {
+        StepResult::Done | StepResult::More => Ok(()),
         _ => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
     }
 }
@@ -84,22 +122,23 @@ fn vacuumed(copy: &Connection) -> Result<Connection, Fault> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("file:/article-inbox-{number}?vfs=memdb");
-    let anew = Connection::open(&name)?;
-    anew.execute_batch("PRAGMA temp_store = MEMORY")?;
+    let rebuilt = Connection::open(&name)?;
+    rebuilt.execute_batch("PRAGMA temp_store = MEMORY")?;
     copy.execute("VACUUM INTO ?1", [&name])?;
-    Ok(anew)
+    Ok(rebuilt)
 }
 
 /// Whether all tables have rows of the same ids. SQLite does not promise that, and the application may use its ids.
-fn is_same_rows(copy: &Connection, anew: &Connection) -> Result<bool, Fault> {
-    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0";
+fn is_same_rows(copy: &Connection, rebuilt: &Connection) -> Result<bool, Fault> {
+    // A table WITHOUT ROWID has no such ids.
+    let tables = "SELECT name FROM pragma_table_list
+        WHERE schema = 'main' AND type IN ('table', 'shadow') AND NOT wr AND name <> 'sqlite_schema'";
     let mut tables = copy.prepare(tables)?;
     let tables = tables.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     for table in tables {
-        let ids = format!("SELECT rowid FROM \"{}\" NOT INDEXED", table.replace('"', "\"\""));
-        // A table without such ids has none to keep.
-        let Ok(mut before) = copy.prepare(&ids) else { continue };
-        let mut after = anew.prepare(&ids)?;
+        let Some(id) = name_of_ids(copy, &table)? else { continue };
+        let ids = format!("SELECT {id} FROM \"{}\" NOT INDEXED", table.replace('"', "\"\""));
+        let (mut before, mut after) = (copy.prepare(&ids)?, rebuilt.prepare(&ids)?);
         let (mut before, mut after) = (before.query([])?, after.query([])?);
         loop {
             let (before, after) = (before.next()?, after.next()?);
@@ -115,6 +154,17 @@ fn is_same_rows(copy: &Connection, anew: &Connection) -> Result<bool, Fault> {
         }
     }
     Ok(true)
+}
+
+/// The name by which a statement can read the ids of rows. `None` if the table has columns of all these names, so that
+/// the application cannot read the ids either.
+fn name_of_ids(copy: &Connection, table: &str) -> rusqlite::Result<Option<&'static str>> {
+    let columns = "SELECT lower(name) FROM pragma_table_xinfo(?1)";
+    let mut columns = copy.prepare(columns)?;
+    let columns = columns.query_map([table], |row| row.get(0))?;
+    let columns = columns.collect::<Result<Vec<String>, _>>()?;
+    let mut names = ["rowid", "_rowid_", "oid"].into_iter();
+    Ok(names.find(|name| !columns.iter().any(|column| column == name)))
 }
 
 /// The indexes on tables of the inbox, as the schema describes them.
