@@ -66,7 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let handler = move |job: Job| {
         let (application, clock, done) = (Arc::clone(&writer), clock.clone(), done.clone());
         async move {
-            let mut application = application.lock().expect("nobody panics with it in hand");
+            let mut application = application.lock().expect("no holder of the lock panics");
             let stored = store(&job, &mut application, &clock);
             let said = if stored.is_ok() { "article stored, job done" } else { "rolled back" };
             println!("{}  attempt {}  {said}", job.job_id().as_str().escape_debug(), job.attempt());
@@ -79,7 +79,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     inbox.close().await?;
 
     let count = "SELECT job_id, count(*) FROM articles GROUP BY job_id";
-    let application = application.lock().expect("nobody panics with it in hand");
+    let application = application.lock().expect("no holder of the lock panics");
     let mut rows = application.prepare(count)?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {

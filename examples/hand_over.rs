@@ -37,7 +37,7 @@ impl Queue {
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.0.lock().expect("nobody panics with the connection in hand")
+        self.0.lock().expect("no holder of the lock panics")
     }
 }
 

@@ -81,7 +81,7 @@ fn main() {
         faults::a_disk_that_fails_for_a_while(form);
         faults::a_call_that_fails_acknowledges_nothing_that_is_not_there(form);
     });
-    proof("poison", Needs::Nothing, &poison::is_given_up_and_holds_up_nobody);
+    proof("poison", Needs::Nothing, &poison::is_given_up_and_holds_nothing_up);
     proof("neighbours", Needs::Nothing, &|| {
         poison::does_not_take_its_neighbours_along();
         poison::does_not_take_along_a_handler_that_takes_long();

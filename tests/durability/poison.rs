@@ -24,7 +24,7 @@ use crate::{
 /// How long all of it may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) fn is_given_up_and_holds_up_nobody() {
+pub(crate) fn is_given_up_and_holds_nothing_up() {
     let start = Instant::now();
     let mut scene = Scene::new();
     // An abort ends the process, and with it all handlers that run: that is another proof.

@@ -107,7 +107,7 @@ fn a_strangers_chunks_beyond_64_kib_are_not_read() {
 }
 
 #[test]
-fn a_stranger_that_goes_away_in_the_middle_of_its_body_harms_nobody() {
+fn a_stranger_that_goes_away_in_the_middle_of_its_body_does_no_harm() {
     on_each_server(|server, path, _| {
         for request in [stranger().unsent(20), stranger().unfinished(), delivery().short(20)] {
             let mut connection = server.connect();

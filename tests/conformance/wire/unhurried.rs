@@ -9,7 +9,7 @@ use crate::{
 const SENDERS: usize = 60;
 
 #[test]
-fn senders_that_stop_at_any_byte_keep_nobody_out() {
+fn senders_that_stop_at_any_byte_keep_no_other_out() {
     for framework in Framework::ALL {
         for style in framework.styles() {
             let server = framework.serve_all();

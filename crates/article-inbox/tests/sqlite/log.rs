@@ -1,4 +1,4 @@
-//! The size of the log, whoever writes and reads.
+//! The size of the log, beside writers and readers of other programs.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

@@ -6,7 +6,7 @@ use article_inbox::store::{Recorded, Store};
 use super::{CLAIM, Place, arrival, reader, record, within};
 
 #[tokio::test]
-async fn after_an_orderly_stop_a_reader_is_in_nobodys_way() {
+async fn after_an_orderly_stop_a_reader_hinders_no_start() {
     let place = Place::new();
     let store = place.open();
     record(&store, 0..1).await;

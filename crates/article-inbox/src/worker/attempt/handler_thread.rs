@@ -73,7 +73,7 @@ impl HandlerThread {
 }
 
 impl Drop for HandlerThread {
-    /// A handler that goes on, although nobody waits for it, is stuck until it ends.
+    /// A handler that goes on, although it is no longer waited for, is stuck until it ends.
     fn drop(&mut self) {
         self.watch.give_up();
     }

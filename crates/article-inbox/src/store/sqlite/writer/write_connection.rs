@@ -89,7 +89,7 @@ impl WriteConnection {
         outcome
     }
 
-    /// The same, and nobody is told whether it succeeded.
+    /// The same, without a note in the status of whether it succeeded.
     pub(in crate::store::sqlite) fn start(&mut self) -> Result<(), Fault> {
         self.check_files()?;
         self.prepare()?;
