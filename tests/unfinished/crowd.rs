@@ -37,8 +37,8 @@ fn head(length: usize) -> String {
     )
 }
 
-/// All at once: each sends 1 MiB of a body of 8, in parts, until the server refuses it. Then up to 10 s are given for
-/// so many to be refused.
+/// All at once: each sends 1 MiB of a body of 8, in parts, until the server refuses it. Then there are 10 s for
+/// `refused` of them to be refused.
 pub(crate) fn gather(address: SocketAddr, count: usize, refused: usize) -> Crowd {
     let runtime = Runtime::new().expect("there are threads");
     let progress = Arc::new(Progress::default());

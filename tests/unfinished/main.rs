@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 /// The default budget of a receiver.
 const BUDGET: u64 = 64 * MIB;
 
-/// The most memory that so many connections may take. A body that grows has room for as much again, and is copied
+/// The most memory that this number of connections may take. A body that grows has room for as much again, and is copied
 /// when that is used up. The buffers of a connection come on top: actix-web reads up to 160 KiB ahead.
 fn most(connections: u64) -> u64 {
     3 * BUDGET + connections * (160 << 10)

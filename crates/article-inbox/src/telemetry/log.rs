@@ -164,7 +164,7 @@ mod enabled {
             let named: Vec<_> =
                 jobs.iter().take(NAMED).map(|key| escaped(&key.job_id).to_string()).collect();
             let jobs = named.join(" ");
-            let advice = "nothing is claimed while so many handlers go on that were given up: restart the program";
+            let advice = "nothing is claimed while this many handlers go on that were given up: restart the program";
             error!(target: TARGET, handlers, %jobs, unlogged, "{advice}");
         });
     }

@@ -1,4 +1,5 @@
-//! A copy of the database with indexes that are built again, which replaces it. REINDEX empties an index by its pages, so it cannot be used where those are damaged.
+//! A copy of the database with indexes that are built again, which replaces it. REINDEX empties an index by its pages,
+//! so it cannot be used where those are damaged.
 
 use std::{
     path::Path,
@@ -109,7 +110,7 @@ fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), Fault> {
     step(&Backup::new(from, to)?, -1)
 }
 
-/// Copies so many pages, or all of them, and keeps the lock until all are copied.
+/// Copies this number of pages, or all if it is -1, and keeps the lock until all are copied.
 fn step(copying: &Backup<'_, '_>, pages: i32) -> Result<(), Fault> {
     match copying.step(pages)? {
         StepResult::Done | StepResult::More => Ok(()),
