@@ -1,5 +1,5 @@
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -10,7 +10,7 @@ const MOST: usize = 64;
 
 const MORE: &str = "there are more differences than 64, and the others are not told";
 
-/// The differences between bodies and the service's document that were seen: each once, by its path. Clones share
+/// The differences between bodies and the service's document that were seen: each once. Clones share
 /// them.
 ///
 /// A [`Receiver`](crate::Receiver) has its own, and so has the inbox for its workers.
@@ -32,8 +32,8 @@ pub struct SeenDrift(Arc<Mutex<Seen>>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// In words, by their paths.
-    differences: BTreeMap<String, String>,
+    /// In words, which begin with the path. One path may differ in several ways.
+    differences: BTreeSet<String>,
     are_more: bool,
 }
 
@@ -48,14 +48,14 @@ impl SeenDrift {
         }
         let mut seen = self.lock();
         for drift in drift.iter() {
-            if seen.are_more || seen.differences.contains_key(&*drift.path) {
+            if seen.are_more || seen.differences.contains(&drift.to_string()) {
                 continue;
             }
             if seen.differences.len() == MOST {
                 seen.are_more = true;
                 new.push(MORE.to_owned());
             } else {
-                seen.differences.insert(drift.path.to_string(), drift.to_string());
+                seen.differences.insert(drift.to_string());
                 new.push(drift.to_string());
             }
         }
@@ -68,7 +68,7 @@ impl SeenDrift {
     pub fn all(&self) -> Vec<String> {
         let seen = self.lock();
         let more = seen.are_more.then(|| MORE.to_owned());
-        seen.differences.values().cloned().chain(more).collect()
+        seen.differences.iter().cloned().chain(more).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
@@ -95,5 +95,17 @@ mod tests {
         assert_eq!(new[1], "field_01: unknown field, a number");
         assert_eq!(new[MOST], MORE);
         assert_eq!(seen.all(), new);
+    }
+
+    #[test]
+    fn another_kind_of_value_at_the_same_path_is_another_difference() {
+        let seen = SeenDrift::default();
+        for (value, told) in [
+            (serde_json::Value::Null, "featured_image: expected an object, found null"),
+            ("a.png".into(), "featured_image: expected an object, found a string"),
+        ] {
+            let post = DeliveryRequest::complete().field("featured_image", value);
+            assert_eq!(seen.see(&post.delivery().unwrap().drift()), [told]);
+        }
     }
 }
