@@ -23,14 +23,27 @@ impl Bodies {
     /// places.
     pub(crate) fn arrival(&self, random: &mut fastrand::Rng) -> Arrival {
         let (bytes, digest) = self.0[random.usize(..self.0.len())].clone();
-        Arrival {
-            key: EntryKey::article(job_id(random)),
-            source: Source::Webhook,
-            target: "blog".into(),
-            intent: None,
-            digest,
-            bytes,
-        }
+        arrival_of(job_id(random), bytes, digest)
+    }
+}
+
+/// An arrival whose body names its job, as a worker requires. It takes longer to make.
+pub(crate) fn workable(bytes: usize, random: &mut fastrand::Rng) -> Arrival {
+    let job_id = job_id(random);
+    let request = DeliveryRequest::article(random.u64(..BODIES), bytes).job_id(job_id.as_str());
+    let body = request.body().clone();
+    let digest = Digest::of(&body);
+    arrival_of(job_id, body, digest)
+}
+
+fn arrival_of(job_id: JobId, bytes: Bytes, digest: Digest) -> Arrival {
+    Arrival {
+        key: EntryKey::article(job_id),
+        source: Source::Webhook,
+        target: "blog".into(),
+        intent: None,
+        digest,
+        bytes,
     }
 }
 

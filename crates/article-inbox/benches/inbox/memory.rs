@@ -11,7 +11,7 @@ use article_inbox::{Clock, Inbox, Prune, SqliteSettings, SqliteStore, State, sto
 use tokio::task::JoinSet;
 
 use crate::{
-    bodies::Bodies,
+    bodies::workable,
     form::Form,
     scratch::{self, mebibytes},
     table::{Table, at_most, plain},
@@ -40,7 +40,6 @@ pub(crate) fn run(form: Form) {
         let settings = SqliteSettings::default().clock(clock.clone());
         let store = SqliteStore::open_with(&path, settings).unwrap();
         let inbox = Inbox::new(store.clone());
-        let bodies = Bodies::new(1024);
         let handled = Arc::new(AtomicU64::new(0));
         let worker = inbox.worker({
             let handled = Arc::clone(&handled);
@@ -55,7 +54,7 @@ pub(crate) fn run(form: Form) {
 
         let mut stages = Vec::new();
         for _ in 0..STAGES {
-            deliver(&store, &bodies, deliveries / STAGES).await;
+            deliver(&store, deliveries / STAGES).await;
             loop {
                 let counts = store.counts().await.unwrap();
                 if counts.of(State::Waiting) + counts.of(State::Leased) == 0 {
@@ -104,14 +103,14 @@ pub(crate) fn run(form: Form) {
     println!("{table}");
 }
 
-async fn deliver(store: &SqliteStore, bodies: &Bodies, count: u64) {
+async fn deliver(store: &SqliteStore, count: u64) {
     let mut tasks = JoinSet::new();
     for task in 0..256 {
-        let (store, bodies) = (store.clone(), bodies.clone());
+        let store = store.clone();
         tasks.spawn(async move {
             let mut random = fastrand::Rng::new();
             for _ in 0..count / 256 + u64::from(task < count % 256) {
-                store.record(bodies.arrival(&mut random)).await.unwrap();
+                store.record(workable(1024, &mut random)).await.unwrap();
             }
         });
     }

@@ -11,7 +11,7 @@ use article_inbox::{Inbox, SqliteStore, State, store::Store};
 use tokio::{sync::Notify, task::JoinSet};
 
 use crate::{
-    bodies::Bodies,
+    bodies::workable,
     form::{Form, median},
     scratch,
     table::{Table, at_least, plain},
@@ -28,13 +28,12 @@ pub(crate) fn run(form: Form) {
     let folder = scratch::folder();
     let path = folder.path().join("inbox.db");
     fill(&path, TOMBSTONES);
-    let bodies = Bodies::new(16 * 1024);
     let mut table = Table::new(
         "entries of 16 KB a second, claimed and completed by one worker, in a file with 1,000,000 tombstones",
         &["handlers at once", "a second"],
     );
     for concurrency in [4, 16, 64] {
-        let rates = (0..form.rounds()).map(|_| runtime.block_on(rate(&path, &bodies, concurrency)));
+        let rates = (0..form.rounds()).map(|_| runtime.block_on(rate(&path, concurrency)));
         let rate = median(rates);
         let figure = if concurrency == 4 { at_least(rate, TARGET, "") } else { plain(rate, "") };
         table.row(concurrency, [figure]);
@@ -42,15 +41,15 @@ pub(crate) fn run(form: Form) {
     println!("{table}");
 }
 
-async fn rate(path: &Path, bodies: &Bodies, concurrency: u32) -> f64 {
+async fn rate(path: &Path, concurrency: u32) -> f64 {
     let store = SqliteStore::open(path).unwrap();
     let mut deliveries = JoinSet::new();
     for _ in 0..64 {
-        let (store, bodies) = (store.clone(), bodies.clone());
+        let store = store.clone();
         deliveries.spawn(async move {
             let mut random = fastrand::Rng::new();
             for _ in 0..ENTRIES.div_ceil(64) {
-                store.record(bodies.arrival(&mut random)).await.unwrap();
+                store.record(workable(16 * 1024, &mut random)).await.unwrap();
             }
         });
     }
