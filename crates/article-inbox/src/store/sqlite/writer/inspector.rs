@@ -46,6 +46,7 @@ impl Inspector {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let inspect = move || {
+            give_way();
             let tx = Tx::new(&connection, &findings, rounded(clock.now()));
             let outcome = inspect(&tx, &queue, &findings);
             let Err(error) = outcome.map_err(Error::from) else { return };
@@ -73,6 +74,12 @@ impl Drop for Inspector {
             thread::sleep(PAUSE);
         }
     }
+}
+
+/// Leaves the processors to threads that have work to do. Elsewhere than on Linux this would concern the whole process.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    let _without = rustix::process::setpriority_process(None, 19);
 }
 
 fn inspect(tx: &Tx<'_>, queue: &CommandQueue, findings: &Arc<Findings>) -> Result<(), Fault> {
