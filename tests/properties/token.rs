@@ -176,10 +176,18 @@ fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, 
     let mut equal = vec![];
     let mut note = |label, text| equal.extend(is_presented(text).then_some(label));
     note("1", text);
-    let mut targets = Targets::new("1", token);
+    let (mut targets, mut texts) = (Targets::new("1", token), vec![text]);
     for (label, (text, token)) in ["2", "3"].into_iter().zip(accepted) {
+        let is_shared = texts.contains(&text);
+        targets = match targets.and(label, token) {
+            Ok(more) => {
+                assert!(!is_shared, "two targets have one token");
+                more
+            }
+            Err(error) => return assert!(is_shared, "{error}"),
+        };
         note(label, text);
-        targets = targets.and(label, token);
+        texts.push(text);
     }
     receiver.replace_targets(targets);
     match (subject.target)(&receiver, presented) {

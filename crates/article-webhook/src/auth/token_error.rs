@@ -57,6 +57,16 @@ pub enum TokenError {
     /// More than 4,096 bytes.
     #[error("the token is longer than 4096 bytes")]
     TooLong,
+    /// Two targets have the same token.
+    #[error(
+        "the targets `{first}` and `{second}` have the same token, so that no delivery says which of them it is for: give each a token of its own, or both the same label"
+    )]
+    Shared {
+        /// The label of the target that was there.
+        first: String,
+        /// The label of the target that was added.
+        second: String,
+    },
     /// The environment variable is not set.
     #[error(
         "the environment variable {name} is not set: set it to the publish target's auth_token"

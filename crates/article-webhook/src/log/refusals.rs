@@ -96,7 +96,8 @@ mod tests {
         let targets = || {
             Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38"))
                 .and("shop", token("Bearer a84be02f71c6-9d35"))
-                .and("news", token("a84be02f71c6-9d35"))
+                .and_then(|targets| targets.and("news", token("a84be02f71c6-9d35")))
+                .unwrap()
         };
         let line = |headers: &[(&str, &str)]| {
             logged(|| {
