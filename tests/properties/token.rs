@@ -111,6 +111,9 @@ fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
             let scheme = scheme.to_ascii_lowercase();
             words.next() == Some(&scheme) && words.next() == Some(&scheme)
         }
+        TokenError::SchemeWithColon { scheme } => {
+            lower.starts_with(&[scheme.to_ascii_lowercase().as_str(), ":"].concat())
+        }
         TokenError::SurroundingWhiteSpace => text.trim() != text,
         TokenError::ForbiddenCharacter => !text.bytes().all(|byte| matches!(byte, b' '..=b'~')),
         TokenError::Quoted => {
@@ -137,7 +140,7 @@ fn the_message_is_a_constant(error: &TokenError) {
 fn constants() -> BTreeSet<[String; 2]> {
     use TokenError::{
         DoubledScheme, Empty, ForbiddenCharacter, HeaderName, OnlyWhiteSpace, Placeholder, Quoted,
-        SchemeOnly, SurroundingWhiteSpace, TooLong,
+        SchemeOnly, SchemeWithColon, SurroundingWhiteSpace, TooLong,
     };
     let schemes = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
     let placeholders = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
@@ -154,6 +157,7 @@ fn constants() -> BTreeSet<[String; 2]> {
         .into_iter()
         .chain(schemes.map(|scheme| SchemeOnly { scheme }))
         .chain(schemes.map(|scheme| DoubledScheme { scheme }))
+        .chain(schemes.map(|scheme| SchemeWithColon { scheme }))
         .chain(placeholders.map(|placeholder| Placeholder { placeholder }));
     errors.map(|error| [format!("{error:?}"), error.to_string()]).collect()
 }

@@ -31,6 +31,12 @@ pub enum TokenError {
         /// The scheme word as it is registered.
         scheme: &'static str,
     },
+    /// A colon behind the scheme word, which no scheme word has (RFC 9110, section 11.4).
+    #[error("the token has a colon behind `{scheme}`: give it as in `{scheme} <token>`")]
+    SchemeWithColon {
+        /// The scheme word as it is registered.
+        scheme: &'static str,
+    },
     /// White space before or after the token, which HTTP strips from a header.
     #[error("the token begins or ends with white space, which no header can carry: remove it")]
     SurroundingWhiteSpace,
