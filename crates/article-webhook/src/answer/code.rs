@@ -77,7 +77,9 @@ impl From<&Rejection> for Code {
             Rejection::Timeout => Self::Timeout,
             Rejection::Overloaded => Self::Unavailable,
             Rejection::MalformedJson { .. } => Self::MalformedJson,
-            Rejection::InvalidJobId => Self::InvalidJobId,
+            Rejection::JobIdMissing
+            | Rejection::HeaderJobIdInvalid(_)
+            | Rejection::BodyJobIdInvalid(_) => Self::InvalidJobId,
             Rejection::JobIdMismatch => Self::JobIdMismatch,
             Rejection::EventIgnored => Self::Ignored,
             Rejection::EventUnknown | Rejection::Undecodable(_) => Self::Unprocessable,

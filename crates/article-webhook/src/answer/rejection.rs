@@ -1,4 +1,7 @@
-use crate::{article::DecodeError, causes::debug_as_text};
+use crate::{
+    article::{DecodeError, InvalidJobId},
+    causes::debug_as_text,
+};
 
 /// The cause of a refusal: one variant per cause.
 ///
@@ -88,9 +91,15 @@ pub enum Rejection {
         /// The column in bytes, from 1; 0 at the start of a line.
         column: usize,
     },
-    /// 400: the job id is missing in header and body, or one of them is not a job id.
-    #[error("the job id is missing or invalid")]
-    InvalidJobId,
+    /// 400: neither header nor body names the job.
+    #[error("the job id is missing in header and body")]
+    JobIdMissing,
+    /// 400: the header names the job by something that is not a job id.
+    #[error("the job id in the header is invalid: {0}")]
+    HeaderJobIdInvalid(InvalidJobId),
+    /// 400: the body names the job by something that is not a job id.
+    #[error("the job id in the body is invalid: {0}")]
+    BodyJobIdInvalid(InvalidJobId),
     /// 422: header and body name different jobs.
     #[error("the job ids of header and body differ")]
     JobIdMismatch,

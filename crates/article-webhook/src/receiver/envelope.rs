@@ -91,7 +91,12 @@ impl Envelope {
             return Err(Refused::new(rejection, Some(job_id), UnreadBody::None));
         }
         let draft: ResultDraft = self.parse(body)?;
-        let job_id = self.identify(draft.job_id())?;
+        let job_id = match draft.job_id() {
+            Found::Value(id) => self.identify(Some(id))?,
+            Found::Absent => self.identify(None)?,
+            // `check` knows what is wrong with it.
+            Found::OtherKind(_) => self.check(body)?,
+        };
         let drift = draft.drift();
         let result = draft.finish().map_err(|error| match self.check(body) {
             // `read` accepts this body.
@@ -117,7 +122,8 @@ impl Envelope {
     /// Checks the whole body, and returns the job that it is about.
     fn check(&self, body: &[u8]) -> Result<JobId, Refused> {
         let outline: Outline = self.parse(body)?;
-        let job_id = self.identify(&outline.job_id)?;
+        let in_body = outline.job_id().map_err(Rejection::BodyJobIdInvalid);
+        let job_id = self.identify(in_body.map_err(|rejection| self.refuse(rejection))?)?;
         let Some(missing) = self.missing_header() else {
             return Ok(job_id);
         };
@@ -141,14 +147,14 @@ impl Envelope {
     }
 
     /// The job id that header and body agree on.
-    fn identify(&self, body: &Found<JobId>) -> Result<JobId, Refused> {
-        match (&self.job_id, body) {
-            (Some(header), Found::Value(body)) if header != body => {
+    fn identify(&self, in_body: Option<&JobId>) -> Result<JobId, Refused> {
+        match (&self.job_id, in_body) {
+            (Some(in_header), Some(in_body)) if in_header != in_body => {
                 // Neither id is trusted, so the refusal names none.
                 Err(Refused::new(Rejection::JobIdMismatch, None, UnreadBody::None))
             }
-            (_, Found::Value(id)) | (Some(id), Found::Absent) => Ok(id.clone()),
-            (_, Found::Absent | Found::OtherKind(_)) => Err(self.refuse(Rejection::InvalidJobId)),
+            (_, Some(id)) | (Some(id), None) => Ok(id.clone()),
+            (None, None) => Err(self.refuse(Rejection::JobIdMissing)),
         }
     }
 
