@@ -43,6 +43,7 @@ fn rejections() -> Vec<Rejection> {
         Rejection::Incomplete,
         Rejection::Timeout,
         Rejection::Overloaded,
+        Rejection::Empty,
         Rejection::MalformedJson { line: 1, column: 1 },
         Rejection::JobIdMissing,
         Rejection::HeaderJobIdInvalid(InvalidJobId::TooLong),

@@ -110,6 +110,7 @@ mod tests {
             (Rejection::Incomplete, 400, "incomplete"),
             (Rejection::Timeout, 408, "timeout"),
             (Rejection::Overloaded, 503, "unavailable"),
+            (Rejection::Empty, 400, "malformed_json"),
             (Rejection::MalformedJson { line: 1, column: 1 }, 400, "malformed_json"),
             (Rejection::JobIdMissing, 400, "invalid_job_id"),
             (Rejection::HeaderJobIdInvalid(InvalidJobId::TooLong), 400, "invalid_job_id"),

@@ -76,7 +76,7 @@ impl From<&Rejection> for Code {
             Rejection::Incomplete => Self::Incomplete,
             Rejection::Timeout => Self::Timeout,
             Rejection::Overloaded => Self::Unavailable,
-            Rejection::MalformedJson { .. } => Self::MalformedJson,
+            Rejection::Empty | Rejection::MalformedJson { .. } => Self::MalformedJson,
             Rejection::JobIdMissing
             | Rejection::HeaderJobIdInvalid(_)
             | Rejection::BodyJobIdInvalid(_) => Self::InvalidJobId,

@@ -83,6 +83,11 @@ pub enum Rejection {
     /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget).
     #[error("unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget")]
     Overloaded,
+    /// 400: the body has no bytes.
+    #[error(
+        "the body is empty: has a middleware or another extractor read it before the receiver?"
+    )]
+    Empty,
     /// 400: the body is not one well-formed JSON object.
     #[error("the body is malformed JSON at line {line} column {column}")]
     MalformedJson {

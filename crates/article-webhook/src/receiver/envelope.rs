@@ -58,7 +58,7 @@ impl Envelope {
     ///
     /// # Errors
     ///
-    /// In this order: the body is over the limit (413), shorter than declared (400), not one
+    /// In this order: the body is empty (400), over the limit (413), shorter than declared (400), not one
     /// well-formed JSON object of at most 64 levels without repeated keys (400); the job id is
     /// missing or invalid (400), or differs from the header's (422); a header of the service is
     /// missing and the body is not a complete article (400).
@@ -136,6 +136,10 @@ impl Envelope {
     }
 
     fn parse<F: ObjectFields>(&self, body: &[u8]) -> Result<F, Refused> {
+        // Also if a length was declared: a body that was read before the receiver looks like this.
+        if body.is_empty() {
+            return Err(self.refuse(Rejection::Empty));
+        }
         let length = body.len() as u64;
         self.body_limit.check(length).map_err(|rejection| self.refuse(rejection))?;
         if self.declared.is_some_and(|declared| length < declared) {
@@ -235,5 +239,11 @@ mod tests {
         assert!(declared("19").read(body).is_ok());
         let refused = declared("20").read(body).unwrap_err();
         assert_eq!(*refused.rejection(), Rejection::Incomplete);
+        // As it looks after a middleware has read it.
+        for empty in [declared("20"), declared("0"), envelope(1)] {
+            let refused = empty.read("").unwrap_err();
+            assert_eq!(*refused.rejection(), Rejection::Empty);
+            assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
+        }
     }
 }
