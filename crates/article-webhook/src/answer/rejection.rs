@@ -88,7 +88,9 @@ pub enum Rejection {
         "the body is empty: has a middleware or another extractor read it before the receiver?"
     )]
     Empty,
-    /// 400: the body is not one well-formed JSON object.
+    /// 400: the body is not one well-formed JSON object, repeats a key, or holds what programs read in different
+    /// ways, in unknown fields too: a lone surrogate (`"\ud83c"`), a number that no [`f64`] holds (`1e400`), more
+    /// than 64 levels.
     #[error("the body is malformed JSON at line {line} column {column}")]
     MalformedJson {
         /// The line, from 1.

@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// Logs refusals. Anyone can cause refusals without a token, so these get at most one line a
-/// second.
+/// second. An authentic refusal always has its line: it is an article that the service gives up after
+/// four attempts, and only a sender with the token can cause it.
 #[derive(Default)]
 pub(crate) struct Refusals {
     last: AtomicU64,
