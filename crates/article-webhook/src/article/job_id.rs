@@ -1,4 +1,8 @@
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{
+    fmt,
+    str::{self, FromStr},
+    sync::Arc,
+};
 
 use serde::{Serialize, Serializer};
 
