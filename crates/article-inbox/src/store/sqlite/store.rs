@@ -112,10 +112,10 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the
-    /// file, or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to a newer version; its log
-    /// belongs to another copy of the database, or has no database; a file is a link, or has two names; another program
-    /// has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
+    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the file,
+    /// or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to a
+    /// newer version; its log belongs to another copy of the database, or has no database; a file is a link, or has two names;
+    /// another program has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
     ///
     /// A start that is refused has changed neither the database nor its log.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
