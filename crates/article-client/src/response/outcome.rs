@@ -19,7 +19,7 @@ use super::{code::ErrorCode, reported::Reported};
 /// assert!(is_open(&Outcome::RateLimited));
 /// assert!(!is_open(&Outcome::Failed { step: None, credits_refunded: Some(3) }));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive] // the service may define more
 pub enum Outcome {
     /// The article is complete. The body of the response is the body of its delivery.

@@ -1,4 +1,7 @@
-use std::time::{Duration, SystemTime};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook::adapter::Headers;
 use bytes::Bytes;
@@ -26,6 +29,7 @@ pub(crate) const MAX_SHORT_BODY: usize = 1 << 20;
 /// ```
 ///
 /// [`Response::classify`]: crate::Response::classify
+#[derive(Clone)]
 pub struct RawResponse {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
@@ -66,8 +70,8 @@ impl RawResponse {
 }
 
 /// Without the body.
-impl std::fmt::Debug for RawResponse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for RawResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RawResponse")
             .field("status", &self.status)
             .field("retry_after", &self.retry_after)

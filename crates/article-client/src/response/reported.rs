@@ -15,7 +15,7 @@ const MAX_URL: usize = 2048;
 const MAX_JSON: usize = 64 << 10;
 
 /// An error that the service reports in the documented shape (service document, section 7).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reported {
     pub(crate) code: ErrorCode,
     pub(crate) message: String,

@@ -31,6 +31,7 @@ use crate::ApiKey;
 /// assert_eq!(response.body, "<h1>Welcome</h1>");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 #[non_exhaustive] // the service may report more
 pub struct Response {
     /// The HTTP status.
