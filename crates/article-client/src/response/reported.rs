@@ -11,8 +11,8 @@ const MAX_SHOWN: usize = 200;
 /// How many characters of a URL of the service are kept.
 const MAX_URL: usize = 2048;
 
-/// The longest error response that is read as JSON: its fields take more memory than its text.
-const MAX_JSON: usize = 64 << 10;
+/// How much of an error response is read, in bytes: as text or as fields, it takes more memory.
+const MAX_READ: usize = 64 << 10;
 
 /// An error that the service reports in the documented shape (service document, section 7).
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub(crate) struct Reported {
 
 impl Reported {
     pub(super) fn read(key: &ApiKey, body: &[u8]) -> Option<Self> {
-        if body.len() > MAX_JSON {
+        if body.len() > MAX_READ {
             return None;
         }
         let documented: Fields<'_> = serde_json::from_slice(body).ok()?;
@@ -60,6 +60,11 @@ fn text(raw: &RawValue) -> Option<String> {
 /// A text of the service as it may be kept and shown: shortened, and without the key.
 pub(super) fn shown(key: &ApiKey, text: &str) -> String {
     redacted(key, text, MAX_SHOWN)
+}
+
+/// The beginning of a body as it may be kept and shown.
+pub(super) fn beginning(key: &ApiKey, body: &[u8]) -> String {
+    shown(key, &String::from_utf8_lossy(&body[..body.len().min(MAX_READ)]))
 }
 
 /// A service, or a proxy, may repeat the request that it refuses, with the key.

@@ -8,7 +8,7 @@ use super::{
     outcome::Outcome,
     outline::Outline,
     raw::{Length, MAX_SHORT_BODY, RawResponse},
-    reported::{Reported, shown},
+    reported::{Reported, beginning, shown},
 };
 use crate::ApiKey;
 
@@ -66,7 +66,7 @@ impl Response {
         let reported = Reported::read(key, &raw.body).map(Box::new);
         let start = match &reported {
             Some(_) => String::new(),
-            None => shown(key, &String::from_utf8_lossy(&raw.body[..raw.body.len().min(1 << 10)])),
+            None => beginning(key, &raw.body),
         };
         let outcome = Outcome::of_refusal(raw.status, reported.as_deref());
         Self { reported, start, ..Self::new(raw, outcome) }
