@@ -11,6 +11,8 @@ mod entry;
 
 mod call;
 
+mod ledger;
+
 mod rules;
 
 mod telemetry;
@@ -29,6 +31,10 @@ pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
 pub use inbox::{Health, Imported, Inbox};
+pub use ledger::{
+    ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
+    Missing, PauseReason, Reason,
+};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{SqliteSettings, SqliteStore};
