@@ -122,7 +122,7 @@ fn application(receiver: Receiver, inbox: Inbox, pool: Pool) -> Router {
 async fn main() -> Result<(), Box<dyn Error>> {
     log_refusals();
     let targets = Targets::new("blog", AuthToken::from_env("ARTICLE_BLOG_TOKEN")?)
-        .and("shop", AuthToken::from_env("ARTICLE_SHOP_TOKEN")?);
+        .and("shop", AuthToken::from_env("ARTICLE_SHOP_TOKEN")?)?;
     let inbox = Inbox::open("inbox.db").await?;
     let pool = Pool::new("application.db".into())?;
     let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
@@ -159,7 +159,8 @@ mod tests {
         let pool = Pool::new(folder.path().join("application.db")).unwrap();
         let token = |token| AuthToken::new(token).unwrap();
         let targets = Targets::new("blog", token(fixture::TOKEN))
-            .and("shop", token("Bearer a84be02f71c6-9d35"));
+            .and("shop", token("Bearer a84be02f71c6-9d35"))
+            .expect("the tokens differ");
         let inbox = Inbox::memory();
         let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
 

@@ -11,6 +11,7 @@ mod exchange;
 mod ledger;
 mod planted;
 mod request;
+mod retries;
 mod row;
 mod run;
 mod site;

@@ -101,9 +101,11 @@ impl Site {
     pub(crate) fn receiver(self) -> Receiver {
         let token = |token: &str| AuthToken::new(token).expect("the token is a legal one");
         let builder = match self {
-            Self::TwoTargets => {
-                Receiver::builder(Targets::new("blog", token(BLOG)).and("shop", token(SHOP)))
-            }
+            Self::TwoTargets => Receiver::builder(
+                Targets::new("blog", token(BLOG))
+                    .and("shop", token(SHOP))
+                    .expect("the tokens differ"),
+            ),
             Self::NoScheme => Receiver::builder(token(NO_SCHEME)),
             Self::LongToken => Receiver::builder(token(&long_token())),
             _ => Receiver::builder(token(TOKEN)),

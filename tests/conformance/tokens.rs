@@ -63,6 +63,8 @@ fn schemes() -> Vec<Refused> {
     let alone = |situation, token, scheme| row(situation, token, TokenError::SchemeOnly { scheme });
     let twice =
         |situation, token, scheme| row(situation, token, TokenError::DoubledScheme { scheme });
+    let colon =
+        |situation, token, scheme| row(situation, token, TokenError::SchemeWithColon { scheme });
     vec![
         alone("Bearer alone", "Bearer", "Bearer"),
         alone("Bearer and a space", "Bearer ", "Bearer"),
@@ -85,6 +87,10 @@ fn schemes() -> Vec<Refused> {
         twice("Token twice", "Token token {}", "Token"),
         twice("ApiKey twice", "ApiKey APIKEY {}", "ApiKey"),
         twice("OAuth twice", "OAuth OAuth {}", "OAuth"),
+        colon("Bearer with a colon", "Bearer: {}", "Bearer"),
+        colon("Bearer with a colon and without a space", "Bearer:{}", "Bearer"),
+        colon("Bearer with a colon alone", "Bearer:", "Bearer"),
+        colon("Token in lower case with a colon", "token: {}", "Token"),
     ]
 }
 
@@ -193,6 +199,7 @@ pub(crate) fn accepted() -> Vec<(&'static str, String)> {
         ("two scheme words that differ", "Bearer Basic {}"),
         ("a secret that begins like the scheme word", "Bearer Bearer{}"),
         ("a scheme word and a hyphen", "Bearer-{}"),
+        ("another word with a colon", "Key: {}"),
         ("two spaces", "Bearer  {}"),
         ("a secret of several words", "Bearer correct horse {}"),
         ("quotes", "Bearer \"{}\""),

@@ -64,7 +64,9 @@ impl Site {
     pub fn receiver(self) -> Receiver {
         let token = |token| AuthToken::new(token).expect("the token is a legal one");
         let targets = match self {
-            Self::Targets => Targets::new("blog", token(BLOG)).and("shop", token(SHOP)),
+            Self::Targets => Targets::new("blog", token(BLOG))
+                .and("shop", token(SHOP))
+                .expect("the tokens differ"),
             _ => token(fixture::TOKEN).into(),
         };
         let builder = Receiver::builder(targets);

@@ -111,6 +111,9 @@ fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
             let scheme = scheme.to_ascii_lowercase();
             words.next() == Some(&scheme) && words.next() == Some(&scheme)
         }
+        TokenError::SchemeWithColon { scheme } => {
+            lower.starts_with(&[scheme.to_ascii_lowercase().as_str(), ":"].concat())
+        }
         TokenError::SurroundingWhiteSpace => text.trim() != text,
         TokenError::ForbiddenCharacter => !text.bytes().all(|byte| matches!(byte, b' '..=b'~')),
         TokenError::Quoted => {
@@ -137,7 +140,7 @@ fn the_message_is_a_constant(error: &TokenError) {
 fn constants() -> BTreeSet<[String; 2]> {
     use TokenError::{
         DoubledScheme, Empty, ForbiddenCharacter, HeaderName, OnlyWhiteSpace, Placeholder, Quoted,
-        SchemeOnly, SurroundingWhiteSpace, TooLong,
+        SchemeOnly, SchemeWithColon, SurroundingWhiteSpace, TooLong,
     };
     let schemes = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
     let placeholders = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
@@ -154,6 +157,7 @@ fn constants() -> BTreeSet<[String; 2]> {
         .into_iter()
         .chain(schemes.map(|scheme| SchemeOnly { scheme }))
         .chain(schemes.map(|scheme| DoubledScheme { scheme }))
+        .chain(schemes.map(|scheme| SchemeWithColon { scheme }))
         .chain(placeholders.map(|placeholder| Placeholder { placeholder }));
     errors.map(|error| [format!("{error:?}"), error.to_string()]).collect()
 }
@@ -176,10 +180,18 @@ fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, 
     let mut equal = vec![];
     let mut note = |label, text| equal.extend(is_presented(text).then_some(label));
     note("1", text);
-    let mut targets = Targets::new("1", token);
+    let (mut targets, mut texts) = (Targets::new("1", token), vec![text]);
     for (label, (text, token)) in ["2", "3"].into_iter().zip(accepted) {
+        let is_shared = texts.contains(&text);
+        targets = match targets.and(label, token) {
+            Ok(more) => {
+                assert!(!is_shared, "two targets have one token");
+                more
+            }
+            Err(error) => return assert!(is_shared, "{error}"),
+        };
         note(label, text);
-        targets = targets.and(label, token);
+        texts.push(text);
     }
     receiver.replace_targets(targets);
     match (subject.target)(&receiver, presented) {

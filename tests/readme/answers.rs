@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use article_webhook::{
-    Answer, ArticleResult, Rejection, Reply, ServiceHeader, adapter, fixture::DeliveryRequest,
+    Answer, ArticleResult, InvalidJobId, Rejection, Reply, ServiceHeader, adapter,
+    fixture::DeliveryRequest,
 };
 
 const README: &str = include_str!("../../README.md");
@@ -42,8 +43,11 @@ fn rejections() -> Vec<Rejection> {
         Rejection::Incomplete,
         Rejection::Timeout,
         Rejection::Overloaded,
+        Rejection::Empty,
         Rejection::MalformedJson { line: 1, column: 1 },
-        Rejection::InvalidJobId,
+        Rejection::JobIdMissing,
+        Rejection::HeaderJobIdInvalid(InvalidJobId::TooLong),
+        Rejection::BodyJobIdInvalid(InvalidJobId::TooLong),
         Rejection::JobIdMismatch,
         Rejection::EventIgnored,
         Rejection::EventUnknown,

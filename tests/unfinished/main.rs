@@ -3,13 +3,15 @@
 
 #![allow(clippy::print_stdout)] // a program writes to its terminal
 
+#[path = "../benches/common/child.rs"]
+mod child;
 mod crowd;
 mod server;
 
 use std::{thread, time::Duration};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use server::{Budget, Framework, Server};
+use server::{Budget, Framework};
 
 const MIB: u64 = 1 << 20;
 
@@ -44,7 +46,7 @@ fn raise_the_limit_of_open_files() {
 
 /// Each sends 1 MiB of 8, which is 1,000 MiB.
 fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
-    let server = Server::start(framework, Budget::Default);
+    let server = framework.start(Budget::Default);
     let before = server.peak_memory();
     let crowd = crowd::gather(server.address, 1_000, 900);
     let grown = server.peak_memory() - before;
@@ -71,7 +73,7 @@ fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
 
 /// Without a budget the same measure shows a memory that grows with the senders.
 fn planted_without_a_budget_they_do_not() {
-    let server = Server::start(Framework::Axum, Budget::None);
+    let server = Framework::Axum.start(Budget::None);
     let before = server.peak_memory();
     let crowd = crowd::gather(server.address, 500, 0);
     // What was sent may still wait in the system's buffers.

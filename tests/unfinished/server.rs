@@ -1,13 +1,9 @@
-use std::{
-    env, fs, io,
-    io::{BufRead, BufReader},
-    net::{Ipv4Addr, SocketAddr, TcpListener},
-    process::{self, Child, Command, Stdio},
-    thread,
-};
+use std::{env, io, net::TcpListener};
 
 use article_webhook::{AuthToken, Delivery, Receiver, Reply, fixture::TOKEN};
 use axum::{Router, routing::any};
+
+use crate::child::{self, ServerProcess};
 
 /// What stands under the receiver of a child process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +22,10 @@ pub(crate) enum Budget {
 
 impl Framework {
     pub(crate) const ALL: [Self; 3] = [Self::Axum, Self::ActixWeb, Self::Hyper];
+
+    pub(crate) fn start(self, budget: Budget) -> ServerProcess {
+        ServerProcess::start(&argument(self, budget))
+    }
 }
 
 const BUDGETS: [Budget; 2] = [Budget::Default, Budget::None];
@@ -49,13 +49,9 @@ fn receiver(budget: Budget) -> Receiver {
     builder.build().expect("the settings are legal ones")
 }
 
-/// Serves on a free port of the loopback, which it prints, until standard input ends. So no server outlives the
-/// test.
+/// Serves on a free port of the loopback, which it prints.
 pub(crate) fn serve(framework: Framework, budget: Budget) {
-    thread::spawn(|| {
-        _ = io::copy(&mut io::stdin(), &mut io::sink());
-        process::exit(0);
-    });
+    child::end_with_the_parent();
     let receiver = receiver(budget);
     let sink = async |_: Delivery| Reply::Stored;
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
@@ -89,43 +85,4 @@ fn axum_serve(listener: TcpListener, router: Router) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await
     })
-}
-
-/// A server in a child process.
-pub(crate) struct Server {
-    process: Child,
-    pub(crate) address: SocketAddr,
-}
-
-impl Server {
-    pub(crate) fn start(framework: Framework, budget: Budget) -> Self {
-        let mut process = Command::new(env::current_exe().expect("this program has a path"))
-            .arg(argument(framework, budget))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this program runs");
-        let output = process.stdout.as_mut().expect("it is piped");
-        let mut port = String::new();
-        BufReader::new(output).read_line(&mut port).expect("the server prints its port");
-        let port: u16 = port.trim().parse().expect("a port is a number");
-        Self { process, address: (Ipv4Addr::LOCALHOST, port).into() }
-    }
-
-    /// The largest resident memory that the process ever had, in bytes.
-    pub(crate) fn peak_memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
-        let status = status.expect("the server runs, on Linux");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let amount = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kib: u64 = amount.expect("the status tells it").parse().expect("it is a number");
-        kib << 10
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        _ = self.process.wait();
-    }
 }

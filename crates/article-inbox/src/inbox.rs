@@ -49,6 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// |---|---|
 /// | the first body of a job, or one that supersedes bodies which do not decode | stored, once the commit has returned |
 /// | the same body again, or another body for a stored job | duplicate; another body is kept beside the first |
+/// | another body, while the entry is full and one is known to decode | duplicate; it is counted and not kept |
 /// | another body, while the entry is full and none is known to decode | retry |
 /// | any, while the store is locked, full, failing or down, or takes longer than two seconds | unavailable |
 ///

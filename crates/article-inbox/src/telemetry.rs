@@ -2,7 +2,7 @@
 //!
 //! No name, label or field contains a body, a token, the label of a target, or an intent. The error of a handler appears
 //! in log events alone, unless `article_webhook::hide_causes` was called. A job
-//! id appears in log events alone, and escaped, because it may contain control characters of a terminal.
+//! id appears in log events alone, as a text, which the subscriber escapes.
 
 #[cfg(feature = "metrics")]
 pub mod metric;
@@ -21,15 +21,20 @@ use article_webhook::{Delivery, Drift, Refused, adapter::SeenDrift};
 #[cfg(feature = "sqlite")]
 use crate::ClockStep;
 use crate::{
-    EntryKey, Error,
+    Digest, EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
 };
 
 /// A delivery was answered after this time.
-pub(crate) fn recorded(delivery: &Delivery, recorded: &Result<Recorded, Error>, took: Duration) {
+pub(crate) fn recorded(
+    delivery: &Delivery,
+    digest: Digest,
+    recorded: &Result<Recorded, Error>,
+    took: Duration,
+) {
     count::recorded(recorded, took);
     match recorded {
-        Ok(recorded) => log::recorded(delivery, *recorded),
+        Ok(recorded) => log::recorded(delivery, digest, *recorded),
         Err(error) => store_failed("record", error),
     }
 }

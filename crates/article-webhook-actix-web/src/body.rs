@@ -72,12 +72,11 @@ mod tests {
 
     #[actix_web::test]
     async fn an_announced_body_that_is_gone_was_read_by_another() {
-        let empty = Rejection::MalformedJson { line: 1, column: 0 };
         for (framing, rejection) in [
             (("Content-Length", "5"), Rejection::AlreadyRead),
             (("Transfer-Encoding", "chunked"), Rejection::AlreadyRead),
-            (("Content-Length", "0"), empty),
-            (("X-Other", "5"), empty),
+            (("Content-Length", "0"), Rejection::Empty),
+            (("X-Other", "5"), Rejection::Empty),
         ] {
             let post = DeliveryRequest::complete().without_header("Content-Length");
             let request =

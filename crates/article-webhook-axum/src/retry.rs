@@ -60,32 +60,6 @@ mod tests {
 
     use super::*;
 
-    /// It converts as `anyhow::Error` does, and is no error itself.
-    struct Anyhow;
-
-    impl From<Anyhow> for Box<dyn Error + Send + Sync> {
-        fn from(_: Anyhow) -> Self {
-            "the blog is down".into()
-        }
-    }
-
-    #[test]
-    fn a_question_mark_converts_errors_of_many_types() {
-        fn handler(number: usize) -> Result<(), Retry> {
-            match number {
-                0 => Err(fmt::Error)?,
-                1 => Err(Anyhow)?,
-                2 => Err(Box::<dyn Error + Send + Sync>::from("no network"))?,
-                3 => Err("a text")?,
-                _ => Ok(()),
-            }
-        }
-        assert_eq!(
-            (0..5).map(|number| handler(number).is_err()).filter(|failed| *failed).count(),
-            4
-        );
-    }
-
     #[test]
     fn every_error_and_every_text_is_a_reason_to_retry() {
         let boxed: Box<dyn Error> = "no network".into();

@@ -1,4 +1,4 @@
-use crate::http::{Observed, Response};
+use crate::http::{OTHER_METHOD, OVER_THE_LIMIT, Observed, Response};
 
 /// Why every other case would fail as the first delivery did, and what to do; `None` if the others may tell more.
 pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
@@ -17,6 +17,17 @@ pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
             404 | 410 => "no receiver is at this path: compare the path of the URL with the route",
             300..=399 => {
                 "the URL is redirected, and the service does not follow: give the final URL"
+            }
+            OTHER_METHOD => {
+                "the route does not take POST: mount the receiver for POST, or for every method"
+            }
+            OVER_THE_LIMIT => {
+                "an article of 500 words is over a limit for bodies: raise it to 8 MiB, in the framework and in every proxy"
+            }
+            // Another attempt may be let in.
+            408 | 425 | 429 => return None,
+            400..=499 => {
+                "the receiver refuses an article as the service sends it: its log or its answer should say why"
             }
             _ => return None,
         },

@@ -6,5 +6,5 @@ mod request;
 mod response_reader;
 
 pub(crate) use connection::{Connection, exchange};
-pub(crate) use observed::{Observed, Response};
+pub(crate) use observed::{OTHER_METHOD, OVER_THE_LIMIT, Observed, Response};
 pub(crate) use request::Request;

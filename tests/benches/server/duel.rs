@@ -3,7 +3,6 @@
 use article_webhook::fixture::DeliveryRequest;
 
 use crate::{
-    child::Server,
     client::{Client, Road, request},
     common::median::median,
     role::Role,
@@ -24,8 +23,8 @@ impl Duel<'_> {
     /// What a request costs the first server, relative to the second: the median of all rounds.
     pub(crate) fn cost(&self, first: Role, second: Role) -> f64 {
         let requests: Vec<_> = self.posts.iter().map(request).collect();
-        let servers = [first, second].map(Server::start);
-        let mut clients = [0, 1].map(|index| Client::new(servers[index].port, self.road));
+        let servers = [first, second].map(Role::start);
+        let mut clients = [0, 1].map(|index| Client::new(servers[index].address.port(), self.road));
         let mut turns = [requests.iter().cycle(), requests.iter().cycle()];
         let mut cost = |index: usize| {
             let before = servers[index].processor_time();

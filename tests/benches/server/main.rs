@@ -7,6 +7,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod child;
     pub(crate) mod form;
     pub(crate) mod median;
     pub(crate) mod owned;
@@ -16,7 +17,6 @@ mod common {
 
 mod actix;
 mod axum;
-mod child;
 mod client;
 mod duel;
 mod role;

@@ -1,8 +1,11 @@
 //! Which server a process of this bench is.
 
-use std::{env, net::TcpListener, process, thread};
+use std::{env, net::TcpListener};
 
-use crate::{actix, axum};
+use crate::{
+    actix, axum,
+    common::child::{self, ServerProcess},
+};
 
 /// A framework and what it does with a request.
 #[derive(Clone, Copy)]
@@ -58,15 +61,15 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.arg() == arg)
     }
 
-    /// Serves on a free port of the loopback interface, which it prints, until standard input ends:
-    /// so no server outlives the bench.
+    pub(crate) fn start(self) -> ServerProcess {
+        ServerProcess::start(&self.arg())
+    }
+
+    /// Serves on a free port of the loopback interface, which it prints.
     pub(crate) fn serve(self) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         println!("{}", listener.local_addr().expect("it is bound").port());
-        thread::spawn(|| {
-            _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-            process::exit(0);
-        });
+        child::end_with_the_parent();
         match self.framework {
             Framework::Axum => axum::serve(listener, self.handler),
             Framework::Actix => actix::serve(listener, self.handler),

@@ -89,7 +89,7 @@ pub enum Recorded {
     Duplicate,
     /// Another body is stored already.
     Conflict {
-        /// Whether this body was stored as well.
+        /// Whether this body was stored as well. It was not if the entry is full, and one of its bodies is known to decode.
         kept: bool,
     },
     /// The entry is full, and no worker has found a body that decodes yet. Nothing was stored: the service must deliver

@@ -10,8 +10,10 @@ use crate::{
 impl Sink for Inbox {
     async fn accept(&self, delivery: Delivery) -> Reply {
         let began = Instant::now();
-        let recorded = self.patiently(self.0.store.record(Arrival::from(&delivery))).await;
-        telemetry::recorded(&delivery, &recorded, began.elapsed());
+        let arrival = Arrival::from(&delivery);
+        let digest = arrival.digest;
+        let recorded = self.patiently(self.0.store.record(arrival)).await;
+        telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         match recorded {
             Ok(Recorded::Stored) => {
                 self.0.wake.wake();

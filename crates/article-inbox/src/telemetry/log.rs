@@ -7,16 +7,14 @@ use article_webhook::Delivery;
 #[cfg(feature = "sqlite")]
 use crate::ClockStep;
 use crate::{
-    EntryKey, Error,
+    Digest, EntryKey, Error,
     call::{Claims, Outcome, Pruned, Recorded},
 };
 
 #[cfg(feature = "tracing")]
 mod enabled {
-    use std::fmt::Display;
-
-    use article_webhook::{JobId, adapter::logged_cause};
-    use tracing::{debug, error, info, warn};
+    use article_webhook::adapter::logged_cause;
+    use tracing::{debug, error, field::display, info, warn};
 
     use super::*;
     use crate::telemetry::{outcome_name::outcome_name, rate_limit::RateLimit};
@@ -31,37 +29,42 @@ mod enabled {
     static FAILURES: RateLimit = RateLimit::per_second();
     static DAMAGE: RateLimit = RateLimit::per_second();
     static NO_THREAD: RateLimit = RateLimit::per_second();
+    static NOT_KEPT: RateLimit = RateLimit::per_second();
 
     /// One line per minute, for as long as it lasts.
     static STUCK: RateLimit = RateLimit::per_minute();
     #[cfg(feature = "sqlite")]
     static LOG_GROWS: RateLimit = RateLimit::per_minute();
 
-    pub(crate) fn recorded(delivery: &Delivery, recorded: Recorded) {
-        let (job_id, event) = (escaped(delivery.job_id()), delivery.event().as_str());
+    pub(crate) fn recorded(delivery: &Delivery, digest: Digest, recorded: Recorded) {
+        let (job_id, event) = (delivery.job_id().as_str(), delivery.event().as_str());
         match recorded {
-            Recorded::Stored => debug!(target: TARGET, %job_id, event, "delivery stored"),
+            Recorded::Stored => debug!(target: TARGET, job_id, event, "delivery stored"),
             Recorded::Duplicate => {
-                debug!(target: TARGET, %job_id, event, "delivery was stored before");
+                debug!(target: TARGET, job_id, event, "delivery was stored before");
             }
-            Recorded::Conflict { kept } => {
-                info!(target: TARGET, %job_id, event, kept, "another body came for an entry that is stored");
+            Recorded::Conflict { kept: true } => {
+                info!(target: TARGET, job_id, event, %digest, "another body came for an entry that is stored");
             }
+            Recorded::Conflict { kept: false } => NOT_KEPT.log(|unlogged| {
+                let why = "the entry has four others, and a worker found one that decodes";
+                warn!(target: TARGET, job_id, event, %digest, unlogged, "another body was acknowledged and not kept: {why}");
+            }),
             Recorded::Crowded => {
-                warn!(target: TARGET, %job_id, event, "no room for another body until a worker has seen those stored");
+                warn!(target: TARGET, job_id, event, "no room for another body until a worker has seen those stored");
             }
         }
     }
 
     pub(crate) fn claimed(claims: &Claims) {
         for EntryKey { job_id, event } in &claims.buried {
-            let (job_id, event) = (escaped(job_id), event.as_str());
-            warn!(target: TARGET, %job_id, event, "entry is dead: its last attempt did not end");
+            let (job_id, event) = (job_id.as_str(), event.as_str());
+            warn!(target: TARGET, job_id, event, "entry is dead: its last attempt did not end");
         }
         for claimed in claims.claimed.iter().filter(|claimed| claimed.runs_alone) {
-            let (job_id, event) = (escaped(&claimed.key.job_id), claimed.key.event.as_str());
+            let (job_id, event) = (claimed.key.job_id.as_str(), claimed.key.event.as_str());
             let why = "entry runs alone: its last attempts ended without a result, and may have crashed the process";
-            info!(target: TARGET, %job_id, event, attempt = claimed.attempt, "{why}");
+            info!(target: TARGET, job_id, event, attempt = claimed.attempt, "{why}");
         }
         if claims.expired > 0 {
             warn!(target: TARGET, leases = claims.expired, "leases had ended: was a worker killed?");
@@ -70,41 +73,41 @@ mod enabled {
 
     /// The name of the field comes from an authentic sender, and is escaped.
     pub(crate) fn drift(key: &EntryKey, difference: &str) {
-        let job_id = escaped(&key.job_id);
-        warn!(target: TARGET, %job_id, "the service has changed, told once: {difference}");
+        let job_id = key.job_id.as_str();
+        warn!(target: TARGET, job_id, "the service has changed, told once: {difference}");
     }
 
     pub(crate) fn attempted(key: &EntryKey, attempt: u32, ending: &'static str, took: Duration) {
-        let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
-        debug!(target: TARGET, %job_id, event, attempt, ending, ?took, "handler ended");
+        let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
+        debug!(target: TARGET, job_id, event, attempt, ending, ?took, "handler ended");
     }
 
     pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
-        let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
+        let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
         match outcome {
-            Outcome::Done => debug!(target: TARGET, %job_id, event, attempt, "entry is done"),
+            Outcome::Done => debug!(target: TARGET, job_id, event, attempt, "entry is done"),
             Outcome::Retry { after, cause } => {
-                let cause = logged_cause(cause);
-                warn!(target: TARGET, %job_id, event, attempt, ?after, cause, "attempt failed, and another will follow");
+                let cause = logged_cause(cause).map(display);
+                warn!(target: TARGET, job_id, event, attempt, ?after, cause, "attempt failed, and another will follow");
             }
             Outcome::Released => {
-                info!(target: TARGET, %job_id, event, attempt, "entry is given back: the worker stops");
+                info!(target: TARGET, job_id, event, attempt, "entry is given back: the worker stops");
             }
             Outcome::Snoozed { after } => {
-                info!(target: TARGET, %job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
+                info!(target: TARGET, job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
             }
             Outcome::Dead { cause }
             | Outcome::Unhandled { cause, .. }
             | Outcome::Corrupt { cause, .. } => {
-                let (state, cause) = (outcome_name(outcome), logged_cause(cause));
-                warn!(target: TARGET, %job_id, event, attempt, cause, "entry is {state}: its cause is stored with it");
+                let (state, cause) = (outcome_name(outcome), logged_cause(cause).map(display));
+                warn!(target: TARGET, job_id, event, attempt, cause, "entry is {state}: its cause is stored with it");
             }
         }
     }
 
     pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
-        let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
-        warn!(target: TARGET, %job_id, event, attempt, "lease lost: the result of the attempt is dropped");
+        let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
+        warn!(target: TARGET, job_id, event, attempt, "lease lost: the result of the attempt is dropped");
     }
 
     pub(crate) fn pruned(pruned: &Pruned) {
@@ -154,15 +157,15 @@ mod enabled {
     }
 
     pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
-        let (job_id, event) = (escaped(&key.job_id), key.event.as_str());
-        warn!(target: TARGET, %job_id, event, attempt, "attempt given up, but its handler goes on in its thread");
+        let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
+        warn!(target: TARGET, job_id, event, attempt, "attempt given up, but its handler goes on in its thread");
     }
 
     pub(crate) fn stuck(jobs: &[&EntryKey]) {
         STUCK.log(|unlogged| {
             let handlers = jobs.len();
             let named: Vec<_> =
-                jobs.iter().take(NAMED).map(|key| escaped(&key.job_id).to_string()).collect();
+                jobs.iter().take(NAMED).map(|key| key.job_id.as_str().escape_debug().to_string()).collect();
             let jobs = named.join(" ");
             let advice = "nothing is claimed while this many handlers go on that were given up: restart the program";
             error!(target: TARGET, handlers, %jobs, unlogged, "{advice}");
@@ -202,17 +205,13 @@ mod enabled {
     pub(crate) fn committed(calls: usize, took: Duration) {
         tracing::trace!(target: TARGET, calls, ?took, "committed");
     }
-
-    fn escaped(job_id: &JobId) -> impl Display {
-        job_id.as_str().escape_debug()
-    }
 }
 
 #[cfg(not(feature = "tracing"))]
 mod disabled {
     use super::*;
 
-    pub(crate) fn recorded(_: &Delivery, _: Recorded) {}
+    pub(crate) fn recorded(_: &Delivery, _: Digest, _: Recorded) {}
     pub(crate) fn claimed(_: &Claims) {}
     pub(crate) fn drift(_: &EntryKey, _: &str) {}
     pub(crate) fn attempted(_: &EntryKey, _: u32, _: &'static str, _: Duration) {}

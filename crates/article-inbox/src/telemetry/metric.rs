@@ -30,7 +30,7 @@
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
 //! With several inboxes in one process, the gauges show the inbox that changed last.
 //!
-//! Set alarms for `unavailable` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
+//! Set alarms for `unavailable` and `conflict_not_kept` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
 //! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};

@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source,
+    Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES, MemoryStore, Source,
     store::{Arrival, Claim, Store},
 };
 use article_webhook::{
@@ -74,7 +74,7 @@ async fn too_many_stuck_handlers_are_an_error_that_names_them() {
     assert!(lines[0].ends_with(named), "{}", lines[0]);
     for job in &jobs[1..] {
         let given_up = logged("its handler goes on");
-        assert!(given_up.iter().any(|line| line.contains(&format!("job_id={job} "))), "{job}");
+        assert!(given_up.iter().any(|line| line.contains(&format!("job_id={job:?} "))), "{job}");
     }
 }
 
@@ -128,6 +128,25 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
         let lines = logged(line);
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].contains("INFO article_inbox: "), "{}", lines[0]);
-        assert!(lines[0].contains("job_id=job_alone "), "{}", lines[0]);
+        assert!(lines[0].contains(r#"job_id="job_alone" "#), "{}", lines[0]);
     }
+}
+
+#[tokio::test]
+async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
+    observe();
+    let inbox = Inbox::memory();
+    let post = |number: usize| {
+        DeliveryRequest::complete().job_id("job_changes").field("number", number.into())
+    };
+    for number in 0..MAX_BODIES {
+        inbox.accept(post(number).delivery().unwrap()).await;
+    }
+    inbox.worker(|_: Job| async { Ok::<(), Failed>(()) }).run_until_idle().await.unwrap();
+    let fifth = post(MAX_BODIES);
+    assert_eq!(inbox.accept(fifth.delivery().unwrap()).await, Reply::Duplicate);
+    let lines = logged("acknowledged and not kept");
+    let line = lines.iter().find(|line| line.contains("job_changes")).unwrap();
+    assert!(line.contains(" WARN article_inbox: "), "{line}");
+    assert!(line.contains(&format!("digest={}", Digest::of(fifth.body()))), "{line}");
 }

@@ -11,6 +11,7 @@ use rusqlite::types::Value;
 use super::{
     CLAIM, Place, arrival,
     damage::{closed, entries, findings},
+    damaged_lists::damage_list,
     key,
 };
 
@@ -152,24 +153,6 @@ async fn a_header_that_forbids_writing_refuses_the_start() {
     std::fs::write(&place.path, bytes).unwrap();
     let error = SqliteStore::open(&place.path).unwrap_err();
     assert!(error.to_string().contains("the header of the file is damaged"), "{error}");
-}
-
-/// The number of free pages, in the header of the file.
-pub(super) fn damage_list(place: &Place) {
-    let mut bytes = std::fs::read(&place.path).unwrap();
-    bytes[39] ^= 1;
-    std::fs::write(&place.path, bytes).unwrap();
-}
-
-#[tokio::test]
-async fn a_damaged_list_of_free_pages_is_written_anew() {
-    let place = closed().await;
-    damage_list(&place);
-    let store = place.open();
-    let told = "the lists of free pages were damaged, and were written anew";
-    assert_eq!(findings(&store).await, [told]);
-    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
-    assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
 
 /// The application may use the ids of its rows.

@@ -11,7 +11,7 @@ use std::{
 use article_inbox::{SqliteStore, store::Store};
 
 use super::{
-    Place, copy, damage::closed, damaged_pages::damage_list, migration::first_version, record,
+    Place, copy, damage::closed, damaged_lists::damage_list, migration::first_version, record,
 };
 
 /// The bytes and the metadata of the database, its log and whatever else is named.

@@ -9,6 +9,7 @@ mod clock;
 mod damage;
 mod damaged_index_pages;
 mod damaged_indexes;
+mod damaged_lists;
 mod damaged_pages;
 mod files;
 mod harmless;

@@ -18,9 +18,9 @@ pub(super) fn invalid(field: &'static str, expected: &'static str) -> ApiError {
     ApiError::InvalidRequest { field, expected }
 }
 
-/// The response to a call whose body is incomplete or too large.
+/// The response to a call whose body is incomplete, late or too large.
 pub(crate) fn unreadable_body() -> Response<Bytes> {
-    invalid("the body", "complete, and at most 1 MiB").into()
+    invalid("the body", "complete within 30 s, and at most 1 MiB").into()
 }
 
 /// A field that is not `null`.

@@ -3,12 +3,15 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
-use article_webhook_server::Body;
+use article_webhook_server as server;
 use bytes::Bytes;
 use http::{Request, Response};
+use http_body::Body;
 use http_body_util::{BodyExt, Full, Limited};
+use tokio::time::timeout;
 use tower_service::Service;
 
 use super::engine::Engine;
@@ -17,11 +20,14 @@ use crate::api::unreadable_body;
 /// The limit for bodies of calls. The document defines none; this one is far above any order.
 const MAX_BODY: usize = 1 << 20;
 
+/// How long such a body may take to arrive. The server waits for a body without end.
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+
 /// The API as a tower service for the server.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpService(pub(crate) Arc<Engine>);
 
-impl Service<Request<Body>> for HttpService {
+impl Service<Request<server::Body>> for HttpService {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -30,15 +36,53 @@ impl Service<Request<Body>> for HttpService {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: Request<server::Body>) -> Self::Future {
         let engine = self.0.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
-            let response = match Limited::new(body, MAX_BODY).collect().await {
-                Ok(body) => engine.call(&Request::from_parts(head, body.to_bytes())).await,
-                Err(_) => unreadable_body(),
+            let response = match whole(body).await {
+                Some(body) => engine.call(&Request::from_parts(head, body)).await,
+                None => unreadable_body(),
             };
             Ok(response.map(Full::new))
         })
+    }
+}
+
+/// `None` if the body ends early, is too large or is late.
+async fn whole(body: impl Body<Data = Bytes, Error = std::io::Error>) -> Option<Bytes> {
+    let body = Limited::new(body, MAX_BODY).collect();
+    Some(timeout(BODY_DEADLINE, body).await.ok()?.ok()?.to_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use http_body::Frame;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// The chunk, and then no end.
+    struct Unfinished(Option<Bytes>);
+
+    impl Body for Unfinished {
+        type Data = Bytes;
+        type Error = io::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+            self.0.take().map_or(Poll::Pending, |chunk| Poll::Ready(Some(Ok(Frame::data(chunk)))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_without_an_end_is_waited_for_30_seconds() {
+        let start = Instant::now();
+        assert_eq!(whole(Unfinished(Some(Bytes::from_static(b"{")))).await, None);
+        assert_eq!(start.elapsed(), Duration::from_secs(30));
     }
 }

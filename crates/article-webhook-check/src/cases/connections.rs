@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Verdict,
-    http::{Connection, Observed, Response, exchange},
+    http::{Connection, OVER_THE_LIMIT, Observed, Response, exchange},
 };
 
 pub(super) fn slow() -> Vec<Case> {
@@ -43,7 +43,7 @@ pub(super) fn slow() -> Vec<Case> {
         Case {
             name: "too long to be accepted",
             sent: "a declared length of 8 GiB, and no body",
-            expect: Expectation::Refused(413),
+            expect: Expectation::Refused(OVER_THE_LIMIT),
             severity: Verdict::Advice,
             why: "a receiver that waits for the body learns too late that it cannot accept it",
             fix: "compare the declared length with the limit before the body is read",

@@ -5,7 +5,10 @@ use super::{
     expectation::Expectation,
     sample::Sample,
 };
-use crate::{Verdict, http::Request};
+use crate::{
+    Verdict,
+    http::{OTHER_METHOD, Request},
+};
 
 const METHOD: &str = "answer 405 with Allow: POST to every other method";
 const TYPE: &str = "answer 415 unless there is exactly one Content-Type, application/json in UTF-8";
@@ -33,16 +36,21 @@ fn wrong_type(name: &'static str, sent: &'static str, request: fn(&Sample) -> Re
 pub(super) fn quick() -> Vec<Case> {
     vec![
         refused(
-            405,
+            OTHER_METHOD,
             "GET",
             "GET with the token",
             "crawlers and link checkers send GET",
             METHOD,
             |sample| sample.delivery().method("GET").body(""),
         ),
-        refused(405, "PUT", "the delivery by PUT", "the service sends POST", METHOD, |sample| {
-            sample.delivery().method("PUT")
-        }),
+        refused(
+            OTHER_METHOD,
+            "PUT",
+            "the delivery by PUT",
+            "the service sends POST",
+            METHOD,
+            |sample| sample.delivery().method("PUT"),
+        ),
         Case {
             expect: Expectation::NotAccepted,
             ..refused(

@@ -1,5 +1,11 @@
 use std::time::Duration;
 
+/// The status of a receiver for another method than POST.
+pub(crate) const OTHER_METHOD: u16 = 405;
+
+/// The status of a receiver for a body over its limit.
+pub(crate) const OVER_THE_LIMIT: u16 = 413;
+
 /// What came back after a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Observed {

@@ -77,6 +77,18 @@ async fn a_wrong_path_and_a_port_of_tls_stop_the_check() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_refuses_a_good_delivery_stops_the_check() {
+    for (status, cause) in [
+        (StatusCode::BAD_REQUEST, "refuses an article"),
+        (StatusCode::METHOD_NOT_ALLOWED, "does not take POST"),
+        (StatusCode::PAYLOAD_TOO_LARGE, "raise it to 8 MiB"),
+        (StatusCode::UNPROCESSABLE_ENTITY, "refuses an article"),
+    ] {
+        stops(Router::new().fallback(async move || status), cause).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_fails_at_times_is_checked_to_the_end() {
     let report =
         check(serve(Router::new().fallback(|| async { StatusCode::BAD_GATEWAY })).await).await;

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    child::Server,
+    child::ServerProcess,
     good::{deliver, delivery},
     is_asked_for,
     peer::{Kind, stay},
@@ -25,10 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BESIDE: usize = 5;
 /// How long a delivery takes beside the crowd, on a machine that does nothing else (`-- --long`).
 const P99: Duration = Duration::from_millis(250);
-const MEMORY: u64 = 64 << 10; // KiB
+const MEMORY: u64 = 64 << 20;
 
 pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
-    let server = Server::start(Role::Crowded);
+    let server = Role::Crowded.start();
     let runtime = Runtime::new().expect("there are threads");
     let (mut times, ends, growth) = runtime.block_on(async {
         let before = memory_in_use(&server).await;
@@ -55,19 +55,19 @@ pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
          {:.1} s",
         times.len(),
         p99.as_millis(),
-        growth >> 10,
+        growth >> 20,
         first.as_secs_f64(),
         last.as_secs_f64(),
     );
     assert!(*first >= Role::DEADLINE, "a connection was closed after {first:?}");
     assert!(p99 < P99 || !is_asked_for("--long"), "{p99:?}");
-    assert!(growth < MEMORY, "{growth} KiB");
+    assert!(growth < MEMORY, "{growth} bytes");
 }
 
 /// A silent connection has no buffers.
 pub(crate) fn silent_connections_cost_little_memory() {
-    const LITTLE: u64 = 16 << 10; // KiB
-    let server = Server::start(Role::Crowded);
+    const LITTLE: u64 = 16 << 20;
+    let server = Role::Crowded.start();
     let runtime = Runtime::new().expect("there are threads");
     let growth = runtime.block_on(async {
         let before = memory_in_use(&server).await;
@@ -83,17 +83,17 @@ pub(crate) fn silent_connections_cost_little_memory() {
         timeout(Role::DEADLINE, all_are_held).await.expect("they are held");
         server.memory().saturating_sub(before)
     });
-    println!("silent: {SIZE} connections, memory +{:.1} MiB", growth as f64 / 1024.0);
-    assert!(growth < LITTLE, "{growth} KiB");
+    println!("silent: {SIZE} connections, memory +{:.1} MiB", growth as f64 / (1 << 20) as f64);
+    assert!(growth < LITTLE, "{growth} bytes");
 }
 
 /// Whether the server has a connection for each of the crowd.
-fn is_whole(server: &Server) -> bool {
+fn is_whole(server: &ServerProcess) -> bool {
     server.descriptors() > SIZE as u64
 }
 
 /// The memory of a server that has stored deliveries, several at once.
-async fn memory_in_use(server: &Server) -> u64 {
+async fn memory_in_use(server: &ServerProcess) -> u64 {
     let one = |_| {
         let address = server.address;
         async move { deliver(address, &delivery()).await }
@@ -104,7 +104,7 @@ async fn memory_in_use(server: &Server) -> u64 {
 
 /// A control: the measurement can fail.
 pub(crate) fn planted_axum_serve_keeps_every_connection_without_a_head() {
-    let server = Server::start(Role::Axum);
+    let server = Role::Axum.start();
     let runtime = Runtime::new().expect("there are threads");
     let (size, longer) = (30, Role::DEADLINE + Duration::from_secs(1));
     let open = runtime.block_on(async {

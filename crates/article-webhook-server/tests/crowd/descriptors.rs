@@ -6,7 +6,6 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{net::TcpStream, runtime::Runtime, time::sleep};
 
 use crate::{
-    child::Server,
     good::{deliver, delivery},
     role::Role,
 };
@@ -28,7 +27,7 @@ pub(crate) fn limit() -> usize {
 
 /// Silent connections take all descriptors. Deliveries wait for their deadline, and are stored.
 pub(crate) fn deliveries_go_on_after_the_descriptors_were_used_up() {
-    let server = Server::start(Role::Starved);
+    let server = Role::Starved.start();
     let runtime = Runtime::new().expect("there are threads");
     runtime.block_on(async {
         let mut silent = Vec::new();

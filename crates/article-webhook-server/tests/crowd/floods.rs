@@ -9,7 +9,6 @@ use tokio::{runtime::Runtime, time::sleep};
 
 use crate::{
     attack::{Attack, Flood},
-    child::Server,
     descriptors::limit,
     is_asked_for,
     role::Role,
@@ -77,7 +76,7 @@ pub(crate) fn shares() {
 
 impl Trial {
     fn run(&self) -> Uploads {
-        let server = Server::start(self.role);
+        let server = self.role.start();
         let most = limit().saturating_sub(1_000);
         let flood = Arc::new(Flood::default());
         let attack = self.attack.start(server.address, self.per_second, most, flood.clone());

@@ -1,12 +1,14 @@
 //! Which server a process is.
 
-use std::{env, future::pending, process, thread, time::Duration};
+use std::{env, future::pending, time::Duration};
 
 use article_webhook_axum::{AuthToken, Delivery, Receiver, Reply, fixture, receive};
 use article_webhook_server::Server;
 use axum::{Router, routing::any};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::net::{TcpListener, TcpSocket};
+
+use crate::child::{self, ServerProcess};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Role {
@@ -63,18 +65,18 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.arg() == arg)
     }
 
-    /// Serves on a free port of the loopback, which it prints, until standard input ends. So no server outlives the
-    /// test.
+    pub(crate) fn start(self) -> ServerProcess {
+        ServerProcess::start(self.arg())
+    }
+
+    /// Serves on a free port of the loopback, which it prints.
     pub(crate) fn serve(self) {
         if let Self::Starved = self {
             let limit = Some(Self::DESCRIPTORS);
             let limit = Rlimit { current: limit, maximum: limit };
             setrlimit(Resource::Nofile, limit).expect("a limit may be lowered");
         }
-        thread::spawn(|| {
-            _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-            process::exit(0);
-        });
+        child::end_with_the_parent();
         let sink = async |_: Delivery| Reply::Stored;
         let app = Router::new().route("/", any(receive(self.receiver(), sink)));
         let runtime = tokio::runtime::Runtime::new().expect("there are threads");

@@ -8,7 +8,7 @@ use std::{
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use crate::{
-    child::Server,
+    child::ServerProcess,
     good::{deliver, delivery},
     role::Role,
 };
@@ -18,10 +18,10 @@ const ROUND: Duration = Duration::from_millis(300);
 const SENDERS: usize = 8;
 
 pub(crate) fn is_close_to_axum_serve() {
-    let servers = [Role::Ours, Role::Axum].map(Server::start);
+    let servers = [Role::Ours, Role::Axum].map(Role::start);
     let runtime = Runtime::new().expect("there are threads");
     // Deliveries, and processor time for one of them.
-    let measure = |server: &Server| {
+    let measure = |server: &ServerProcess| {
         let before = server.processor_time();
         let delivered = runtime.block_on(storm(server.address)) as f64;
         (delivered, (server.processor_time() - before).as_secs_f64() / delivered)

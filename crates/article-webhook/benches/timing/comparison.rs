@@ -23,7 +23,8 @@ impl Comparison for Receiver {
     fn accept(&mut self, tokens: Vec<String>) {
         let mut targets = tokens.iter().map(|secret| token(secret));
         let first = Targets::from(targets.next().expect("a case has a token"));
-        self.replace_targets(targets.fold(first, |all, one| all.and("another", one)));
+        let all = targets.try_fold(first, |all, one| all.and("another", one));
+        self.replace_targets(all.expect("no two labels have the same token"));
     }
 
     fn open(&self, headers: &Headers) -> impl Sized {

@@ -86,7 +86,7 @@ impl From<&Rejection> for Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::ServiceHeader;
+    use crate::{answer::ServiceHeader, article::InvalidJobId};
 
     #[test]
     fn each_cause_has_its_status_and_its_code() {
@@ -110,8 +110,11 @@ mod tests {
             (Rejection::Incomplete, 400, "incomplete"),
             (Rejection::Timeout, 408, "timeout"),
             (Rejection::Overloaded, 503, "unavailable"),
+            (Rejection::Empty, 400, "malformed_json"),
             (Rejection::MalformedJson { line: 1, column: 1 }, 400, "malformed_json"),
-            (Rejection::InvalidJobId, 400, "invalid_job_id"),
+            (Rejection::JobIdMissing, 400, "invalid_job_id"),
+            (Rejection::HeaderJobIdInvalid(InvalidJobId::TooLong), 400, "invalid_job_id"),
+            (Rejection::BodyJobIdInvalid(InvalidJobId::Dots), 400, "invalid_job_id"),
             (Rejection::JobIdMismatch, 422, "job_id_mismatch"),
             (Rejection::EventIgnored, 200, "ignored"),
             (Rejection::EventUnknown, 422, "unprocessable"),

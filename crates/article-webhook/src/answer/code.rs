@@ -76,8 +76,10 @@ impl From<&Rejection> for Code {
             Rejection::Incomplete => Self::Incomplete,
             Rejection::Timeout => Self::Timeout,
             Rejection::Overloaded => Self::Unavailable,
-            Rejection::MalformedJson { .. } => Self::MalformedJson,
-            Rejection::InvalidJobId => Self::InvalidJobId,
+            Rejection::Empty | Rejection::MalformedJson { .. } => Self::MalformedJson,
+            Rejection::JobIdMissing
+            | Rejection::HeaderJobIdInvalid(_)
+            | Rejection::BodyJobIdInvalid(_) => Self::InvalidJobId,
             Rejection::JobIdMismatch => Self::JobIdMismatch,
             Rejection::EventIgnored => Self::Ignored,
             Rejection::EventUnknown | Rejection::Undecodable(_) => Self::Unprocessable,

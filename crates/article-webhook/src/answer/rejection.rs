@@ -1,4 +1,7 @@
-use crate::{article::DecodeError, causes::debug_as_text};
+use crate::{
+    article::{DecodeError, InvalidJobId},
+    causes::debug_as_text,
+};
 
 /// The cause of a refusal: one variant per cause.
 ///
@@ -80,7 +83,14 @@ pub enum Rejection {
     /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget).
     #[error("unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget")]
     Overloaded,
-    /// 400: the body is not one well-formed JSON object.
+    /// 400: the body has no bytes.
+    #[error(
+        "the body is empty: has a middleware or another extractor read it before the receiver?"
+    )]
+    Empty,
+    /// 400: the body is not one well-formed JSON object, repeats a key, or holds what programs read in different
+    /// ways, in unknown fields too: a lone surrogate (`"\ud83c"`), a number that no [`f64`] holds (`1e400`), more
+    /// than 64 levels.
     #[error("the body is malformed JSON at line {line} column {column}")]
     MalformedJson {
         /// The line, from 1.
@@ -88,9 +98,15 @@ pub enum Rejection {
         /// The column in bytes, from 1; 0 at the start of a line.
         column: usize,
     },
-    /// 400: the job id is missing in header and body, or one of them is not a job id.
-    #[error("the job id is missing or invalid")]
-    InvalidJobId,
+    /// 400: neither header nor body names the job.
+    #[error("the job id is missing in header and body")]
+    JobIdMissing,
+    /// 400: the header names the job by something that is not a job id.
+    #[error("the job id in the header is invalid: {0}")]
+    HeaderJobIdInvalid(InvalidJobId),
+    /// 400: the body names the job by something that is not a job id.
+    #[error("the job id in the body is invalid: {0}")]
+    BodyJobIdInvalid(InvalidJobId),
     /// 422: header and body name different jobs.
     #[error("the job ids of header and body differ")]
     JobIdMismatch,

@@ -1,8 +1,15 @@
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{
+    fmt,
+    str::{self, FromStr},
+    sync::Arc,
+};
 
 use serde::{Serialize, Serializer};
 
-use crate::{causes::debug_as_text, json::FromJson};
+use crate::{
+    causes::debug_as_text,
+    json::{FromJson, Kind},
+};
 
 /// The maximum length of a job id in bytes.
 const LONGEST: usize = 255;
@@ -32,17 +39,25 @@ impl JobId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    pub(crate) fn from_header(value: &[u8]) -> Result<Self, InvalidJobId> {
+        str::from_utf8(value).map_err(|_| InvalidJobId::ForbiddenCharacter)?.parse()
+    }
 }
 
 impl FromStr for JobId {
     type Err = InvalidJobId;
 
     fn from_str(id: &str) -> Result<Self, InvalidJobId> {
-        let harmful = |c: char| c.is_whitespace() || c.is_control();
-        if id.is_empty() || id.len() > LONGEST || id == "." || id == ".." || id.contains(harmful) {
-            return Err(InvalidJobId);
+        match id {
+            "" => Err(InvalidJobId::Empty),
+            "." | ".." => Err(InvalidJobId::Dots),
+            _ if id.len() > LONGEST => Err(InvalidJobId::TooLong),
+            _ if id.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+                Err(InvalidJobId::ForbiddenCharacter)
+            }
+            _ => Ok(Self(id.into())),
         }
-        Ok(Self(id.into()))
     }
 }
 
@@ -66,30 +81,49 @@ impl FromJson for JobId {
     }
 }
 
+impl FromJson for Result<JobId, InvalidJobId> {
+    const EXPECTED: &'static str = JobId::EXPECTED;
+
+    fn text(text: &str) -> Option<Self> {
+        Some(text.parse())
+    }
+}
+
 impl Serialize for JobId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }
 }
 
-/// The text is not a job id.
+/// Why a text, or what stands in the place of one, is not a job id.
 ///
 /// ```
-/// use article_webhook::JobId;
+/// use article_webhook::{InvalidJobId, JobId};
 ///
 /// let error = "two words".parse::<JobId>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "not a job id: expected 1 to 255 bytes without white space or control characters, not `.` or `..`",
-/// );
+/// assert_eq!(error, InvalidJobId::ForbiddenCharacter);
+/// assert_eq!(error.to_string(), "a job id is UTF-8 without white space and control characters");
 /// assert!("one-word".parse::<JobId>().is_ok());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "not a job id: expected 1 to 255 bytes without white space or control characters, not `.` or `..`"
-)]
-#[non_exhaustive] // only parsing makes one
-pub struct InvalidJobId;
+#[non_exhaustive] // more ids may turn out to be harmful
+pub enum InvalidJobId {
+    /// It is the empty text.
+    #[error("a job id has at least one byte")]
+    Empty,
+    /// It has more than 255 bytes.
+    #[error("a job id has at most {LONGEST} bytes")]
+    TooLong,
+    /// It is `.` or `..`.
+    #[error("a job id is neither `.` nor `..`")]
+    Dots,
+    /// It holds white space or a control character, or is not UTF-8.
+    #[error("a job id is UTF-8 without white space and control characters")]
+    ForbiddenCharacter,
+    /// The JSON holds a value of another kind.
+    #[error("a job id is a string and not {0}")]
+    OtherKind(Kind),
+}
 
 debug_as_text!(InvalidJobId);
 
@@ -114,10 +148,14 @@ mod tests {
 
     #[test]
     fn harmful_ids_are_refused() {
-        let long = "x".repeat(256);
-        for id in ["", ".", "..", " a", "a b", "a\n", "a\0", "\u{7f}", "\u{85}", "\u{2003}", &long]
-        {
-            assert_eq!(id.parse::<JobId>(), Err(InvalidJobId), "{id:?}");
+        use InvalidJobId::{Dots, Empty, ForbiddenCharacter, TooLong};
+
+        for (id, reason) in [("", Empty), (".", Dots), ("..", Dots), (&*"x".repeat(256), TooLong)] {
+            assert_eq!(id.parse::<JobId>(), Err(reason), "{id:?}");
         }
+        for id in [" a", "a b", "a\n", "a\0", "\u{7f}", "\u{85}", "\u{2003}"] {
+            assert_eq!(id.parse::<JobId>(), Err(ForbiddenCharacter), "{id:?}");
+        }
+        assert_eq!(JobId::from_header(b"caf\xe9"), Err(ForbiddenCharacter));
     }
 }

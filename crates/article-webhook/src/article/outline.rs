@@ -3,12 +3,12 @@
 
 use serde::de::MapAccess;
 
-use super::{JobId, Status};
+use super::{InvalidJobId, JobId, Status};
 use crate::json::{Entries, Found, FromJson, ObjectFields};
 
 #[derive(Default)]
 pub(crate) struct Outline {
-    pub(crate) job_id: Found<JobId>,
+    job_id: Found<Result<JobId, InvalidJobId>>,
     status: Found<Status>,
     article: Found<ArticleOutline>,
     // Only their keys are read, because an object with documented fields must not repeat a key.
@@ -17,9 +17,17 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
+    pub(crate) fn job_id(&self) -> Result<Option<&JobId>, InvalidJobId> {
+        match &self.job_id {
+            Found::Absent => Ok(None),
+            Found::Value(id) => id.as_ref().map(Some).map_err(|&reason| reason),
+            Found::OtherKind(kind) => Err(InvalidJobId::OtherKind(*kind)),
+        }
+    }
+
     /// Whether all required fields of a complete article are present, including its job id.
     pub(crate) fn is_complete_article(&self) -> bool {
-        let identified = matches!(self.job_id, Found::Value(_));
+        let identified = matches!(self.job_id, Found::Value(Ok(_)));
         let complete = matches!(self.status, Found::Value(Status::Complete));
         let article = ArticleOutline { title: Found::Value(Text), html: Found::Value(Text) };
         identified && complete && matches!(&self.article, Found::Value(found) if *found == article)

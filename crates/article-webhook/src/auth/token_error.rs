@@ -31,6 +31,12 @@ pub enum TokenError {
         /// The scheme word as it is registered.
         scheme: &'static str,
     },
+    /// A colon behind the scheme word, which no scheme word has (RFC 9110, section 11.4).
+    #[error("the token has a colon behind `{scheme}`: give it as in `{scheme} <token>`")]
+    SchemeWithColon {
+        /// The scheme word as it is registered.
+        scheme: &'static str,
+    },
     /// White space before or after the token, which HTTP strips from a header.
     #[error("the token begins or ends with white space, which no header can carry: remove it")]
     SurroundingWhiteSpace,
@@ -57,6 +63,16 @@ pub enum TokenError {
     /// More than 4,096 bytes.
     #[error("the token is longer than 4096 bytes")]
     TooLong,
+    /// Two targets have the same token.
+    #[error(
+        "the targets `{first}` and `{second}` have the same token, so that no delivery says which of them it is for: give each a token of its own, or both the same label"
+    )]
+    Shared {
+        /// The label of the target that was there.
+        first: String,
+        /// The label of the target that was added.
+        second: String,
+    },
     /// The environment variable is not set.
     #[error(
         "the environment variable {name} is not set: set it to the publish target's auth_token"

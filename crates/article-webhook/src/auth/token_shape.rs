@@ -19,6 +19,7 @@ pub(crate) enum TokenShape {
     OnlyWhiteSpace,
     SchemeOnly { scheme: &'static str },
     DoubledScheme { scheme: &'static str },
+    SchemeWithColon { scheme: &'static str },
     HeaderName,
     SurroundingWhiteSpace,
     ForbiddenCharacter,
@@ -77,6 +78,10 @@ impl TokenShape {
         if token.get(..14).is_some_and(|start| start.eq_ignore_ascii_case("authorization:")) {
             return Self::HeaderName;
         }
+        let before_colon = token.split_once(':').and_then(|(word, _)| known(word));
+        if let Some(scheme) = before_colon {
+            return Self::SchemeWithColon { scheme };
+        }
         let (word, rest) =
             token.split_once(' ').map_or((None, token), |(word, rest)| (Some(word), rest));
         let secret = rest.trim_start();
@@ -108,6 +113,7 @@ impl TokenShape {
             Self::OnlyWhiteSpace => TokenError::OnlyWhiteSpace,
             Self::SchemeOnly { scheme } => TokenError::SchemeOnly { scheme },
             Self::DoubledScheme { scheme } => TokenError::DoubledScheme { scheme },
+            Self::SchemeWithColon { scheme } => TokenError::SchemeWithColon { scheme },
             Self::HeaderName => TokenError::HeaderName,
             Self::SurroundingWhiteSpace => TokenError::SurroundingWhiteSpace,
             Self::ForbiddenCharacter => TokenError::ForbiddenCharacter,
@@ -150,6 +156,7 @@ impl fmt::Display for TokenShape {
             Self::OnlyWhiteSpace => f.write_str("only white space"),
             Self::SchemeOnly { scheme } => write!(f, "`{scheme}` and no secret"),
             Self::DoubledScheme { scheme } => write!(f, "`{scheme}` twice"),
+            Self::SchemeWithColon { scheme } => write!(f, "`{scheme}` and a colon"),
             Self::HeaderName => f.write_str("`Authorization:` inside the value"),
             Self::SurroundingWhiteSpace => f.write_str("a value with white space around it"),
             Self::ForbiddenCharacter => f.write_str("a control or a non-ASCII character"),
@@ -194,6 +201,7 @@ mod tests {
             ("authorization: Bearer s3cret", "`Authorization:` inside the value"),
             ("Bearer", "`Bearer` and no secret"),
             ("Bearer bearer s3cret", "`Bearer` twice"),
+            ("Bearer: s3cret", "`Bearer` and a colon"),
             (" Bearer s3cret", "a value with white space around it"),
             ("Bearer s3cr\u{e9}t", "a control or a non-ASCII character"),
             ("Bearer undefined", "the placeholder `undefined`"),

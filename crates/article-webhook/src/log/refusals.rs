@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// Logs refusals. Anyone can cause refusals without a token, so these get at most one line a
-/// second.
+/// second. An authentic refusal always has its line: it is an article that the service gives up after
+/// four attempts, and only a sender with the token can cause it.
 #[derive(Default)]
 pub(crate) struct Refusals {
     last: AtomicU64,
@@ -96,7 +97,8 @@ mod tests {
         let targets = || {
             Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38"))
                 .and("shop", token("Bearer a84be02f71c6-9d35"))
-                .and("news", token("a84be02f71c6-9d35"))
+                .and_then(|targets| targets.and("news", token("a84be02f71c6-9d35")))
+                .unwrap()
         };
         let line = |headers: &[(&str, &str)]| {
             logged(|| {
@@ -119,6 +121,47 @@ mod tests {
         let missing = line(&[]);
         assert!(missing.contains("the Authorization header is missing"), "{missing}");
         assert!(missing.contains(expected) && !missing.contains("presented="), "{missing}");
+    }
+
+    #[test]
+    fn a_job_id_that_is_refused_has_its_reason() {
+        let log = |request: &DeliveryRequest, header: &str| {
+            logged(|| {
+                let receiver = fixture::receiver();
+                let named = |(name, value): &(String, Vec<u8>)| match name.as_str() {
+                    "X-Service-Job-Id" => (name.clone(), header.as_bytes().to_vec()),
+                    _ => (name.clone(), value.clone()),
+                };
+                let headers: Vec<_> = request.headers().iter().map(named).collect();
+                let opened = receiver.open(&headers);
+                for refused in [
+                    opened.and_then(|envelope| envelope.read(request.body().clone())).err(),
+                    receiver.open(&headers).and_then(|it| it.article(request.body())).err(),
+                ] {
+                    receiver.log_refusal(&refused.unwrap().drained(), UNIX_EPOCH);
+                }
+            })
+        };
+        let (long, complete) = ("x".repeat(256), DeliveryRequest::complete());
+        let rule = "a job id has at most 255 bytes";
+        for (log, cause, id) in [
+            (log(&complete, &long), ["header is invalid: ", rule].concat(), ""),
+            (
+                log(&complete.clone().field("job_id", (&*long).into()), "job_1"),
+                ["body is invalid: ", rule].concat(),
+                " job_id=\"job_1\"",
+            ),
+            (
+                log(&complete.field("job_id", 7.into()), "job_1"),
+                "body is invalid: a job id is a string and not a number".to_owned(),
+                " job_id=\"job_1\"",
+            ),
+        ] {
+            let line = format!(
+                " WARN article_webhook: delivery refused: the job id in the {cause} code=\"invalid_job_id\"{id}"
+            );
+            assert_eq!(log.lines().collect::<Vec<_>>(), [&line, &line]);
+        }
     }
 
     #[test]

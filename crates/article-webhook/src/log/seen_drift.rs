@@ -47,16 +47,20 @@ impl SeenDrift {
             return new;
         }
         let mut seen = self.lock();
-        for drift in drift.iter() {
-            if seen.are_more || seen.differences.contains(&drift.to_string()) {
+        for drift in drift {
+            if seen.are_more {
+                break;
+            }
+            let difference = drift.to_string();
+            if seen.differences.contains(&difference) {
                 continue;
             }
             if seen.differences.len() == MOST {
                 seen.are_more = true;
                 new.push(MORE.to_owned());
             } else {
-                seen.differences.insert(drift.to_string());
-                new.push(drift.to_string());
+                seen.differences.insert(difference.clone());
+                new.push(difference);
             }
         }
         new

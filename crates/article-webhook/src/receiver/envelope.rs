@@ -58,7 +58,7 @@ impl Envelope {
     ///
     /// # Errors
     ///
-    /// In this order: the body is over the limit (413), shorter than declared (400), not one
+    /// In this order: the body is empty (400), over the limit (413), shorter than declared (400), not one
     /// well-formed JSON object of at most 64 levels without repeated keys (400); the job id is
     /// missing or invalid (400), or differs from the header's (422); a header of the service is
     /// missing and the body is not a complete article (400).
@@ -91,7 +91,12 @@ impl Envelope {
             return Err(Refused::new(rejection, Some(job_id), UnreadBody::None));
         }
         let draft: ResultDraft = self.parse(body)?;
-        let job_id = self.identify(draft.job_id())?;
+        let job_id = match draft.job_id() {
+            Found::Value(id) => self.identify(Some(id))?,
+            Found::Absent => self.identify(None)?,
+            // `check` knows what is wrong with it.
+            Found::OtherKind(_) => self.check(body)?,
+        };
         let drift = draft.drift();
         let result = draft.finish().map_err(|error| match self.check(body) {
             // `read` accepts this body.
@@ -117,7 +122,8 @@ impl Envelope {
     /// Checks the whole body, and returns the job that it is about.
     fn check(&self, body: &[u8]) -> Result<JobId, Refused> {
         let outline: Outline = self.parse(body)?;
-        let job_id = self.identify(&outline.job_id)?;
+        let in_body = outline.job_id().map_err(Rejection::BodyJobIdInvalid);
+        let job_id = self.identify(in_body.map_err(|rejection| self.refuse(rejection))?)?;
         let Some(missing) = self.missing_header() else {
             return Ok(job_id);
         };
@@ -130,6 +136,10 @@ impl Envelope {
     }
 
     fn parse<F: ObjectFields>(&self, body: &[u8]) -> Result<F, Refused> {
+        // Also if a length was declared: a body that was read before the receiver looks like this.
+        if body.is_empty() {
+            return Err(self.refuse(Rejection::Empty));
+        }
         let length = body.len() as u64;
         self.body_limit.check(length).map_err(|rejection| self.refuse(rejection))?;
         if self.declared.is_some_and(|declared| length < declared) {
@@ -141,14 +151,14 @@ impl Envelope {
     }
 
     /// The job id that header and body agree on.
-    fn identify(&self, body: &Found<JobId>) -> Result<JobId, Refused> {
-        match (&self.job_id, body) {
-            (Some(header), Found::Value(body)) if header != body => {
+    fn identify(&self, in_body: Option<&JobId>) -> Result<JobId, Refused> {
+        match (&self.job_id, in_body) {
+            (Some(in_header), Some(in_body)) if in_header != in_body => {
                 // Neither id is trusted, so the refusal names none.
                 Err(Refused::new(Rejection::JobIdMismatch, None, UnreadBody::None))
             }
-            (_, Found::Value(id)) | (Some(id), Found::Absent) => Ok(id.clone()),
-            (_, Found::Absent | Found::OtherKind(_)) => Err(self.refuse(Rejection::InvalidJobId)),
+            (_, Some(id)) | (Some(id), None) => Ok(id.clone()),
+            (None, None) => Err(self.refuse(Rejection::JobIdMissing)),
         }
     }
 
@@ -229,5 +239,11 @@ mod tests {
         assert!(declared("19").read(body).is_ok());
         let refused = declared("20").read(body).unwrap_err();
         assert_eq!(*refused.rejection(), Rejection::Incomplete);
+        // As it looks after a middleware has read it.
+        for empty in [declared("20"), declared("0"), envelope(1)] {
+            let refused = empty.read("").unwrap_err();
+            assert_eq!(*refused.rejection(), Rejection::Empty);
+            assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
+        }
     }
 }

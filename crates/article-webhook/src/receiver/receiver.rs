@@ -223,10 +223,7 @@ impl Receiver {
     fn job_id(&self, headers: &(impl Headers + ?Sized)) -> Result<Option<JobId>, Rejection> {
         let value = single(headers, self.0.settings.job_id_header.as_str())
             .map_err(|Repeated| Rejection::HeaderRepeated(ServiceHeader::JobId))?;
-        value
-            .map(|value| std::str::from_utf8(value).ok().and_then(|id| id.parse().ok()))
-            .map(|id| id.ok_or(Rejection::InvalidJobId))
-            .transpose()
+        value.map(JobId::from_header).transpose().map_err(Rejection::HeaderJobIdInvalid)
     }
 }
 

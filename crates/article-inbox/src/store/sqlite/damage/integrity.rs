@@ -28,6 +28,12 @@ pub(in crate::store::sqlite) struct Integrity {
 /// Checks the pages of the whole file, and each index of the inbox against its table. What is in the application's own
 /// tables is not judged. Damaged values in rows are found elsewhere.
 pub(in crate::store::sqlite) fn integrity(connection: &Connection) -> Result<Integrity, Fault> {
+    // One check of a sound file says as much as those that tell apart what is damaged, which read it twice.
+    if is_of_the_inbox_alone(connection)?
+        && lines(connection, "PRAGMA integrity_check(1)")?.is_empty()
+    {
+        return Ok(Integrity::default());
+    }
     let trees = trees(connection)?;
     let mut found = Integrity::default();
     for tree in trees.values() {
@@ -50,14 +56,37 @@ pub(in crate::store::sqlite) fn integrity(connection: &Connection) -> Result<Int
 
 /// Checks the tables that have indexes, and nothing else. Fast enough for the connection that writes.
 pub(super) fn integrity_of_indexes(connection: &Connection) -> Result<Integrity, Fault> {
+    checked(connection, &INDEXED.map(|table| format!("integrity_check('{table}')")))
+}
+
+/// Checks what a start of a large file looks at: the list of free pages, and the pages of the tables that have indexes and
+/// of these indexes. What is in the indexes is not compared with the tables.
+pub(super) fn first_look(connection: &Connection) -> Result<Integrity, Fault> {
+    let [entries, hints] = INDEXED.map(|table| format!("quick_check('{table}')"));
+    checked(connection, &[FREE_PAGES.to_owned(), entries, hints])
+}
+
+const INDEXED: [&str; 2] = ["article_inbox_entries", "article_inbox_hints"];
+
+/// The check of the schema includes the list of free pages.
+const FREE_PAGES: &str = "quick_check('sqlite_schema')";
+
+fn checked(connection: &Connection, checks: &[String]) -> Result<Integrity, Fault> {
     let trees = trees(connection)?;
     let mut found = Integrity::default();
-    for table in ["article_inbox_entries", "article_inbox_hints"] {
-        for line in lines(connection, &format!("PRAGMA integrity_check('{table}')"))? {
+    for check in checks {
+        for line in lines(connection, &format!("PRAGMA {check}"))? {
             found.add(&line, &trees, Check::Table);
         }
     }
     Ok(found)
+}
+
+/// Whether the application has nothing in the file.
+fn is_of_the_inbox_alone(connection: &Connection) -> rusqlite::Result<bool> {
+    let others = "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE tbl_name NOT LIKE 'article\\_inbox\\_%' ESCAPE '\\' \
+        AND tbl_name NOT LIKE 'sqlite\\_%' ESCAPE '\\')";
+    connection.query_row(others, [], |row| row.get(0))
 }
 
 /// What a line of a check is about.
@@ -83,12 +112,19 @@ impl Integrity {
         self.has_damaged_index_pages || !self.free_page_lists.is_empty() || !self.pages.is_empty()
     }
 
-    /// Whether pages of indexes are damaged, and no page of a table, of the application's either.
-    pub(super) fn has_damaged_index_pages_alone(&self) -> bool {
+    /// Whether a [copy](super::rebuilt_copy) is needed and can be made: no page of a table is damaged, of the application's
+    /// either.
+    pub(super) fn is_mended_by_a_copy(&self) -> bool {
         // The pages are checked first, and then the rows, which fails because of the index.
-        self.has_damaged_index_pages
+        let is_of_an_index = |line: &String| self.has_damaged_index_pages && line == ENDED;
+        self.needs_rebuilt_copy()
             && self.application_pages.is_empty()
-            && self.pages.iter().all(|line| line == ENDED)
+            && self.pages.iter().all(is_of_an_index)
+    }
+
+    /// Whether the lists of free pages alone are damaged. `VACUUM INTO` reads all pages but these.
+    pub(super) fn is_mended_by_vacuum(&self) -> bool {
+        self.is_mended_by_a_copy() && !self.has_damaged_index_pages
     }
 
     /// Tells that the indexes were built again.
@@ -147,7 +183,6 @@ fn trees(connection: &Connection) -> Result<HashMap<u64, Tree>, Fault> {
     if let Some(root) = connection.query_row(counters, [], |row| row.get::<_, i64>(0)).optional()? {
         trees.insert(root.unsigned_abs(), Tree::Counters);
     }
-    // The check of the schema includes the list of free pages.
     trees.insert(1, Tree::Table("sqlite_schema".to_owned()));
     Ok(trees)
 }

@@ -8,7 +8,7 @@ use super::{
     Integrity, Tx,
     findings::Part,
     integrity,
-    integrity::{integrity_of_indexes, rebuild},
+    integrity::{first_look, integrity_of_indexes, rebuild},
 };
 use crate::{
     Error,
@@ -18,11 +18,18 @@ use crate::{
 /// Files up to this size are searched for damage at start, and larger ones in the background.
 const AT_START: u64 = 64 << 20;
 
-/// Files up to this size are searched at start if pages of an index are damaged, or if the start fails. What replaces the
+/// Files up to this size are searched at start if a first look finds damage, or if the start fails. What replaces the
 /// damaged pages is twice in memory meanwhile.
 const IN_MEMORY: u64 = 512 << 20;
 
-/// What is told of pages that no start mends.
+/// What is told of pages that the next start mends, if no page of a table is damaged.
+const START_AGAIN: &str = "pages of the database are damaged: start the receiver again, which mends them, or says what to do";
+
+/// What is told of lists of free pages that no start mends.
+const VACUUM: &str = "the lists of free pages are damaged: stop the receiver, copy the database with VACUUM INTO, and put \
+    the copy in its place; what can be stored is stored until then";
+
+/// What is told of other pages that no start mends.
 pub(in crate::store::sqlite) const RESTORE: &str = "pages of the database are damaged: stop the receiver, and restore a \
     backup; what can be read is worked on until then";
 
@@ -34,10 +41,10 @@ pub(in crate::store::sqlite) fn judge(
 ) -> Result<Option<Integrity>, Fault> {
     let size = size(connection)?;
     if size > AT_START {
-        if size > IN_MEMORY || !integrity_of_indexes(connection)?.has_damaged_index_pages {
+        if size > IN_MEMORY || !first_look(connection)?.needs_rebuilt_copy() {
             return Ok(None);
         }
-        return Ok(Some(integrity(connection)?).filter(Integrity::has_damaged_index_pages_alone));
+        return Ok(Some(integrity(connection)?).filter(Integrity::is_mended_by_a_copy));
     }
     if is_only_read(connection)? {
         let path = path.display();
@@ -63,9 +70,12 @@ pub(in crate::store::sqlite) fn advice(
     found: &Integrity,
 ) -> Result<&'static str, Fault> {
     let size = size(connection)?;
-    let is_mended = found.has_damaged_index_pages_alone();
-    Ok(if size <= AT_START || size <= IN_MEMORY && is_mended {
-        "pages of the database are damaged: start the receiver again, which mends them, or says what to do"
+    let is_seen = || Ok::<_, Fault>(first_look(connection)?.needs_rebuilt_copy());
+    let is_mended = size <= IN_MEMORY && found.is_mended_by_a_copy();
+    Ok(if size <= AT_START || is_mended && is_seen()? {
+        START_AGAIN
+    } else if found.is_mended_by_vacuum() {
+        VACUUM
     } else {
         RESTORE
     })

@@ -8,8 +8,11 @@ mod damaged_entry;
 mod entry;
 
 pub(super) use self::{
-    body::{SLOTS, bodies, put_body, put_intent, sound_bodies, stored_body},
+    body::{SLOTS, bodies, put_body, put_intent, slot_and_soundness, sound_bodies, stored_body},
     damaged_entry::DamagedEntry,
-    entry::{StoredRow, add, count_held, entry, find, find_id, key_text, load, read, save, stored},
+    entry::{
+        AFTER_ENTRY, StoredRow, add, count_held, entry, find, find_id, is_sound, key_text, load,
+        read, save,
+    },
     value::{digest, lossy},
 };

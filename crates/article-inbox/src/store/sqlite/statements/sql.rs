@@ -163,7 +163,7 @@ pub(super) const SCAN_ENTRIES: &str = concat!(
     "SELECT ",
     entry!(),
     ", held IS NOT (SELECT count(*) FROM article_inbox_bodies WHERE slot BETWEEN id * 16 AND id * 16 + 15 \
-     AND body IS NOT NULL) AS wrong FROM article_inbox_entries NOT INDEXED WHERE id > ?1 ORDER BY id LIMIT ?2"
+     AND body IS NOT NULL) FROM article_inbox_entries NOT INDEXED WHERE id > ?1 ORDER BY id LIMIT ?2"
 );
 /// Without the bytes, so that their pages are not read: an empty value of the same type stands for them.
 pub(super) const SCAN_BODIES: &str = concat!(

@@ -98,8 +98,11 @@ impl CommandQueue {
         let now = self.now();
         self.lock().push(command, bytes, now).map_err(|refusal| match refusal {
             Refusal::Closed => Error::closed(),
-            Refusal::Full => {
+            Refusal::TooMany => {
                 Error::unavailable("the store is too busy: too many calls wait for the disk")
+            }
+            Refusal::TooLarge => {
+                Error::unavailable("the store is too busy: too many bytes wait for the disk")
             }
         })?;
         self.changed.notify_one();
@@ -172,6 +175,19 @@ mod tests {
         assert!(call.now().is_none());
         let refused = queue.push(1, nothing).err().unwrap();
         assert_eq!(refused.to_string(), "the inbox is closed");
+    }
+
+    #[test]
+    fn the_error_of_a_full_queue_says_which_limit_was_reached() {
+        let refused = |bytes, calls| {
+            let queue = CommandQueue::new();
+            let answers: Vec<_> = (0..calls).map(|_| queue.push(bytes, nothing).unwrap()).collect();
+            let error = queue.push(1, nothing).err().unwrap().to_string();
+            drop(answers);
+            error
+        };
+        assert!(refused(1, LIMITS.waiting).ends_with("too many calls wait for the disk"));
+        assert!(refused(LIMITS.waiting_bytes, 1).ends_with("too many bytes wait for the disk"));
     }
 
     fn nothing(_: &Connection, _: SystemTime) -> Result<(), Fault> {

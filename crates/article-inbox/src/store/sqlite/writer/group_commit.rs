@@ -25,7 +25,8 @@ pub(crate) struct Limits {
 /// Why work may not wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    Full,
+    TooMany,
+    TooLarge,
     Closed,
 }
 
@@ -52,10 +53,12 @@ impl<T> Queue<T> {
         if self.is_closed {
             return Err(Refusal::Closed);
         }
-        let is_crowded = self.bytes.saturating_add(bytes) > self.limits.waiting_bytes;
-        let is_full = self.waiting.len() >= self.limits.waiting;
-        if !self.waiting.is_empty() && (is_full || is_crowded) {
-            return Err(Refusal::Full);
+        if self.waiting.len() >= self.limits.waiting {
+            return Err(Refusal::TooMany);
+        }
+        let is_too_large = self.bytes.saturating_add(bytes) > self.limits.waiting_bytes;
+        if !self.waiting.is_empty() && is_too_large {
+            return Err(Refusal::TooLarge);
         }
         self.push_anyway(work, bytes, now);
         Ok(())
@@ -208,9 +211,9 @@ mod tests {
     #[test]
     fn a_full_queue_refuses() {
         let mut full = queue(&[('a', 1), ('b', 1), ('c', 1), ('d', 1)]);
-        assert_eq!(full.push('e', 1, NOW), Err(Refusal::Full));
+        assert_eq!(full.push('e', 1, NOW), Err(Refusal::TooMany));
         let mut crowded = queue(&[('a', 60), ('b', 40)]);
-        assert_eq!(crowded.push('c', 1, NOW), Err(Refusal::Full));
+        assert_eq!(crowded.push('c', 1, NOW), Err(Refusal::TooLarge));
         taken(&mut crowded, NOW);
         assert_eq!(crowded.push('c', 1, NOW), Ok(()));
     }

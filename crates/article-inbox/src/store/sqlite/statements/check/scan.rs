@@ -59,9 +59,9 @@ pub(crate) fn scan(tx: &Tx<'_>) -> Result<Suspects, Fault> {
         let mut end = None;
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
-            if rows::stored(row)?.is_err() {
+            if !rows::is_sound(row)? {
                 suspects.entries.insert(id);
-            } else if row.get("wrong")? {
+            } else if row.get(rows::AFTER_ENTRY)? {
                 suspects.held.insert(id);
             }
             end = Some(id);
@@ -73,11 +73,11 @@ pub(crate) fn scan(tx: &Tx<'_>) -> Result<Suspects, Fault> {
         let mut rows = statement.query([last, BATCH])?;
         let mut end = None;
         while let Some(row) = rows.next()? {
-            let stored = rows::stored_body(row)?;
-            if stored.damage.is_some() {
-                suspects.bodies.insert(stored.slot.div_euclid(SLOTS));
+            let (slot, is_sound) = rows::slot_and_soundness(row)?;
+            if !is_sound {
+                suspects.bodies.insert(slot.div_euclid(SLOTS));
             }
-            end = Some(stored.slot);
+            end = Some(slot);
         }
         Ok(end)
     })?;

@@ -58,6 +58,17 @@ pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fa
     })
 }
 
+/// The slot, and whether [`stored_body`] has no damage. What is in a row whose checksum matches is not looked at.
+pub(in super::super) fn slot_and_soundness(found: &SqlRow<'_>) -> Result<(i64, bool), Fault> {
+    let columns = columns(found)?;
+    let (checksum, bytes) = (found.get_ref(COLUMNS)?, found.get_ref(COLUMNS + 1)?);
+    let is_sound = match checksum {
+        ValueRef::Null => sound(&columns, bytes).is_ok(),
+        checksum => bytes.as_blob_or_null().is_ok() && verify(columns, checksum).is_ok(),
+    };
+    Ok((found.get(0)?, is_sound))
+}
+
 fn columns<'a>(found: &'a SqlRow<'_>) -> Result<Columns<'a>, Fault> {
     let mut columns = [ValueRef::Null; COLUMNS];
     for (number, column) in columns.iter_mut().enumerate() {

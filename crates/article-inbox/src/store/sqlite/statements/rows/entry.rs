@@ -35,6 +35,9 @@ pub(in super::super) struct StoredRow {
 /// How many columns are in the checksum.
 pub(super) const COLUMNS: usize = 13;
 
+/// The number of the first column after those of `sql::entry!`.
+pub(in super::super) const AFTER_ENTRY: usize = COLUMNS + 1;
+
 /// The values of the columns in the checksum, in the order of `sql::entry!`.
 pub(super) type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -132,14 +135,26 @@ fn columns<'a>(stored: &'a StoredRow, failures: Option<&'a str>) -> Columns<'a> 
 pub(in super::super) fn stored(
     found: &SqlRow<'_>,
 ) -> Result<Result<StoredRow, DamagedEntry>, Fault> {
+    let (id, columns, checksum) = columns_in(found)?;
+    let sound = sound(id, &columns).and_then(|stored| verify(columns, checksum).map(|()| stored));
+    Ok(sound.map_err(|damaged| DamagedEntry::new(id, &columns, damaged)))
+}
+
+/// Whether [`stored`] is an entry. A row whose checksum matches is as it was written, so its values are not looked at.
+pub(in super::super) fn is_sound(found: &SqlRow<'_>) -> Result<bool, Fault> {
+    let (id, columns, checksum) = columns_in(found)?;
+    Ok(match checksum {
+        ValueRef::Null => sound(id, &columns).is_ok(),
+        checksum => verify(columns, checksum).is_ok(),
+    })
+}
+
+fn columns_in<'a>(found: &'a SqlRow<'_>) -> Result<(i64, Columns<'a>, ValueRef<'a>), Fault> {
     let mut columns = [ValueRef::Null; COLUMNS];
     for (number, column) in columns.iter_mut().enumerate() {
         *column = found.get_ref(number)?;
     }
-    let checksum = found.get_ref(COLUMNS)?;
-    let id = found.get(0)?;
-    let sound = sound(id, &columns).and_then(|stored| verify(columns, checksum).map(|()| stored));
-    Ok(sound.map_err(|damaged| DamagedEntry::new(id, &columns, damaged)))
+    Ok((found.get(0)?, columns, found.get_ref(COLUMNS)?))
 }
 
 fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredRow, Damaged> {
@@ -186,7 +201,7 @@ fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredRow, Damaged> {
 pub(in super::super) fn entry(found: &SqlRow<'_>, tx: &Tx<'_>) -> Result<Entry, Fault> {
     let StoredRow { id, key, received_at, row } =
         stored(found)?.unwrap_or_else(|damaged| damaged.shown(tx));
-    let target = lossy(found.get_ref(COLUMNS + 1)?).unwrap_or_default();
+    let target = lossy(found.get_ref(AFTER_ENTRY)?).unwrap_or_default();
     Ok(row.into_entry(id, key, received_at, target.into()))
 }
 

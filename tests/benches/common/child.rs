@@ -1,25 +1,35 @@
-//! A server in a child process.
+//! A server as a process of its own, which is the same program with another argument. Benches and tests use it.
+
+#![allow(dead_code)] // each measures something else
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader},
     net::{Ipv4Addr, SocketAddr},
-    process::{Child, Command, Stdio},
+    process::{self, Child, Command, Stdio},
+    thread,
     time::Duration,
 };
 
-use crate::role::Role;
+/// Ends this process with its standard input, so that no server outlives the program that started it.
+pub(crate) fn end_with_the_parent() {
+    thread::spawn(|| {
+        _ = io::copy(&mut io::stdin(), &mut io::sink());
+        process::exit(0);
+    });
+}
 
-pub(crate) struct Server {
+pub(crate) struct ServerProcess {
     process: Child,
     pub(crate) address: SocketAddr,
 }
 
-impl Server {
-    pub(crate) fn start(role: Role) -> Self {
+impl ServerProcess {
+    /// Starts this program with `argument`. It prints the port on which it listens.
+    pub(crate) fn start(argument: &str) -> Self {
         let program = env::current_exe().expect("this program has a path");
         let mut process = Command::new(program)
-            .arg(role.arg())
+            .arg(argument)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -32,13 +42,23 @@ impl Server {
         Self { process, address: (Ipv4Addr::LOCALHOST, port).into() }
     }
 
-    /// The resident memory of the process, in KiB.
+    /// The resident memory of the process, in bytes.
     pub(crate) fn memory(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The largest resident memory that the process ever had, in bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.expect("the server runs, on Linux");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
         let amount = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        amount.expect("the status tells it").parse().expect("it is a number")
+        let kib: u64 = amount.expect("the status tells it").parse().expect("it is a number");
+        kib << 10
     }
 
     /// How many files the process has open.
@@ -58,7 +78,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
         _ = self.process.wait();
