@@ -4,7 +4,7 @@ use article_webhook::JobId;
 
 use super::interface::{Pending, Store};
 use crate::{
-    ledger::{
+    call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
         ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts,
         LedgerPage, LedgerPruned, OrderTurn,
