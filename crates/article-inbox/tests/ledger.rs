@@ -230,7 +230,7 @@ impl Scene {
         let answer = Answer { target: "api".into(), digest, bytes };
         let (after, cause) = (Duration::from_secs(60), String::from("no"));
         let outcome = match outcome {
-            0 => AskOutcome::Failed(answer),
+            0 => AskOutcome::Failed { answer, cause },
             1 => AskOutcome::NotFound { cause },
             2 => AskOutcome::Unfinished { after },
             3 => AskOutcome::Missing { after, cause },
@@ -251,7 +251,9 @@ impl Scene {
                 let ends = !state.is_open();
                 let is_end = matches!(
                     outcome,
-                    AskOutcome::Answered(_) | AskOutcome::Failed(_) | AskOutcome::NotFound { .. }
+                    AskOutcome::Answered(_)
+                        | AskOutcome::Failed { .. }
+                        | AskOutcome::NotFound { .. }
                 );
                 assert_eq!(ends, is_end, "no number of asks ends a job");
             }

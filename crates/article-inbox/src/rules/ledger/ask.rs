@@ -110,7 +110,9 @@ impl JobRow {
                 self.collected_at = Some(now);
                 self.end(JobState::Collected, None, now);
             }
-            AskOutcome::Failed(_) => self.end(JobState::Failed, None, now),
+            AskOutcome::Failed { cause, .. } => {
+                self.end(JobState::Failed, Some(cause.clone()), now);
+            }
             AskOutcome::NotFound { cause } => {
                 self.end(JobState::NotFound, Some(cause.clone()), now);
             }

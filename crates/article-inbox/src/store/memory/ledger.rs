@@ -247,7 +247,7 @@ impl Tables {
                     self.record_body(arrival(EntryKey::article(job_id.clone()), answer), now);
                 }
             }
-            AskOutcome::Failed(answer) => {
+            AskOutcome::Failed { answer, .. } => {
                 self.record_body(arrival(EntryKey::failure(job_id.clone()), answer), now);
             }
             _ => {}
