@@ -21,7 +21,10 @@ mod worker;
 
 mod inbox;
 
-pub use call::{Completion, Counts, Filter, Hint, Page, Prune, Pruned};
+pub use call::{
+    Completion, Counts, ExpectedJob, Filter, Hint, Intent, IntentState, JobFilter, JobState,
+    LedgerCounts, LedgerPage, LedgerPruned, Missing, Page, PauseReason, Prune, Pruned, Reason,
+};
 pub use clock::{Clock, ClockStep};
 pub use digest::Digest;
 pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};

@@ -8,6 +8,7 @@ mod claim;
 mod follow;
 mod import;
 mod lease;
+mod ledger;
 mod operator;
 mod prune;
 mod record;
@@ -16,5 +17,6 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
+pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

@@ -1,5 +1,5 @@
-//! For authors of stores: the trait [`Store`], what its calls take and return, and the rules as pure functions on a
-//! [`Row`].
+//! For authors of stores: the traits [`Store`] and [`Ledger`], what their calls take and return, and the rules as pure
+//! functions on a [`Row`], a [`JobRow`], an [`IntentRow`] and a [`Bucket`].
 //!
 //! Applications use [`Inbox`](crate::Inbox) and do not need this module.
 //!
@@ -7,15 +7,22 @@
 //! `article-inbox-contract` tests it against each sentence of the documentation of [`Store`].
 
 mod interface;
+mod ledger;
 
 pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 
 pub use interface::{Pending, Store};
+pub use ledger::Ledger;
 
 pub use crate::call::{
-    Arrival, Claim, Claimed, Claims, Lease, Outcome, Recorded, Settled, StoreHealth,
+    Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+    BucketSettings, Claim, Claimed, Claims, Expect, Intended, IntentLease, Lease, OrderTurn,
+    Outcome, Pause, Recorded, Settled, StoreHealth,
 };
-pub use crate::rules::{BodyWrite, ClaimDecision, Claiming, KnownBody, Recording, Row};
+pub use crate::rules::{
+    ArticleEntry, AskLane, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow,
+    KnownBody, NotOrdered, Recording, Row,
+};
 pub use crate::timestamp::{from_millis, to_millis};

@@ -65,11 +65,15 @@ impl fmt::Debug for Arrival {
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_inbox::{Digest, store::{KnownBody, Recorded, Row}};
+/// use article_inbox::{Digest, Source, store::{KnownBody, Recorded, Row}};
 ///
 /// let now = SystemTime::now();
 /// let mut entry = Row::new(now); // its first body was `{}`
-/// let body = |text: &str| KnownBody { digest: Digest::of(text.as_bytes()), has_intent: false };
+/// let body = |text: &str| KnownBody {
+///     digest: Digest::of(text.as_bytes()),
+///     source: Source::Webhook,
+///     has_intent: false,
+/// };
 /// assert_eq!(entry.record(body("{}"), &[body("{}")], now).recorded, Recorded::Duplicate);
 /// assert_eq!(entry.record(body("[1]"), &[body("{}")], now).recorded, Recorded::Conflict { kept: true });
 ///

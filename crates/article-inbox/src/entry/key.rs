@@ -13,6 +13,9 @@ use article_webhook::{Event, JobId};
 /// assert_eq!(article.event, Event::ArticleComplete);
 /// assert_eq!(article.to_string(), "job_1 (article.complete)");
 /// assert_ne!(article, EntryKey { event: "article.updated".into(), ..article.clone() });
+///
+/// let failure = EntryKey::failure("job_1".parse()?);
+/// assert!(article.is_article() && !failure.is_article());
 /// # Ok::<(), article_webhook::InvalidJobId>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,7 +27,23 @@ pub struct EntryKey {
     pub event: Event,
 }
 
+/// The event of a failure.
+const FAILURE: &str = "generation failed";
+
 impl EntryKey {
+    /// The key of a job's failure: its body is what the API answered about a job that the service gave up. No delivery has
+    /// this event, because a header cannot name it: an event in a header has no space.
+    #[must_use]
+    pub fn failure(job_id: JobId) -> Self {
+        Self { job_id, event: FAILURE.into() }
+    }
+
+    /// Whether this is the key of a job's article.
+    #[must_use]
+    pub fn is_article(&self) -> bool {
+        self.event == Event::ArticleComplete
+    }
+
     /// The key of a job's article: the event is `article.complete`.
     #[must_use]
     pub fn article(job_id: JobId) -> Self {
@@ -35,5 +54,21 @@ impl EntryKey {
 impl fmt::Display for EntryKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.job_id, self.event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{Rejection, fixture};
+
+    use super::*;
+
+    #[test]
+    fn no_header_names_a_failure() {
+        let failure = EntryKey::failure("job_1".parse().unwrap());
+        let post = fixture::DeliveryRequest::complete();
+        let post = post.header("X-Service-Event", failure.event.as_str());
+        let refused = fixture::receiver().open(post.headers()).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::EventInvalid);
     }
 }

@@ -2,16 +2,16 @@ use std::time::{Duration, SystemTime};
 
 use super::{Row, row::Cause};
 use crate::{
-    Body, Digest, MAX_BODIES, State,
+    Body, Digest, MAX_BODIES, Source, State,
     call::{Arrival, Recorded},
 };
 
 /// What the decision about a new body needs to know of a body.
 ///
 /// ```
-/// use article_inbox::{Digest, store::KnownBody};
+/// use article_inbox::{Digest, Source, store::KnownBody};
 ///
-/// let body = KnownBody { digest: Digest::of(b"{}"), has_intent: false };
+/// let body = KnownBody { digest: Digest::of(b"{}"), source: Source::Webhook, has_intent: false };
 /// assert_ne!(body, KnownBody { has_intent: true, ..body });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,19 +19,25 @@ use crate::{
 pub struct KnownBody {
     /// Its digest.
     pub digest: Digest,
+    /// How it reached the inbox.
+    pub source: Source,
     /// Whether it came with an intent.
     pub has_intent: bool,
 }
 
 impl From<&Arrival> for KnownBody {
     fn from(arrival: &Arrival) -> Self {
-        Self { digest: arrival.digest, has_intent: arrival.intent.is_some() }
+        Self {
+            digest: arrival.digest,
+            source: arrival.source,
+            has_intent: arrival.intent.is_some(),
+        }
     }
 }
 
 impl From<&Body> for KnownBody {
     fn from(body: &Body) -> Self {
-        Self { digest: body.digest, has_intent: body.intent.is_some() }
+        Self { digest: body.digest, source: body.source, has_intent: body.intent.is_some() }
     }
 }
 
@@ -39,10 +45,14 @@ impl From<&Body> for KnownBody {
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_inbox::{Digest, store::{BodyWrite, KnownBody, Recorded, Row}};
+/// use article_inbox::{Digest, Source, store::{BodyWrite, KnownBody, Recorded, Row}};
 ///
 /// let now = SystemTime::now();
-/// let body = |text: &str| KnownBody { digest: Digest::of(text.as_bytes()), has_intent: false };
+/// let body = |text: &str| KnownBody {
+///     digest: Digest::of(text.as_bytes()),
+///     source: Source::Webhook,
+///     has_intent: false,
+/// };
 /// let mut entry = Row::new(now);
 /// let repeated = entry.record(body("{}"), &[body("{}")], now);
 /// assert_eq!((repeated.recorded, repeated.write), (Recorded::Duplicate, BodyWrite::Nothing));
@@ -65,10 +75,14 @@ pub struct Recording {
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_inbox::{Digest, State, store::{BodyWrite, KnownBody, Row}};
+/// use article_inbox::{Digest, Source, State, store::{BodyWrite, KnownBody, Row}};
 ///
 /// let now = SystemTime::now();
-/// let body = |text: &str| KnownBody { digest: Digest::of(text.as_bytes()), has_intent: false };
+/// let body = |text: &str| KnownBody {
+///     digest: Digest::of(text.as_bytes()),
+///     source: Source::Webhook,
+///     has_intent: false,
+/// };
 /// let mut damaged = Row { state: State::Corrupt, ..Row::new(now) };
 /// assert_eq!(damaged.record(body("{}"), &[body("[]"), body("{}")], now).write, BodyWrite::Replace(1));
 ///
@@ -116,10 +130,13 @@ impl Row {
 
         let is_full = stored.len() >= MAX_BODIES;
         if let State::Unhandled | State::Corrupt = self.state {
+            let write = match replaced(new.source, stored) {
+                _ if !is_full => BodyWrite::Append,
+                Some(index) => BodyWrite::Replace(index),
+                None => return recording(Recorded::Crowded, BodyWrite::Nothing),
+            };
             self.conflicts = self.conflicts.saturating_add(1);
             self.wait(Duration::ZERO, Cause::None, now);
-            let write =
-                if is_full { BodyWrite::Replace(stored.len() - 1) } else { BodyWrite::Append };
             return recording(Recorded::Stored, write);
         }
         if is_full && !self.has_decoded() {
@@ -141,6 +158,15 @@ impl Row {
     }
 }
 
+/// Which of the bodies of a full entry, none of which can be read, gives way to a new one: the last. A body that was
+/// delivered never gives way to one that the API gave.
+fn replaced(new: Source, stored: &[KnownBody]) -> Option<usize> {
+    match new {
+        Source::Webhook => stored.len().checked_sub(1),
+        Source::Api => stored.iter().rposition(|body| body.source == Source::Api),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,7 +178,7 @@ mod tests {
     }
 
     fn body(bytes: &[u8]) -> KnownBody {
-        KnownBody { digest: Digest::of(bytes), has_intent: false }
+        KnownBody { digest: Digest::of(bytes), source: Source::Webhook, has_intent: false }
     }
 
     fn with_intent(body: KnownBody) -> KnownBody {
@@ -174,6 +200,24 @@ mod tests {
             let mut row = row(state);
             assert_eq!(record(&mut row, 4), (Recorded::Stored, BodyWrite::Replace(3)));
             assert_eq!((row.state, row.conflicts, row.cause), (State::Waiting, 1, None));
+        }
+    }
+
+    #[test]
+    fn a_body_of_the_api_takes_the_place_of_such_a_body_alone() {
+        let polled = |body: KnownBody| KnownBody { source: Source::Api, ..body };
+        for state in [State::Unhandled, State::Corrupt] {
+            let mut known = bodies(4);
+            let before = row(state);
+            let mut after = before.clone();
+            let recording = after.record(polled(body(b"new")), &known, NOW);
+            assert_eq!(recording.recorded, Recorded::Crowded);
+            assert_eq!((recording.write, &after), (BodyWrite::Nothing, &before));
+
+            known[1] = polled(known[1]);
+            let recording = after.record(polled(body(b"new")), &known, NOW);
+            assert_eq!(recording.write, BodyWrite::Replace(1));
+            assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
         }
     }
 

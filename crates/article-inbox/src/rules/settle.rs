@@ -74,7 +74,7 @@ impl Row {
 mod tests {
     use super::*;
     use crate::{
-        Digest,
+        Digest, Source,
         call::Claim,
         rules::{ClaimDecision, Claiming, KnownBody},
     };
@@ -116,7 +116,11 @@ mod tests {
     #[test]
     fn a_body_before_and_after_a_rejection_leaves_the_same_row() {
         let reject = Outcome::Unhandled { seen: 1, cause: "not an article".into() };
-        let body = |text: &[u8]| KnownBody { digest: Digest::of(text), has_intent: false };
+        let body = |text: &[u8]| KnownBody {
+            digest: Digest::of(text),
+            source: Source::Webhook,
+            has_intent: false,
+        };
         let (first, second) = (body(b"{}"), body(b"[]"));
         let mut before = Row::new(START);
         let mut after = before.clone();

@@ -94,7 +94,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - The entry has a body of this digest: nothing changes. [`Duplicate`](Recorded::Duplicate). If the entry is
     ///   corrupt, the body replaces the stored one, and the entry waits, due now, without a cause. `Stored`.
     /// - The body is new, and the entry is unhandled or corrupt: the body is added, or replaces the last one if there
-    ///   are [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`.
+    ///   are [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`. A body that the API
+    ///   gave replaces the last one that the API gave. If all were delivered, nothing changes: `Crowded`.
     /// - The body is new, and there is room: it is added, and nothing else changes. `Conflict { kept: true }`.
     /// - There is no room, and a body is known to decode, because the entry is done or dead or waits after a failed
     ///   attempt: `Conflict { kept: false }`. If none is known to decode, nothing changes:

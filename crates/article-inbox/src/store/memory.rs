@@ -1,4 +1,7 @@
+mod ledger;
+mod ledger_tables;
 mod prune;
+mod record;
 mod tables;
 
 use std::{
@@ -9,7 +12,7 @@ use std::{
 
 use article_webhook::JobId;
 
-use self::tables::{StoredEntry, Tables, stored_body};
+use self::tables::{StoredEntry, Tables};
 use super::interface::{Pending, Store};
 use crate::{
     Body, Clock, Entry, EntryKey, Error, State,
@@ -17,7 +20,7 @@ use crate::{
         Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
         Prune, Pruned, Recorded, Settled,
     },
-    rules::{BodyWrite, ClaimDecision, Claiming, KnownBody, Row},
+    rules::{ClaimDecision, Claiming, Row},
     timestamp::rounded,
 };
 
@@ -90,25 +93,7 @@ impl Store for MemoryStore {
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let Some(entry) = tables.get_mut(&arrival.key) else {
-                let (key, row) = (arrival.key.clone(), Row::new(now));
-                let bodies = vec![stored_body(arrival, now)];
-                tables.insert(StoredEntry { key, received_at: now, row, bodies });
-                return Ok(Recorded::Stored);
-            };
-            let known: Vec<_> = entry.bodies.iter().map(KnownBody::from).collect();
-            let recording = entry.row.record(KnownBody::from(&arrival), &known, now);
-            match recording.write {
-                BodyWrite::Nothing => {}
-                BodyWrite::Append => entry.bodies.push(stored_body(arrival, now)),
-                BodyWrite::Replace(index) => {
-                    let intent = entry.bodies[index].intent.take();
-                    let intent = arrival.intent.clone().or(intent);
-                    entry.bodies[index] = stored_body(Arrival { intent, ..arrival }, now);
-                }
-                BodyWrite::Intent(index) => entry.bodies[index].intent = arrival.intent,
-            }
-            Ok(recording.recorded)
+            Ok(tables.record(arrival, now))
         })
     }
 
@@ -159,7 +144,10 @@ impl Store for MemoryStore {
             let Some(entry) = tables.entries.get_mut(&lease.id) else {
                 return Ok(Settled::LostLease);
             };
-            Ok(entry.row.settle(lease, &outcome, entry.bodies.len(), now))
+            let settled = entry.row.settle(lease, &outcome, entry.bodies.len(), now);
+            let key = entry.key.clone();
+            tables.follow(&key, now);
+            Ok(settled)
         })
     }
 
@@ -230,14 +218,18 @@ impl Store for MemoryStore {
             let (mut tables, now) = self.open()?;
             let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
             let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
-            Ok(entry.row.requeue(from, held, now))
+            let is_requeued = entry.row.requeue(from, held, now);
+            tables.follow(&key, now);
+            Ok(is_requeued)
         })
     }
 
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.get_mut(&key).is_some_and(|entry| entry.row.bury(cause, now)))
+            let is_buried = tables.get_mut(&key).is_some_and(|entry| entry.row.bury(cause, now));
+            tables.follow(&key, now);
+            Ok(is_buried)
         })
     }
 
@@ -245,6 +237,7 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
             tables.hints.remove(&job_id);
+            tables.ledger.forget(&job_id);
             let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
             let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();
             ids.iter().for_each(|id| tables.remove(*id));
@@ -263,7 +256,9 @@ impl Store for MemoryStore {
             let bodies = bodies
                 .map(|body| Body { received_at: rounded(body.received_at), ..body })
                 .collect();
-            tables.insert(StoredEntry { key: entry.key, received_at, row, bodies });
+            let key = entry.key;
+            tables.insert(StoredEntry { key: key.clone(), received_at, row, bodies });
+            tables.follow(&key, now);
             Ok(true)
         })
     }

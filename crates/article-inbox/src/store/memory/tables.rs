@@ -5,10 +5,11 @@ use std::{
 
 use article_webhook::JobId;
 
+use super::ledger_tables::LedgerTables;
 use crate::{
     Body, Entry, EntryKey, State,
     call::{Arrival, Hint},
-    rules::Row,
+    rules::{ArticleEntry, Row},
 };
 
 /// All data of a store in memory.
@@ -18,6 +19,7 @@ pub(super) struct Tables {
     pub(super) ids: HashMap<EntryKey, i64>,
     last_id: i64,
     pub(super) hints: HashMap<JobId, Hint>,
+    pub(super) ledger: LedgerTables,
     pub(super) is_closed: bool,
 }
 
@@ -67,6 +69,20 @@ impl Tables {
     pub(super) fn remove(&mut self, id: i64) {
         if let Some(entry) = self.entries.remove(&id) {
             self.ids.remove(&entry.key);
+        }
+    }
+
+    /// The entry of a job's article, as far as the ledger needs to know it.
+    pub(super) fn article_entry(&self, job_id: &JobId) -> Option<ArticleEntry> {
+        let (_, entry) = self.get(&EntryKey::article(job_id.clone()))?;
+        Some(ArticleEntry::new(entry.row.state, &entry.bodies))
+    }
+
+    /// Tells the ledger that an entry may be in another state.
+    pub(super) fn follow(&mut self, key: &EntryKey, now: SystemTime) {
+        let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
+        if let Some((entry, job)) = entry.zip(self.ledger.job_mut(&key.job_id)) {
+            job.follow_entry(entry.state, entry.source(), now);
         }
     }
 

@@ -7,7 +7,7 @@ use super::{
     sql,
 };
 use crate::{
-    Body, Digest,
+    Body, Digest, Source,
     call::{Arrival, Recorded},
     rules::{BodyWrite, KnownBody, Row},
     store::sqlite::{damage::Tx, fault::Fault},
@@ -64,7 +64,10 @@ fn known_bodies(tx: &Connection, id: i64) -> Result<Vec<Known>, Fault> {
         // No body has the digest of a damaged one.
         let digest = rows::digest(row.get_ref(1)?).unwrap_or(Digest::from([0; 32]));
         let intent = rows::lossy(row.get_ref(2)?);
-        let known = KnownBody { digest, has_intent: intent.is_some() };
+        // A body is taken for a delivered one unless it is known to come from the API.
+        let source = rows::lossy(row.get_ref(3)?).and_then(|source| Source::from_name(&source));
+        let source = source.unwrap_or(Source::Webhook);
+        let known = KnownBody { digest, source, has_intent: intent.is_some() };
         Ok(Known { slot: row.get(0)?, known, intent })
     })?;
     Ok(found.collect::<Result<_, _>>()?)

@@ -53,7 +53,7 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries SET held = (SE
     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 AND body IS NOT NULL) WHERE id = ?1";
 
 // Bodies. The slot of a body is the id of its entry times 16, plus its number in the entry.
-pub(super) const KNOWN_BODIES: &str = "SELECT slot, digest, intent FROM article_inbox_bodies \
+pub(super) const KNOWN_BODIES: &str = "SELECT slot, digest, intent, source FROM article_inbox_bodies \
     WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot";
 pub(super) const BODIES: &str = concat!(
     "SELECT ",

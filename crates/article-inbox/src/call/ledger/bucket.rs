@@ -1,0 +1,131 @@
+use std::time::{Duration, SystemTime};
+
+/// How fast the API may be asked. Every node must use the same settings.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_inbox::store::{Bucket, BucketSettings};
+///
+/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 2, key: 1 });
+/// let mut bucket = Bucket::new(now);
+/// assert!(bucket.take(settings, now) && bucket.take(settings, now));
+/// assert!(!bucket.take(settings, now), "the burst is used up");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct BucketSettings {
+    /// How many tokens a minute brings.
+    pub per_minute: u32,
+    /// How many tokens the bucket holds.
+    pub burst: u32,
+    /// A number that stands for the API key, such as the first bytes of its hash. Another number lifts the pause of a
+    /// refused key.
+    pub key: u64,
+}
+
+/// Why nothing may be asked or ordered.
+///
+/// ```
+/// use article_inbox::PauseReason;
+///
+/// assert_eq!(PauseReason::from_name("key_refused"), Some(PauseReason::KeyRefused));
+/// assert_eq!(PauseReason::from_name("lunch"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets a reason must not compile")]
+pub enum PauseReason {
+    /// The service answered 429, and said for how long.
+    RateLimited,
+    /// The service refused the API key.
+    KeyRefused,
+}
+
+impl PauseReason {
+    /// The name of the reason in databases, logs and tools.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimited => "rate_limited",
+            Self::KeyRefused => "key_refused",
+        }
+    }
+
+    /// The reason with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::RateLimited, Self::KeyRefused].into_iter().find(|reason| reason.as_str() == name)
+    }
+}
+
+/// A time in which nothing is asked or ordered.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_inbox::store::{Bucket, BucketEvent, BucketSettings};
+///
+/// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 5, key: 1 });
+/// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new(now));
+/// bucket.report(BucketEvent::RateLimited { retry_after: day }, now);
+/// assert_eq!(bucket.paused(now).map(|pause| pause.until), Some(now + day), "in full");
+/// assert!(!bucket.take(settings, now + day - Duration::from_millis(1)));
+/// assert!(bucket.take(settings, now + day));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+pub struct Pause {
+    /// When it began.
+    pub since: SystemTime,
+    /// When it ends.
+    pub until: SystemTime,
+    /// Why.
+    pub why: PauseReason,
+}
+
+/// What happened to the bucket, other than that a token was taken.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_inbox::store::{Bucket, BucketEvent};
+///
+/// let (now, mut bucket) = (SystemTime::now(), Bucket::new(SystemTime::UNIX_EPOCH));
+/// bucket.report(BucketEvent::KeyRefused, now);
+/// assert!(bucket.paused(now).is_some());
+/// bucket.report(BucketEvent::Resumed, now);
+/// assert!(bucket.paused(now).is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]
+pub enum BucketEvent {
+    /// The service answered 429. The bucket pauses for as long as it said, and is filled at half the rate after that.
+    RateLimited {
+        /// For how long. Zero if the service did not say.
+        retry_after: Duration,
+    },
+    /// The service refused the API key. The bucket pauses, and lets one ask through every five minutes, later every hour.
+    KeyRefused,
+    /// A person lifted the pause.
+    Resumed,
+}
+
+/// Whether an order may be made now.
+///
+/// ```
+/// use article_inbox::{MemoryStore, store::{BucketEvent, BucketSettings, Ledger, OrderTurn}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_inbox::Error> {
+///     let (store, settings) = (MemoryStore::default(), BucketSettings { per_minute: 30, burst: 5, key: 1 });
+///     assert_eq!(store.take_for_order(settings).await?, OrderTurn::Taken);
+///     store.report(BucketEvent::KeyRefused).await?;
+///     assert!(matches!(store.take_for_order(settings).await?, OrderTurn::Paused(_)));
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
+pub enum OrderTurn {
+    /// A token was taken, if need be into debt.
+    Taken,
+    /// The bucket is paused, and nothing was taken.
+    Paused(Pause),
+}

@@ -1,0 +1,15 @@
+//! The transitions of the ledger: of a job, of its asks, of an intent and of the token bucket.
+
+mod article_entry;
+mod ask;
+mod bucket;
+mod follow;
+mod import;
+mod intent;
+mod job;
+
+pub use article_entry::ArticleEntry;
+pub use ask::AskLane;
+pub use bucket::Bucket;
+pub use intent::{IntentRow, NotOrdered};
+pub use job::JobRow;

@@ -1,0 +1,274 @@
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    call::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason},
+    timestamp::{later, rounded},
+};
+
+/// A token in the unit of [`Bucket::used`].
+const TOKEN: i64 = 1000;
+
+/// The full rate in the unit of [`Bucket::share`].
+const FULL: u16 = 1000;
+
+/// What [`Bucket::rate`] is divided by: the milliseconds of a minute, and the full share.
+const UNIT: i128 = 60_000 * FULL as i128;
+
+/// The rate is not halved below a sixteenth.
+const LEAST: u16 = FULL / 16;
+
+/// A rate that was halved to nothing would be full again after this time.
+const RECOVERY: Duration = Duration::from_secs(3600);
+
+/// Answers to calls that were under way together halve the rate once.
+const HALVED_ONCE: Duration = Duration::from_secs(60);
+
+/// The pause after a refused key, before one ask tries it again. It doubles with each try.
+const FIRST_PROBE: Duration = Duration::from_secs(300);
+
+/// The longest such pause.
+const LONGEST_PROBE: Duration = Duration::from_secs(3600);
+
+/// The token bucket: how fast the API may be asked. It is a row of the store, so that many nodes share it and a restart
+/// does not refill it.
+///
+/// In any window of time, asks take at most as many tokens as the burst and the rate of that window. Orders take without
+/// waiting, if need be into debt, which the asks then wait for.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_inbox::store::{Bucket, BucketSettings, OrderTurn};
+///
+/// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 1, key: 1 });
+/// let mut bucket = Bucket::new(now);
+/// assert_eq!(bucket.take_for_order(settings, now), OrderTurn::Taken);
+/// assert_eq!(bucket.take_for_order(settings, now), OrderTurn::Taken, "into debt");
+/// assert!(!bucket.take(settings, now + Duration::from_secs(3)));
+/// assert!(bucket.take(settings, now + Duration::from_secs(4)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
+pub struct Bucket {
+    /// What was taken and is not refilled yet, in thousandths of a token. More than the burst is debt.
+    pub used: i64,
+    /// Until when it is refilled.
+    pub refilled_at: SystemTime,
+    /// The share of the full rate at `shared_at`, in thousandths. It recovers slowly.
+    pub share: u16,
+    /// When the rate was halved last.
+    pub shared_at: SystemTime,
+    /// The pause that the service asked for. It may have passed.
+    pub limited: Option<Pause>,
+    /// The pause of a refused key, beside the other: the end of one does not end the other. It may have passed.
+    pub refused: Option<Pause>,
+    /// How often in a row the key was tried and refused.
+    pub refusals: u32,
+    /// When the key was refused last.
+    pub refused_at: Option<SystemTime>,
+    /// The key that was used last, as [`BucketSettings::key`] names it.
+    pub key: u64,
+    /// How many tokens asks took, modulo 256.
+    pub turn: u8,
+}
+
+impl Bucket {
+    /// A full bucket.
+    #[must_use]
+    pub fn new(now: SystemTime) -> Self {
+        Self {
+            used: 0,
+            refilled_at: now,
+            share: FULL,
+            shared_at: now,
+            limited: None,
+            refused: None,
+            refusals: 0,
+            refused_at: None,
+            key: 0,
+            turn: 0,
+        }
+    }
+
+    /// Takes a token for an ask. `false` if there is none, or the bucket is paused.
+    pub fn take(&mut self, settings: BucketSettings, now: SystemTime) -> bool {
+        self.refill(settings, now);
+        let is_taken = self.paused(now).is_none() && self.used + TOKEN <= capacity(settings);
+        if is_taken {
+            self.spend(now);
+            self.turn = self.turn.wrapping_add(1);
+        }
+        is_taken
+    }
+
+    /// Takes a token for an order, if need be into debt.
+    pub fn take_for_order(&mut self, settings: BucketSettings, now: SystemTime) -> OrderTurn {
+        self.refill(settings, now);
+        match self.paused(now) {
+            Some(pause) => OrderTurn::Paused(pause),
+            None => {
+                self.spend(now);
+                OrderTurn::Taken
+            }
+        }
+    }
+
+    /// The pause that lasts longest, if there is one now.
+    #[must_use]
+    pub fn paused(&self, now: SystemTime) -> Option<Pause> {
+        let pauses = [self.limited, self.refused].into_iter().flatten();
+        pauses.filter(|pause| now < pause.until).max_by_key(|pause| pause.until)
+    }
+
+    /// When an ask can have a token, if nothing else takes one. `None`: never with these settings.
+    #[must_use]
+    pub fn next_token(&self, settings: BucketSettings, now: SystemTime) -> Option<SystemTime> {
+        let mut bucket = *self;
+        bucket.use_key(settings.key);
+        let missing = i128::from(bucket.used + TOKEN - capacity(settings)).max(0);
+        let rate = bucket.rate(settings);
+        let millis = if missing > 0 { (missing * UNIT + rate - 1).checked_div(rate)? } else { 0 };
+        let millis = Duration::from_millis(u64::try_from(millis).ok()?);
+        let at = later(bucket.refilled_at, millis).max(now);
+        let is_possible = settings.burst > 0;
+        is_possible.then(|| bucket.paused(now).map_or(at, |pause| at.max(pause.until)))
+    }
+
+    /// Stores what happened.
+    pub fn report(&mut self, event: BucketEvent, now: SystemTime) {
+        match event {
+            BucketEvent::RateLimited { retry_after } => {
+                if self.share == FULL || later(self.shared_at, HALVED_ONCE) <= now {
+                    self.share = (self.share_at(now) / 2).max(LEAST);
+                    self.shared_at = now;
+                }
+                extend(&mut self.limited, retry_after, PauseReason::RateLimited, now);
+            }
+            BucketEvent::KeyRefused => {
+                self.refused_at = Some(now);
+                if self.refusals == 0 {
+                    self.probe(now);
+                }
+            }
+            BucketEvent::Resumed => {
+                (self.limited, self.refused, self.refusals) = (None, None, 0);
+            }
+        }
+    }
+
+    /// The service accepted the key. `false` if nothing changed.
+    pub fn accept_key(&mut self) -> bool {
+        let was_refused = self.refusals > 0;
+        if was_refused {
+            (self.refused, self.refusals) = (None, 0);
+        }
+        was_refused
+    }
+
+    /// The transition at the start of a process, for a store that only one process uses. It shortens what lies in the
+    /// future because the clock was set back. `false` if nothing changed.
+    pub fn restart(&mut self, now: SystemTime) -> bool {
+        let before = *self;
+        self.refilled_at = self.refilled_at.min(now);
+        self.shared_at = self.shared_at.min(now);
+        for pause in [&mut self.limited, &mut self.refused].into_iter().flatten() {
+            let length = pause.until.duration_since(pause.since).unwrap_or_default();
+            pause.since = pause.since.min(now);
+            pause.until = pause.until.min(later(now, length));
+        }
+        before != *self
+    }
+
+    /// Takes over what another store exported, as far as it allows less.
+    pub fn import(&mut self, other: &Self) {
+        self.used = self.used.max(other.used);
+        self.share = self.share.min(other.share);
+        self.shared_at = self.shared_at.max(rounded(other.shared_at));
+        self.refusals = self.refusals.max(other.refusals);
+        self.refused_at = self.refused_at.max(other.refused_at.map(rounded));
+        for (here, there) in
+            [(&mut self.limited, other.limited), (&mut self.refused, other.refused)]
+        {
+            let there = there.map(|pause| Pause {
+                since: rounded(pause.since),
+                until: rounded(pause.until),
+                ..pause
+            });
+            let until = |pause: Option<Pause>| pause.map(|pause| pause.until);
+            if until(*here) < until(there) {
+                *here = there;
+            }
+        }
+    }
+
+    fn spend(&mut self, now: SystemTime) {
+        self.used = self.used.saturating_add(TOKEN);
+        if self.refusals > 0 {
+            // This call tries the refused key. Until it has an answer, no other does.
+            self.probe(now);
+        }
+    }
+
+    /// The key is tried again after a pause that is longer each time.
+    fn probe(&mut self, now: SystemTime) {
+        let doubled = FIRST_PROBE.saturating_mul(1 << self.refusals.min(8));
+        self.refusals = self.refusals.saturating_add(1);
+        let pause = doubled.min(LONGEST_PROBE);
+        extend(&mut self.refused, pause, PauseReason::KeyRefused, now);
+    }
+
+    /// Gives back what the time since the last refill brings, at the rate that the bucket had at its beginning. What
+    /// rounding takes away is never more than a millisecond.
+    fn refill(&mut self, settings: BucketSettings, now: SystemTime) {
+        self.use_key(settings.key);
+        let elapsed = now.duration_since(self.refilled_at).unwrap_or_default().as_millis();
+        let rate = self.rate(settings);
+        let gained = i128::try_from(elapsed).unwrap_or(i128::MAX).saturating_mul(rate) / UNIT;
+        if i128::from(self.used) <= gained {
+            (self.used, self.refilled_at) = (0, self.refilled_at.max(now));
+        } else if gained > 0 {
+            self.used -= i64::try_from(gained).unwrap_or(self.used);
+            let spent = (gained * UNIT + rate - 1) / rate;
+            let spent = Duration::from_millis(u64::try_from(spent).unwrap_or(u64::MAX));
+            self.refilled_at = later(self.refilled_at, spent);
+        }
+    }
+
+    /// Another key was not refused yet.
+    fn use_key(&mut self, key: u64) {
+        if self.key != key {
+            self.accept_key();
+            self.key = key;
+        }
+    }
+
+    /// How much a millisecond brings, in thousandths of a token divided by [`UNIT`].
+    fn rate(&self, settings: BucketSettings) -> i128 {
+        i128::from(settings.per_minute)
+            * i128::from(TOKEN)
+            * i128::from(self.share_at(self.refilled_at))
+    }
+
+    /// The share of the full rate at that time.
+    fn share_at(&self, now: SystemTime) -> u16 {
+        let elapsed = now.duration_since(self.shared_at).unwrap_or_default().min(RECOVERY);
+        let recovered = elapsed.as_millis() * u128::from(FULL) / RECOVERY.as_millis();
+        let recovered = u16::try_from(recovered).unwrap_or(FULL);
+        self.share.saturating_add(recovered).min(FULL)
+    }
+}
+
+/// Pauses from now on, unless a pause that ends later is there already.
+fn extend(pause: &mut Option<Pause>, time: Duration, why: PauseReason, now: SystemTime) {
+    let until = later(now, time);
+    if now < until && pause.is_none_or(|pause| pause.until < until) {
+        *pause = Some(Pause { since: now, until, why });
+    }
+}
+
+/// What the bucket holds, in thousandths of a token.
+fn capacity(settings: BucketSettings) -> i64 {
+    i64::from(settings.burst) * TOKEN
+}
+
+#[cfg(test)]
+mod tests;

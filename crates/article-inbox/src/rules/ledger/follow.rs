@@ -1,0 +1,136 @@
+use std::time::{Duration, SystemTime};
+
+use super::{JobRow, article_entry::is_rejected};
+use crate::{
+    Source, State,
+    call::JobState,
+    timestamp::{later, rounded},
+};
+
+/// When a job is asked for again if the body that the API gave cannot be read. To ask at once would most likely bring the
+/// same body.
+const AFTER_A_BAD_ANSWER: Duration = Duration::from_secs(3600);
+
+impl JobRow {
+    /// A copy of the article was recorded, or recognised as a duplicate. This notes what the copy knows.
+    pub fn note_copy(&mut self, source: Source, intent: Option<&str>, now: SystemTime) {
+        if source == Source::Webhook {
+            self.pushed_at.get_or_insert(now);
+        }
+        if self.intent.is_none() {
+            self.intent = intent.map(Into::into);
+        }
+    }
+
+    /// The article's entry is in this state now. `source` is how the copy came that brought it there.
+    ///
+    /// An entry that is unhandled or corrupt is no article: a job that had ended with it is expected again, due now, or
+    /// after an hour if the API gave the body. Any other entry is the article: it ends an open job and the ask that is
+    /// under way, and also a job that failed, is unreadable or was not found.
+    pub fn follow_entry(&mut self, entry: State, source: Source, now: SystemTime) {
+        match (is_rejected(entry), self.state.has_article()) {
+            (true, true) => {
+                let is_polled = self.state == JobState::Collected;
+                let pause = if is_polled { AFTER_A_BAD_ANSWER } else { Duration::ZERO };
+                self.open(later(now, pause), now);
+            }
+            (false, false) => {
+                let state = match source {
+                    Source::Webhook => JobState::Arrived,
+                    Source::Api => JobState::Collected,
+                };
+                if state == JobState::Collected {
+                    self.collected_at = Some(now);
+                }
+                self.end(state, None, now);
+            }
+            (true, false) | (false, true) => {}
+        }
+    }
+
+    /// Whether a copy of the article whose entry is gone is a duplicate: the article was here, and retention removed it.
+    #[must_use]
+    pub fn is_tombstone(&self) -> bool {
+        self.state.has_article()
+    }
+
+    /// Whether retention removes the job: it ended before that time.
+    #[must_use]
+    pub fn is_pruned(&self, before: SystemTime) -> bool {
+        !self.state.is_open() && self.at < rounded(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Expect;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn after(seconds: u64) -> SystemTime {
+        NOW + Duration::from_secs(seconds)
+    }
+
+    fn job(state: JobState) -> JobRow {
+        let expect = Expect::job("job_1".parse().unwrap(), after(600));
+        JobRow { state, asks: 2, ..JobRow::new(&expect, None, NOW) }
+    }
+
+    #[test]
+    fn an_entry_ends_every_job_that_has_no_article() {
+        for state in JobState::ALL {
+            for (source, end) in
+                [(Source::Webhook, JobState::Arrived), (Source::Api, JobState::Collected)]
+            {
+                for entry in [State::Waiting, State::Leased, State::Done, State::Dead] {
+                    let before = job(state);
+                    let mut row = before.clone();
+                    row.follow_entry(entry, source, after(9));
+                    if state.has_article() {
+                        assert_eq!(row, before, "nothing moves backwards");
+                    } else {
+                        assert_eq!((row.state, row.at), (end, after(9)), "{state} {entry}");
+                        assert_eq!(row.collected_at.is_some(), end == JobState::Collected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_read_opens_its_job() {
+        for entry in [State::Unhandled, State::Corrupt] {
+            for state in JobState::ALL {
+                let mut row = job(state);
+                row.follow_entry(entry, Source::Webhook, after(9));
+                let expected = match state {
+                    JobState::Arrived => (JobState::Expected, after(9), 0),
+                    JobState::Collected => (JobState::Expected, after(3609), 0),
+                    other => (other, after(600), 2),
+                };
+                assert_eq!((row.state, row.at, row.asks), expected, "{entry} {state}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_adds_what_it_knows() {
+        let mut row = job(JobState::Collected);
+        row.note_copy(Source::Api, None, after(1));
+        assert_eq!((row.pushed_at, row.intent.as_deref()), (None, None));
+        row.note_copy(Source::Webhook, Some("post-17"), after(2));
+        row.note_copy(Source::Webhook, Some("post-18"), after(3));
+        assert_eq!((row.pushed_at, row.intent.as_deref()), (Some(after(2)), Some("post-17")));
+        assert_eq!(row.state, JobState::Collected);
+    }
+
+    #[test]
+    fn only_a_job_that_ended_is_pruned() {
+        for state in JobState::ALL {
+            assert_eq!(job(state).is_pruned(after(601)), !state.is_open(), "{state}");
+            assert!(!job(state).is_pruned(after(600)), "{state}");
+            assert_eq!(job(state).is_tombstone(), state.has_article(), "{state}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use std::time::{Duration, SystemTime};
+
+use super::{ArticleEntry, JobRow};
+use crate::{
+    call::{ExpectedJob, JobState, Missing},
+    timestamp::{later, rounded},
+};
+
+/// The longest wait for an ask. One that is longer comes from a clock that was set back, or from a damaged row.
+const LONGEST_WAIT: Duration = Duration::from_secs(25 * 3600);
+
+impl JobRow {
+    /// The transition at the start of a process, for a store that only one process uses. It frees the lease of an ask,
+    /// because its owner has ended. It also shortens a wait that is longer than any that is stored, because the clock was
+    /// set back. `false` if nothing changed.
+    pub fn restart(&mut self, now: SystemTime) -> bool {
+        let before = (self.state, self.at, self.expected_at);
+        match self.state {
+            JobState::Asking => (self.state, self.at) = (JobState::Expected, now),
+            JobState::Expected => self.at = self.at.min(later(now, LONGEST_WAIT)),
+            _ => return false,
+        }
+        self.expected_at = self.expected_at.min(now);
+        before != (self.state, self.at, self.expected_at)
+    }
+
+    /// The row of a job that another store exported. A lease of that store is not valid here, so that such a job is due
+    /// now. If its article is here already, it has ended.
+    #[must_use]
+    pub fn import(job: &ExpectedJob, entry: Option<&ArticleEntry>, now: SystemTime) -> Self {
+        let (state, at) = match job.state {
+            JobState::Asking => (JobState::Expected, now),
+            state => (state, rounded(job.at)),
+        };
+        let missing =
+            job.missing.map(|missing| Missing { since: rounded(missing.since), ..missing });
+        let mut row = Self {
+            state,
+            reason: job.reason.clone(),
+            intent: job.intent.clone(),
+            expected_at: rounded(job.expected_at),
+            at,
+            asks: job.asks,
+            fence: 0,
+            missing,
+            pushed_at: job.pushed_at.map(rounded),
+            collected_at: job.collected_at.map(rounded),
+            returned: None,
+            cause: job.cause.clone(),
+        };
+        if let Some(entry) = entry {
+            row.pushed_at = row.pushed_at.or(entry.pushed_at);
+            row.follow_entry(entry.state, entry.source(), now);
+        }
+        row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{State, call::Expect};
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn after(seconds: u64) -> SystemTime {
+        NOW + Duration::from_secs(seconds)
+    }
+
+    fn job(state: JobState, at: SystemTime) -> JobRow {
+        let expect = Expect::job("job_1".parse().unwrap(), at);
+        JobRow { state, asks: 2, fence: 3, ..JobRow::new(&expect, None, NOW) }
+    }
+
+    #[test]
+    fn a_restart_frees_an_ask_and_shortens_a_wait_that_is_too_long() {
+        let day = 24 * 3600;
+        let mut asking = job(JobState::Asking, after(60));
+        assert!(asking.restart(after(1)));
+        assert_eq!(asking, JobRow { at: after(1), ..job(JobState::Expected, NOW) });
+
+        let mut daily = job(JobState::Expected, after(day));
+        assert!(!daily.restart(NOW));
+        let mut ahead =
+            JobRow { expected_at: after(400 * day), ..job(JobState::Expected, after(401 * day)) };
+        assert!(ahead.restart(NOW) && !ahead.restart(NOW));
+        assert_eq!((ahead.at, ahead.expected_at), (NOW + LONGEST_WAIT, NOW));
+        for state in JobState::ALL.into_iter().filter(|state| !state.is_open()) {
+            assert!(!job(state, after(400 * day)).restart(NOW), "{state}");
+        }
+    }
+
+    #[test]
+    fn only_a_lease_is_lost_on_the_way() {
+        for state in JobState::ALL {
+            let there = job(state, after(60));
+            let shown = there.clone().into_job(7, "job_1".parse().unwrap());
+            let imported = JobRow::import(&shown, None, after(9));
+            let expected = match state {
+                JobState::Asking => job(JobState::Expected, after(9)),
+                _ => there,
+            };
+            assert_eq!(imported, JobRow { fence: 0, ..expected }, "{state}");
+        }
+    }
+
+    #[test]
+    fn an_imported_job_whose_article_is_here_has_ended() {
+        let shown = job(JobState::Expected, after(60)).into_job(7, "job_1".parse().unwrap());
+        let entry =
+            ArticleEntry { state: State::Done, pushed_at: Some(after(5)), collected_at: None };
+        let imported = JobRow::import(&shown, Some(&entry), after(9));
+        assert_eq!((imported.state, imported.pushed_at), (JobState::Arrived, Some(after(5))));
+    }
+}

@@ -1,0 +1,262 @@
+use std::time::{Duration, SystemTime};
+
+use article_webhook::JobId;
+
+use super::{MemoryStore, ledger_tables::LedgerTables, tables::Tables};
+use crate::{
+    EntryKey, Source,
+    call::{
+        Answer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+        BucketSettings, Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter,
+        JobState, LedgerCounts, LedgerPage, LedgerPruned, OrderTurn, Reason,
+    },
+    rules::{Bucket, IntentRow, JobRow, NotOrdered},
+    store::{Ledger, Pending},
+};
+
+impl Ledger for MemoryStore {
+    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.intend(name, within, now))
+        })
+    }
+
+    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let intent = tables.ledger.intent_mut(name);
+            let lease = intent.and_then(|(id, row)| row.order_again(id, within, now));
+            Ok(lease.map_or_else(|| tables.ledger.intend(name, within, now), Intended::New))
+        })
+    }
+
+    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            // An intent that is gone begins and ends now.
+            tables.ledger.intend(name, Duration::ZERO, now);
+            if let Some((_, row)) = tables.ledger.intent_mut(name) {
+                row.resolve(&job_id, now);
+            }
+            let (reason, intent) = (Reason::Ordered, Some(name.into()));
+            tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
+            Ok(())
+        })
+    }
+
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let intents = &mut tables.ledger.intents;
+            let Some((_, row)) = intents.get_mut(&lease.id) else { return Ok(false) };
+            let decision = row.not_ordered(lease, now);
+            if decision == NotOrdered::Remove {
+                intents.remove(&lease.id);
+            }
+            Ok(decision != NotOrdered::Nothing)
+        })
+    }
+
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.intent_mut(name).is_some_and(|(_, row)| row.abandon(now)))
+        })
+    }
+
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(jobs.iter().map(|expect| tables.expect(expect, now)).collect())
+        })
+    }
+
+    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.claim(claim, now))
+        })
+    }
+
+    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.settle_ask(lease, &outcome, now))
+        })
+    }
+
+    fn take_for_order(&self, settings: BucketSettings) -> Pending<'_, OrderTurn> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.bucket_mut(now).take_for_order(settings, now))
+        })
+    }
+
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            tables.ledger.bucket_mut(now).report(event, now);
+            Ok(())
+        })
+    }
+
+    fn bucket(&self) -> Pending<'_, Bucket> {
+        Box::pin(async move {
+            let (tables, now) = self.open()?;
+            Ok(tables.ledger.bucket.unwrap_or_else(|| Bucket::new(now)))
+        })
+    }
+
+    fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let job = tables.ledger.job(&job_id);
+            Ok(job.map(|(id, row)| row.clone().into_job(id, job_id.clone())))
+        })
+    }
+
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let jobs = tables.ledger.shown().filter(|job| filter.accepts(job));
+            let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
+            Ok(LedgerPage::new(jobs, filter.limit, |job| job.id))
+        })
+    }
+
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let intent = tables.ledger.intent_mut(name);
+            Ok(intent.map(|(id, row)| row.clone().into_intent(id, name.into(), now)))
+        })
+    }
+
+    fn intents(
+        &self,
+        state: Option<IntentState>,
+        after: i64,
+        limit: u32,
+    ) -> Pending<'_, LedgerPage<Intent>> {
+        Box::pin(async move {
+            let (tables, now) = self.open()?;
+            let later = tables.ledger.intents.range(after.saturating_add(1)..);
+            let intents = later
+                .map(|(id, (name, row))| row.clone().into_intent(*id, name.clone(), now))
+                .filter(|intent| state.is_none_or(|state| state == intent.state));
+            let intents = intents.take((limit as usize).saturating_add(1)).collect();
+            Ok(LedgerPage::new(intents, limit, |intent| intent.id))
+        })
+    }
+
+    fn ledger_counts(&self) -> Pending<'_, LedgerCounts> {
+        Box::pin(async move {
+            let (tables, now) = self.open()?;
+            let mut counts = LedgerCounts::default();
+            tables.ledger.shown().for_each(|job| counts.add(&job, now));
+            let states = tables.ledger.intents.values().map(|(_, row)| row.state_at(now));
+            counts.unknown_intents =
+                states.filter(|state| *state == IntentState::Unknown).count() as u64;
+            Ok(counts)
+        })
+    }
+
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
+        Box::pin(async move {
+            let (mut tables, _) = self.open()?;
+            Ok(tables.ledger.prune(before, limit))
+        })
+    }
+
+    fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let entry = tables.article_entry(&job.job_id);
+            let row = || JobRow::import(&job, entry.as_ref(), now);
+            Ok(tables.ledger.add_job(&job.job_id, row))
+        })
+    }
+
+    fn import_intent(&self, intent: Intent) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, _) = self.open()?;
+            let is_new = tables.ledger.intent_mut(&intent.name).is_none();
+            if is_new {
+                tables.ledger.add_intent(&intent.name, IntentRow::import(&intent));
+            }
+            Ok(is_new)
+        })
+    }
+
+    fn import_bucket(&self, bucket: Bucket) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            tables.ledger.bucket_mut(now).import(&bucket);
+            Ok(())
+        })
+    }
+}
+
+impl LedgerTables {
+    fn intend(&mut self, name: &str, within: Duration, now: SystemTime) -> Intended {
+        if let Some((id, row)) = self.intent_mut(name) {
+            return Intended::Known(row.clone().into_intent(id, name.into(), now));
+        }
+        let row = IntentRow::new(within, now);
+        let id = self.add_intent(name, row.clone());
+        Intended::New(row.lease(id))
+    }
+
+    fn shown(&self) -> impl Iterator<Item = ExpectedJob> {
+        self.jobs.iter().map(|(id, (job_id, row))| row.clone().into_job(*id, job_id.clone()))
+    }
+}
+
+impl Tables {
+    fn expect(&mut self, expect: &Expect, now: SystemTime) -> JobState {
+        let entry = self.article_entry(&expect.job_id);
+        let new = || JobRow::new(expect, entry.as_ref(), now);
+        let is_new = self.ledger.add_job(&expect.job_id, new);
+        let job = self.ledger.job_mut(&expect.job_id).expect("it is there, or was just added");
+        if !is_new {
+            job.expect(expect, now);
+        }
+        job.state
+    }
+
+    fn settle_ask(&mut self, lease: AskLease, outcome: &AskOutcome, now: SystemTime) -> AskSettled {
+        let job = self.ledger.jobs.get_mut(&lease.id);
+        let Some((job_id, row)) = job.filter(|(_, row)| row.is_asked(lease, now)) else {
+            return AskSettled::LostLease;
+        };
+        let (job_id, intent) = (job_id.clone(), row.intent.clone());
+        let arrival = |key, answer: &Answer| Arrival {
+            key,
+            source: Source::Api,
+            target: answer.target.clone(),
+            intent,
+            digest: answer.digest,
+            bytes: answer.bytes.clone(),
+        };
+        match outcome {
+            AskOutcome::Answered(answer) => {
+                let entry = self.article_entry(&job_id).map(|entry| entry.state);
+                let row = self.ledger.job_mut(&job_id).expect("it was just there");
+                if row.records_answer(answer.digest, entry) {
+                    self.record_body(arrival(EntryKey::article(job_id.clone()), answer), now);
+                }
+            }
+            AskOutcome::Failed { answer, .. } => {
+                self.record_body(arrival(EntryKey::failure(job_id.clone()), answer), now);
+            }
+            _ => {}
+        }
+        if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
+            self.ledger.bucket_mut(now).accept_key();
+        }
+        let entry = self.article_entry(&job_id).map(|entry| entry.state);
+        let row = self.ledger.job_mut(&job_id).expect("it was just there");
+        row.settle(lease, outcome, entry, now)
+    }
+}
