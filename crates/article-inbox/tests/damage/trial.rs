@@ -246,8 +246,9 @@ impl Trial {
         let idle = async {
             let (mut last, mut since) = (0, Instant::now());
             loop {
-                let counts = store.counts().await;
+                // In this order: between the two, the worker may claim what is due.
                 let due = store.due_since().await;
+                let counts = store.counts().await;
                 let none = matches!(due, Ok(None))
                     && counts.is_ok_and(|counts| counts.of(State::Leased) == 0);
                 let calls = count.load(Ordering::Relaxed);
