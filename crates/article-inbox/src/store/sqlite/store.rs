@@ -1,4 +1,5 @@
 mod calls;
+mod ledger;
 
 use std::{
     fmt,
@@ -12,7 +13,7 @@ use article_webhook::JobId;
 use self::calls::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
-    connection::{self, Access, SecondWriter},
+    connection::{self, SecondWriter},
     damage::Tx,
     files, opening, statements,
     writer::Handle,
@@ -169,13 +170,10 @@ impl Store for SqliteStore {
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
-        if self.handle.access == Access::Shared {
-            // A worker here would compete with the worker in the process with exclusive access.
-            let alone =
-                "a tool beside the receiver has no worker: run it in the receiver's process";
-            return Box::pin(async move { Err(Error::unusable(alone)) });
+        if let Err(error) = self.has_exclusive_access("worker") {
+            return Box::pin(async move { Err(error) });
         }
-        self.lease(move |tx| statements::claim(tx, &claim))
+        self.lease(move |tx| statements::claim(tx, &claim), statements::release)
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {

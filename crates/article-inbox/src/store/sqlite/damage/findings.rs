@@ -33,6 +33,8 @@ struct Known {
 pub(in crate::store::sqlite) enum Unreadable {
     Entry(i64),
     Bodies(i64),
+    /// A job of the ledger, by its own id.
+    Job(i64),
 }
 
 impl Known {
@@ -124,6 +126,8 @@ pub(in crate::store::sqlite) enum Part {
     Hint,
     /// A number that counts on.
     Counter,
+    /// A row of the ledger.
+    Ledger,
 }
 
 impl Part {
@@ -136,6 +140,7 @@ impl Part {
             Self::Body => "body",
             Self::Hint => "hint",
             Self::Counter => "counter",
+            Self::Ledger => "ledger",
         }
     }
 }
