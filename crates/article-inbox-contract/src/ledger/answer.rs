@@ -2,10 +2,10 @@
 
 use article_inbox::{
     Body, EntryKey, IntentState, JobState, Source, State,
-    store::{AskOutcome, AskSettled, Expect, Outcome, Recorded},
+    store::{AskSettled, Expect, Outcome, Recorded},
 };
 
-use super::steps::{ASKS, answer, answered};
+use super::steps::{ASKS, answer, answered, failed};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, bytes, job},
@@ -49,10 +49,13 @@ pub async fn a_delivery_of_a_collected_body_is_a_duplicate(trial: Trial<impl Led
 
 /// A failure is an entry of its own, with the raw answer, so that a worker can tell the application.
 pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerSubject>) {
-    let failed = AskOutcome::Failed(answer("{failed}"));
-    let settled = trial.end("job_1", failed).await;
+    let settled = trial.end("job_1", failed("{failed}")).await;
     assert_eq!(settled, AskSettled::Settled(JobState::Failed));
-    assert_eq!(trial.state("job_1").await, JobState::Failed);
+    let shown = trial.job("job_1").await;
+    assert_eq!(
+        (shown.state, shown.cause.as_deref()),
+        (JobState::Failed, Some("generation_failed"))
+    );
 
     let key = EntryKey::failure(job("job_1"));
     let (entry, bodies) = trial.store().show(key).await.unwrap().expect("the failure is stored");
@@ -64,7 +67,7 @@ pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerS
 /// What becomes of the entry of a failure does not open its job.
 pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerSubject>) {
     for (id, outcome) in [("job_1", Outcome::Done), ("job_2", super::steps::unhandled())] {
-        trial.end(id, AskOutcome::Failed(answer("{failed}"))).await;
+        trial.end(id, failed("{failed}")).await;
         let lease = trial.claim().await.claimed.remove(0).lease;
         trial.settle(lease, outcome).await;
         assert_eq!(trial.state(id).await, JobState::Failed);
@@ -73,7 +76,7 @@ pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerS
 
 /// Fencing: of an ask that has ended, nothing is stored.
 pub async fn the_answer_of_a_lost_ask_is_not_stored(mut trial: Trial<impl LedgerSubject>) {
-    for outcome in [answered(FIRST), AskOutcome::Failed(answer("{failed}"))] {
+    for outcome in [answered(FIRST), failed("{failed}")] {
         let first = trial.asking("job_1").await;
         trial.advance_by(ASKS.lease);
         let ended = trial.job("job_1").await;
@@ -92,7 +95,7 @@ pub async fn the_answer_of_a_lost_ask_is_not_stored(mut trial: Trial<impl Ledger
 /// Forgetting is for good: the answer to an ask that was under way does not bring the job back, nor does it end the ask
 /// of another job.
 pub async fn an_answer_does_not_bring_back_what_was_forgotten(trial: Trial<impl LedgerSubject>) {
-    for outcome in [answered(FIRST), AskOutcome::Failed(answer("{failed}"))] {
+    for outcome in [answered(FIRST), failed("{failed}")] {
         let lease = trial.asking("job_1").await;
         trial.store().forget(job("job_1")).await.unwrap();
         assert_eq!(trial.settle_ask(lease, outcome.clone()).await, AskSettled::LostLease);

@@ -2,10 +2,10 @@
 
 use article_inbox::{
     EntryKey, JobState, Prune, Source, State,
-    store::{Arrival, AskOutcome, AskSettled, Expect, Outcome, Recorded},
+    store::{Arrival, AskSettled, Expect, Outcome, Recorded},
 };
 
-use super::steps::{again, answer, answered, corrupt, not_found, unhandled, with_intent};
+use super::steps::{again, answered, corrupt, failed, not_found, unhandled, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, job, key},
@@ -64,7 +64,7 @@ pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl LedgerS
 pub async fn a_delivery_ends_an_ask(trial: Trial<impl LedgerSubject>) {
     for (id, outcome) in [
         ("answered", answered("[1]")),
-        ("failed", AskOutcome::Failed(answer("[1]"))),
+        ("failed", failed("[1]")),
         ("not_found", not_found()),
         ("again", again(1)),
     ] {
@@ -119,7 +119,7 @@ pub async fn a_crowded_copy_changes_nothing(mut trial: Trial<impl LedgerSubject>
 
 /// An article that comes after the job ended without one is accepted, and handled.
 pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl LedgerSubject>) {
-    for (id, outcome) in [("job_1", not_found()), ("job_2", AskOutcome::Failed(answer("{no}")))] {
+    for (id, outcome) in [("job_1", not_found()), ("job_2", failed("{no}"))] {
         trial.end(id, outcome).await;
         assert_eq!(trial.record(id, FIRST).await, Recorded::Stored);
         let shown = trial.job(id).await;

@@ -7,7 +7,7 @@ use article_inbox::{
     store::{Ask, AskClaim, AskOutcome, AskSettled, Asks, BucketSettings, Expect},
 };
 
-use super::steps::{ASKS, again, answered, not_found};
+use super::steps::{ASKS, again, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -120,8 +120,9 @@ pub async fn no_number_of_asks_ends_a_job(mut trial: Trial<impl LedgerSubject>) 
 
 /// A job that has ended is not asked for.
 pub async fn a_job_that_has_ended_is_not_asked_for(mut trial: Trial<impl LedgerSubject>) {
-    let failed = AskOutcome::Failed(super::steps::answer("{no}"));
-    for (id, outcome) in [("job_1", not_found()), ("job_2", answered(FIRST)), ("job_3", failed)] {
+    for (id, outcome) in
+        [("job_1", not_found()), ("job_2", answered(FIRST)), ("job_3", failed("{failed}"))]
+    {
         trial.end(id, outcome).await;
     }
     trial.advance(1_000_000);

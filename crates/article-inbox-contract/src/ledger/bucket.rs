@@ -7,7 +7,7 @@ use article_inbox::{
     store::{AskClaim, AskOutcome, Bucket, BucketEvent, BucketSettings, OrderTurn, Pause},
 };
 
-use super::steps::{AMPLE, ASKS, again, answer, answered, not_found};
+use super::steps::{AMPLE, ASKS, again, answered, failed, not_found};
 use crate::{LedgerSubject, Trial, trial::FIRST};
 
 const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
@@ -137,7 +137,7 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
     let missing = AskOutcome::Missing { after: zero, cause: "job_not_found".into() };
     for (number, (outcome, is_accepted)) in [
         (answered(FIRST), true),
-        (AskOutcome::Failed(answer("{failed}")), true),
+        (failed("{failed}"), true),
         (not_found(), true),
         (AskOutcome::Unfinished { after: zero }, true),
         (missing, true),

@@ -7,7 +7,7 @@ use article_inbox::{
     store::{Arrival, Expect, Outcome},
 };
 
-use super::steps::{again, answer, corrupt, not_found, unhandled};
+use super::steps::{again, corrupt, failed, not_found, unhandled};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, STATES, arrival, job},
@@ -161,10 +161,10 @@ pub async fn a_job_leaves_a_backfill(trial: Trial<impl LedgerSubject>) {
 
 /// A job that ended without an article is opened again, as if it were new.
 pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl LedgerSubject>) {
-    let failed = article_inbox::store::AskOutcome::Failed(answer("{failed}"));
-    for (id, outcome, end) in
-        [("job_1", not_found(), JobState::NotFound), ("job_2", failed, JobState::Failed)]
-    {
+    for (id, outcome, end) in [
+        ("job_1", not_found(), JobState::NotFound),
+        ("job_2", failed("{failed}"), JobState::Failed),
+    ] {
         let lease = trial.asking(id).await;
         trial.settle_ask(lease, again(0)).await;
         let lease = trial.ask(id).await;

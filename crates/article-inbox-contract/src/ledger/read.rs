@@ -7,7 +7,7 @@ use article_inbox::{
     store::{AskLease, AskOutcome, BucketEvent, Expect, IntentLease},
 };
 
-use super::steps::{AMPLE, ASKS, WITHIN, answer, answered, not_found};
+use super::steps::{AMPLE, ASKS, WITHIN, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -32,7 +32,7 @@ pub async fn an_empty_ledger_is_empty(trial: Trial<impl LedgerSubject>) {
 /// Jobs are counted by state.
 pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
     trial.end("collected", answered(FIRST)).await;
-    trial.end("failed", AskOutcome::Failed(answer("{failed}"))).await;
+    trial.end("failed", failed("{failed}")).await;
     trial.end("not_found", not_found()).await;
     trial.expect_now("arrived").await;
     trial.record("arrived", FIRST).await;

@@ -116,6 +116,10 @@ pub(super) fn answered(body: &str) -> AskOutcome {
     AskOutcome::Answered(answer(body))
 }
 
+pub(super) fn failed(body: &str) -> AskOutcome {
+    AskOutcome::Failed { answer: answer(body), cause: "generation_failed".into() }
+}
+
 pub(super) fn again(seconds: u64) -> AskOutcome {
     AskOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
 }

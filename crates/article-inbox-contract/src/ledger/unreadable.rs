@@ -8,7 +8,7 @@ use article_inbox::{
 use super::steps::{answered, corrupt, unhandled};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, arrival, bytes, damaged, job},
+    trial::{FIRST, arrival, bytes, damaged, job, key},
 };
 
 /// Delivers a body that cannot be read, and asks for the job.
@@ -74,6 +74,14 @@ pub async fn a_delivery_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>)
     trial.record("job_1", FIRST).await;
     assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
     trial.record("job_1", "[]").await;
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
+}
+
+/// A person who requeues the entry takes it in hand, which ends an unreadable job.
+pub async fn a_requeued_entry_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>) {
+    let lease = asking(&trial, "job_1", unhandled()).await;
+    trial.settle_ask(lease, answered(FIRST)).await;
+    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }
 

@@ -88,6 +88,7 @@ macro_rules! ledger_contract {
                 another_body_is_collected,
                 a_damaged_entry_is_repaired_once,
                 a_delivery_ends_an_unreadable_job,
+                a_requeued_entry_ends_an_unreadable_job,
                 a_body_of_the_api_replaces_no_delivered_one,
                 a_body_of_the_api_replaces_such_a_body,
             }

@@ -1,7 +1,7 @@
 use super::{Bucket, IntentRow, JobRow};
 use crate::{
     ClockStep,
-    ledger::{IntentState, Missing, Pause},
+    call::{IntentState, Missing, Pause},
 };
 
 impl JobRow {
@@ -50,7 +50,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
-    use crate::ledger::{BucketEvent, BucketSettings, Expect, JobState};
+    use crate::call::{BucketEvent, BucketSettings, Expect, JobState};
 
     const HOUR: Duration = Duration::from_secs(3600);
 

@@ -4,7 +4,7 @@ use article_webhook::JobId;
 
 use super::{SqliteStore, calls::CALL_BYTES};
 use crate::{
-    ledger::{
+    call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
         ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts,
         LedgerPage, LedgerPruned, OrderTurn,
@@ -52,7 +52,7 @@ impl Ledger for SqliteStore {
 
     fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
         let bytes = match &outcome {
-            AskOutcome::Answered(answer) | AskOutcome::Failed(answer) => answer.bytes.len(),
+            AskOutcome::Answered(answer) | AskOutcome::Failed { answer, .. } => answer.bytes.len(),
             _ => 0,
         };
         self.write(CALL_BYTES + bytes, move |tx| statements::settle_ask(tx, lease, &outcome))

@@ -1,7 +1,6 @@
 use super::{intents, jobs};
 use crate::{
-    call::{Arrival, Recorded},
-    ledger::{Expect, Reason},
+    call::{Arrival, Expect, Reason, Recorded},
     rules::JobRow,
     store::sqlite::{
         damage::Tx,

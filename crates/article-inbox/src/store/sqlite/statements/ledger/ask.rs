@@ -8,8 +8,7 @@ use super::{
 };
 use crate::{
     EntryKey, Source,
-    call::Arrival,
-    ledger::{Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks},
+    call::{Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks},
     rules::{AskLane, Bucket},
     store::sqlite::{
         damage::{Tx, index_differs},
@@ -147,7 +146,7 @@ pub(in crate::store::sqlite) fn settle_ask(
                 entry = Some(record_body(tx, &arrival(key, &job, answer))?.1);
             }
         }
-        AskOutcome::Failed(answer) => {
+        AskOutcome::Failed { answer, .. } => {
             let key = EntryKey::failure(job.job_id.clone());
             record_body(tx, &arrival(key, &job, answer))?;
         }

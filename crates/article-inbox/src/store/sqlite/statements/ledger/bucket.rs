@@ -1,5 +1,5 @@
 use crate::{
-    ledger::{BucketEvent, BucketSettings, OrderTurn},
+    call::{BucketEvent, BucketSettings, OrderTurn},
     rules::Bucket,
     store::sqlite::{
         damage::{Part, Tx},

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{bucket, intents, jobs};
 use crate::{
-    ledger::IntentState,
+    call::IntentState,
     rules::Bucket,
     store::sqlite::{
         damage::{Part, Tx},

@@ -3,8 +3,7 @@ use article_webhook::JobId;
 use super::intents;
 use crate::{
     EntryKey, Source,
-    call::Hint,
-    ledger::{Expect, JobState, LAST_DELIVERY, Reason},
+    call::{Expect, Hint, JobState, LAST_DELIVERY, Reason},
     rules::{ArticleEntry, JobRow},
     store::sqlite::{
         damage::{Part, Tx, Unreadable, index_differs},

@@ -4,7 +4,7 @@ use rusqlite::Params;
 
 use super::{intents, jobs};
 use crate::{
-    ledger::{ExpectedJob, Intent, IntentState, LedgerPruned},
+    call::{ExpectedJob, Intent, IntentState, LedgerPruned},
     rules::{IntentRow, JobRow},
     store::sqlite::{
         damage::{Tx, index_differs},

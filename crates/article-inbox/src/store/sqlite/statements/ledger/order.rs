@@ -4,7 +4,7 @@ use article_webhook::JobId;
 
 use super::{intents, jobs};
 use crate::{
-    ledger::{Expect, Intended, IntentLease, Reason},
+    call::{Expect, Intended, IntentLease, Reason},
     rules::{IntentRow, NotOrdered},
     store::sqlite::{
         damage::Tx,

@@ -3,7 +3,7 @@ use rusqlite::{OptionalExtension, Statement, params, types::Value};
 
 use super::{bucket::load, intents::tell as tell_intent, jobs::tell};
 use crate::{
-    ledger::{
+    call::{
         ExpectedJob, Intent, IntentState, JobFilter, JobState, LAST_DELIVERY, LedgerCounts,
         LedgerPage, OVERDUE,
     },

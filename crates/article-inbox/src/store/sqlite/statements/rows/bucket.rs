@@ -10,7 +10,7 @@ use super::{
     },
 };
 use crate::{
-    ledger::{Pause, PauseReason},
+    call::{Pause, PauseReason},
     rules::Bucket,
     store::sqlite::{fault::Fault, statements::sql::ledger as sql},
     timestamp::{from_millis, to_millis},

@@ -11,7 +11,7 @@ use super::{
     },
 };
 use crate::{
-    ledger::IntentState,
+    call::IntentState,
     rules::IntentRow,
     store::sqlite::{damage::Tx, fault::Fault, statements::sql::ledger as sql},
     timestamp::{from_millis, to_millis},

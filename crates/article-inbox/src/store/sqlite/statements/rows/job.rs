@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Digest, Source, State,
-    ledger::{Expect, JobState, Missing, Reason},
+    call::{Expect, JobState, Missing, Reason},
     rules::{AskLane, JobRow},
     store::sqlite::{damage::Tx, fault::Fault, statements::sql::ledger as sql},
     timestamp::{from_millis, to_millis},
