@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout)] // a program may
 
 mod answer;
+mod ledger;
 mod pair;
 mod shrink;
 mod step;

@@ -44,11 +44,12 @@ pub(in crate::store::sqlite) fn claim_asks(tx: &Tx<'_>, claim: AskClaim) -> Resu
         let Some(mut job) = heads[place(lane)].take() else { break };
         let lease = job.row.ask(job.id, claim.lease, now);
         rows::save_job(tx, &job)?;
+        let is_due_again = job.row.is_due(now);
         let StoredJob { id, job_id, row } = job;
         asks.asks.push(Ask { lease, job: row.into_job(id, job_id) });
         heads[place(lane)] = head(tx, lane, &mut left)?;
-        if claim.lease.is_zero() {
-            // The job is due again at once, in the lane of those that were asked for.
+        if is_due_again {
+            // It waits in the lane of those that were asked for, unless it is one of a backfill.
             heads[place(AskLane::Again)] = head(tx, AskLane::Again, &mut left)?;
         }
     }

@@ -1,0 +1,358 @@
+//! Calls of the ledger.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
+    store::{
+        Answer, AskClaim, AskLease, AskOutcome, Asks, BucketEvent, BucketSettings, Expect,
+        Intended, IntentLease, Ledger, Pause,
+    },
+};
+use article_webhook::JobId;
+use bytes::Bytes;
+use fastrand::Rng;
+
+use crate::step::{BODIES, CODES, INTENTS, job, lease, pause};
+
+#[derive(Debug, Clone)]
+pub(crate) enum LedgerStep {
+    Intend {
+        intent: usize,
+        within: Duration,
+        again: bool,
+    },
+    Ordered {
+        intent: usize,
+        job: JobId,
+        after: Duration,
+    },
+    /// Leases by their age: 0 is the last.
+    NotOrdered(usize),
+    Abandon(usize),
+    Expect(Vec<(JobId, usize, Option<usize>, Duration)>),
+    ClaimAsks {
+        limit: u32,
+        lease: Duration,
+        key: u64,
+    },
+    SettleAsk {
+        lease: usize,
+        outcome: Asked,
+    },
+    TakeForOrder,
+    Report(BucketEvent),
+    Bucket,
+    Job(JobId),
+    Jobs {
+        state: Option<JobState>,
+        intent: Option<usize>,
+        expected_ago: Option<Duration>,
+        after: i64,
+        limit: u32,
+    },
+    Intent(usize),
+    Intents {
+        state: Option<IntentState>,
+        after: i64,
+        limit: u32,
+    },
+    Counts,
+    Prune {
+        ago: Duration,
+        limit: u32,
+    },
+    ImportJob {
+        job: JobId,
+        state: JobState,
+        ago: Duration,
+    },
+    ImportIntent {
+        intent: usize,
+        state: IntentState,
+        ago: Duration,
+    },
+    ImportBucket {
+        used: i64,
+        ago: Duration,
+    },
+}
+
+/// The outcome of an ask.
+#[derive(Debug, Clone)]
+pub(crate) enum Asked {
+    Answered(usize),
+    Failed(usize),
+    NotFound,
+    Unfinished(Duration),
+    Missing(Duration),
+    Again(Duration),
+    Released,
+}
+
+/// What a store answers. Most answers are compared as text.
+#[derive(Debug, PartialEq)]
+pub(crate) enum LedgerAnswer {
+    Asks(Asks),
+    Intended(Intended),
+    Said(String),
+}
+
+/// What a sequence has been given, the last first.
+#[derive(Default)]
+pub(crate) struct Given {
+    asks: VecDeque<AskLease>,
+    intents: VecDeque<IntentLease>,
+    /// The last id of a job or an intent before this sequence.
+    first: i64,
+}
+
+impl Given {
+    pub(crate) fn after(everything: &Everything, before: &Self) -> Self {
+        let last = everything.jobs.last().map_or(0, |job| job.id);
+        Self { first: last.max(before.first), ..Self::default() }
+    }
+
+    pub(crate) fn note(&mut self, answer: &LedgerAnswer) {
+        match answer {
+            LedgerAnswer::Asks(asks) => {
+                asks.asks.iter().for_each(|ask| self.asks.push_front(ask.lease));
+            }
+            LedgerAnswer::Intended(Intended::New(lease)) => self.intents.push_front(*lease),
+            _ => {}
+        }
+    }
+}
+
+/// The item of that age, or one that does not exist.
+fn aged<T: Copy>(items: &VecDeque<T>, age: usize, otherwise: T) -> T {
+    if items.is_empty() { otherwise } else { items[age % items.len()] }
+}
+
+pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
+    let intent = |rng: &mut Rng| rng.usize(..INTENTS.len());
+    let limit = |rng: &mut Rng| if rng.bool() { rng.u32(1..4) } else { 100 };
+    match rng.u32(..100) {
+        0..10 => LedgerStep::Intend { intent: intent(rng), within: pause(rng), again: rng.bool() },
+        10..17 => LedgerStep::Ordered { intent: intent(rng), job: job(rng), after: pause(rng) },
+        17..20 => LedgerStep::NotOrdered(lease(rng)),
+        20..22 => LedgerStep::Abandon(intent(rng)),
+        22..38 => {
+            let one = |rng: &mut Rng| {
+                (job(rng), rng.usize(..4), rng.bool().then(|| intent(rng)), pause(rng))
+            };
+            LedgerStep::Expect((0..rng.usize(1..4)).map(|_| one(rng)).collect())
+        }
+        38..58 => {
+            LedgerStep::ClaimAsks { limit: limit(rng), lease: pause(rng), key: rng.u64(..8) / 7 }
+        }
+        58..76 => LedgerStep::SettleAsk { lease: lease(rng), outcome: asked(rng) },
+        76 => LedgerStep::TakeForOrder,
+        77 => LedgerStep::Report(match rng.u32(..6) {
+            0 => BucketEvent::RateLimited { retry_after: pause(rng) },
+            1 => BucketEvent::KeyRefused,
+            _ => BucketEvent::Resumed,
+        }),
+        78 => LedgerStep::Bucket,
+        79..82 => LedgerStep::Job(job(rng)),
+        82..85 => LedgerStep::Jobs {
+            state: rng.bool().then(|| state(rng)),
+            intent: (rng.u32(..4) == 0).then(|| intent(rng)),
+            expected_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
+            after: rng.i64(..12),
+            limit: rng.u32(1..4),
+        },
+        85 => LedgerStep::Intent(intent(rng)),
+        86..88 => LedgerStep::Intents {
+            state: rng.bool().then(|| intent_state(rng)),
+            after: rng.i64(..12),
+            limit: rng.u32(1..4),
+        },
+        88..92 => LedgerStep::Counts,
+        92..95 => LedgerStep::Prune { ago: pause(rng), limit: limit(rng) },
+        95..97 => LedgerStep::ImportJob { job: job(rng), state: state(rng), ago: pause(rng) },
+        97..99 => LedgerStep::ImportIntent {
+            intent: intent(rng),
+            state: intent_state(rng),
+            ago: pause(rng),
+        },
+        _ => LedgerStep::ImportBucket { used: rng.i64(..5_000), ago: pause(rng) },
+    }
+}
+
+fn state(rng: &mut Rng) -> JobState {
+    JobState::ALL[rng.usize(..JobState::ALL.len())]
+}
+
+fn intent_state(rng: &mut Rng) -> IntentState {
+    IntentState::ALL[rng.usize(..IntentState::ALL.len())]
+}
+
+fn asked(rng: &mut Rng) -> Asked {
+    match rng.u32(..12) {
+        0..5 => Asked::Answered(rng.usize(..BODIES.len())),
+        5 => Asked::Failed(rng.usize(..BODIES.len())),
+        6 => Asked::NotFound,
+        7 => Asked::Unfinished(pause(rng)),
+        8 => Asked::Missing(pause(rng)),
+        9..11 => Asked::Again(pause(rng)),
+        _ => Asked::Released,
+    }
+}
+
+fn settings(key: u64) -> BucketSettings {
+    BucketSettings { per_minute: 60, burst: 6, key }
+}
+
+pub(crate) async fn call(
+    store: &dyn Ledger,
+    (given, now): (&Given, SystemTime),
+    step: &LedgerStep,
+) -> Result<LedgerAnswer, Error> {
+    let said = match step.clone() {
+        LedgerStep::Intend { intent, within, again } => {
+            let intended = if again {
+                store.order_again(INTENTS[intent], within).await?
+            } else {
+                store.intend(INTENTS[intent], within).await?
+            };
+            return Ok(LedgerAnswer::Intended(intended));
+        }
+        LedgerStep::ClaimAsks { limit, lease, key } => {
+            let claim = AskClaim { limit, lease, bucket: settings(key) };
+            return store.claim_asks(claim).await.map(LedgerAnswer::Asks);
+        }
+        LedgerStep::Ordered { intent, job, after } => {
+            text(store.ordered(INTENTS[intent], job, now + after).await?)
+        }
+        LedgerStep::NotOrdered(age) => {
+            let none = IntentLease { id: given.first + 1, fence: 1 };
+            text(store.not_ordered(aged(&given.intents, age, none)).await?)
+        }
+        LedgerStep::Abandon(intent) => text(store.abandon(INTENTS[intent]).await?),
+        LedgerStep::Expect(jobs) => {
+            let expect = |(job_id, reason, intent, after): (_, usize, Option<usize>, _)| Expect {
+                job_id,
+                reason: match reason {
+                    0 => Reason::Backfill,
+                    1 => Reason::Refused { code: CODES[0].into() },
+                    2 => Reason::Ordered,
+                    _ => Reason::Expected,
+                },
+                intent: intent.map(|intent| INTENTS[intent].into()),
+                at: now + after,
+            };
+            text(store.expect(jobs.into_iter().map(expect).collect()).await?)
+        }
+        LedgerStep::SettleAsk { lease, outcome } => {
+            let none = AskLease { id: given.first + 1, fence: 1 };
+            text(store.settle_ask(aged(&given.asks, lease, none), said(&outcome)).await?)
+        }
+        LedgerStep::TakeForOrder => text(store.take_for_order(settings(0)).await?),
+        LedgerStep::Report(event) => text(store.report(event).await?),
+        LedgerStep::Bucket => text(store.bucket().await?),
+        LedgerStep::Job(job) => text(store.job(job).await?),
+        LedgerStep::Jobs { state, intent, expected_ago, after, limit } => {
+            let intent = intent.map(|intent| INTENTS[intent].into());
+            let expected_before = expected_ago.map(|ago| now - ago);
+            let after = given.first + after;
+            text(store.jobs(JobFilter { state, intent, expected_before, after, limit }).await?)
+        }
+        LedgerStep::Intent(intent) => text(store.intent(INTENTS[intent]).await?),
+        LedgerStep::Intents { state, after, limit } => {
+            text(store.intents(state, given.first + after, limit).await?)
+        }
+        LedgerStep::Counts => text(store.ledger_counts().await?),
+        LedgerStep::Prune { ago, limit } => text(store.prune_ledger(now - ago, limit).await?),
+        LedgerStep::ImportJob { job, state, ago } => {
+            text(store.import_job(imported(job, state, now - ago)).await?)
+        }
+        LedgerStep::ImportIntent { intent, state, ago } => {
+            let created_at = now - ago;
+            let (id, name, at) = (1, INTENTS[intent].into(), created_at + Duration::from_secs(60));
+            let job_id =
+                (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
+            let intent = article_inbox::Intent { id, name, state, created_at, at, job_id };
+            text(store.import_intent(intent).await?)
+        }
+        LedgerStep::ImportBucket { used, ago } => {
+            let since = now - ago;
+            let why = article_inbox::PauseReason::RateLimited;
+            let pause = Some(Pause { since, until: since + Duration::from_micros(2_500), why });
+            let bucket = article_inbox::store::Bucket::new(since);
+            text(store.import_bucket(article_inbox::store::Bucket { used, pause, ..bucket }).await?)
+        }
+    };
+    Ok(said)
+}
+
+fn text(said: impl std::fmt::Debug) -> LedgerAnswer {
+    LedgerAnswer::Said(format!("{said:?}"))
+}
+
+fn said(asked: &Asked) -> AskOutcome {
+    let answer = |body: usize| Answer {
+        target: "api".into(),
+        digest: Digest::of(BODIES[body].as_bytes()),
+        bytes: Bytes::from_static(BODIES[body].as_bytes()),
+    };
+    let cause = String::from("job_not_found");
+    match *asked {
+        Asked::Answered(body) => AskOutcome::Answered(answer(body)),
+        Asked::Failed(body) => AskOutcome::Failed { answer: answer(body), cause },
+        Asked::NotFound => AskOutcome::NotFound { cause },
+        Asked::Unfinished(after) => AskOutcome::Unfinished { after },
+        Asked::Missing(after) => AskOutcome::Missing { after, cause },
+        Asked::Again(after) => AskOutcome::Again { after, cause },
+        Asked::Released => AskOutcome::Released,
+    }
+}
+
+fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
+    ExpectedJob {
+        id: 1,
+        job_id,
+        state,
+        reason: Reason::Refused { code: CODES[1].into() },
+        intent: Some(INTENTS[0].into()),
+        expected_at: then,
+        at: then + Duration::from_micros(1_500),
+        asks: 2,
+        missing: Some(Missing { times: 2, since: then }),
+        pushed_at: None,
+        collected_at: (state == JobState::Collected).then_some(then),
+        cause: Some("status 503".into()),
+    }
+}
+
+/// The whole ledger.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Everything {
+    jobs: Vec<ExpectedJob>,
+    rest: String,
+}
+
+impl Everything {
+    pub(crate) async fn of(store: &dyn Ledger) -> Result<Self, Error> {
+        let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
+        let jobs = store.jobs(filter).await?.items;
+        let intents = store.intents(None, 0, 1_000).await?.items;
+        let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
+        Ok(Self { jobs, rest: format!("{intents:#?}\n{counts:#?}\n{bucket:#?}") })
+    }
+}
+
+/// Removes every job and every intent, so that nothing is left for the next sequence.
+pub(crate) async fn clear(store: &dyn Ledger, jobs: &[JobId]) -> Result<(), Error> {
+    for intent in INTENTS {
+        store.ordered(intent, jobs[0].clone(), store.now()).await?;
+    }
+    for job_id in jobs {
+        store.forget(job_id.clone()).await?;
+    }
+    store.prune_ledger(store.now() + Duration::from_secs(1), 1_000).await?;
+    store.report(BucketEvent::Resumed).await
+}
