@@ -283,7 +283,11 @@ pub(crate) async fn call(
             let why = article_inbox::PauseReason::RateLimited;
             let pause = Some(Pause { since, until: since + Duration::from_micros(2_500), why });
             let bucket = article_inbox::store::Bucket::new(since);
-            text(store.import_bucket(article_inbox::store::Bucket { used, pause, ..bucket }).await?)
+            text(
+                store
+                    .import_bucket(article_inbox::store::Bucket { used, limited: pause, ..bucket })
+                    .await?,
+            )
         }
     };
     Ok(said)

@@ -164,7 +164,7 @@ async fn a_damaged_intent_is_never_ordered_twice() {
 
 #[tokio::test]
 async fn a_damaged_bucket_begins_anew() {
-    for damage in ["used = used + 1", "turn = 300", "pause = 'lunch'", "refilled_at = 1 << 62"] {
+    for damage in ["used = used + 1", "turn = 300", "refused_until = 7", "refilled_at = 1 << 62"] {
         let place = closed().await;
         let store = place.open();
         store.claim_asks(ASKS).await.unwrap();

@@ -132,7 +132,7 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let store = place.open();
     let (now, found) = (store.now(), store.job(job("job_1")).await.unwrap().unwrap());
     assert_eq!((found.at, found.expected_at), (now + 25 * HOUR, now));
-    let pause = store.bucket().await.unwrap().pause.unwrap();
+    let pause = store.bucket().await.unwrap().paused(store.now()).unwrap();
     assert_eq!((pause.until, pause.why), (now + 2 * HOUR, PauseReason::RateLimited));
     assert!(store.bucket().await.unwrap().refilled_at <= now);
 }
@@ -155,13 +155,13 @@ async fn the_ledger_follows_a_clock_that_is_set() {
             ClockStep::Forward(by) => time + by,
             ClockStep::Back(by) => time - by,
         };
-        let until = store.bucket().await.unwrap().pause.unwrap().until;
+        let until = store.bucket().await.unwrap().paused(store.now()).unwrap().until;
 
         place.clock.set(step);
         within(10, async || store.now() == moved(before)).await;
         let waits = store.job(job("job_waits")).await.unwrap().unwrap();
         assert_eq!((waits.at, waits.expected_at), (moved(before + HOUR), moved(before)));
-        assert_eq!(store.bucket().await.unwrap().pause.unwrap().until, moved(until));
+        assert_eq!(store.bucket().await.unwrap().paused(store.now()).unwrap().until, moved(until));
         assert!(store.not_ordered(lease).await.unwrap(), "its deadline has moved along");
         let settled = store.settle_ask(asked, AskOutcome::Released).await.unwrap();
         assert_eq!(settled, AskSettled::Settled(JobState::Expected), "the lease still holds");

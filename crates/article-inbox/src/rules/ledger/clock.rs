@@ -37,11 +37,13 @@ impl Bucket {
         self.refilled_at = step.applied_to(self.refilled_at);
         self.shared_at = step.applied_to(self.shared_at);
         self.refused_at = self.refused_at.map(|at| step.applied_to(at));
-        self.pause = self.pause.map(|pause| Pause {
-            since: step.applied_to(pause.since),
-            until: step.applied_to(pause.until),
-            ..pause
-        });
+        for pause in [&mut self.limited, &mut self.refused] {
+            *pause = pause.map(|pause| Pause {
+                since: step.applied_to(pause.since),
+                until: step.applied_to(pause.until),
+                ..pause
+            });
+        }
     }
 }
 
@@ -94,7 +96,7 @@ mod tests {
         let before = bucket;
         bucket.follow(ClockStep::Forward(HOUR));
         assert_eq!(bucket.refilled_at, start() + HOUR);
-        assert_eq!(bucket.pause.map(|pause| pause.until), Some(start() + 2 * HOUR));
+        assert_eq!(bucket.limited.map(|pause| pause.until), Some(start() + 2 * HOUR));
         bucket.follow(ClockStep::Back(HOUR));
         assert_eq!(bucket, before);
     }

@@ -4,10 +4,7 @@ use rusqlite::{Connection, types::ValueRef};
 
 use super::{
     checksum::checksum,
-    value::{
-        Damaged, columns, count_in, execute, integer_in, optional_integer_in, optional_text,
-        optional_text_in, verify,
-    },
+    value::{Damaged, columns, count_in, execute, integer_in, optional_integer_in, verify},
 };
 use crate::{
     call::{Pause, PauseReason},
@@ -17,7 +14,7 @@ use crate::{
 };
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 11;
+const COLUMNS: usize = 12;
 
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -41,9 +38,10 @@ pub(in super::super) fn save_bucket(tx: &Connection, bucket: &Bucket) -> Result<
         time(bucket.refilled_at),
         ValueRef::Integer(bucket.share.into()),
         time(bucket.shared_at),
-        optional(bucket.pause.map(|pause| pause.since)),
-        optional(bucket.pause.map(|pause| pause.until)),
-        optional_text(bucket.pause.map(|pause| pause.why.as_str())),
+        optional(bucket.limited.map(|pause| pause.since)),
+        optional(bucket.limited.map(|pause| pause.until)),
+        optional(bucket.refused.map(|pause| pause.since)),
+        optional(bucket.refused.map(|pause| pause.until)),
         ValueRef::Integer(bucket.refusals.into()),
         optional(bucket.refused_at),
         ValueRef::Integer(bucket.key.cast_signed()),
@@ -54,26 +52,43 @@ pub(in super::super) fn save_bucket(tx: &Connection, bucket: &Bucket) -> Result<
 }
 
 fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
-    let [used, refilled_at, share, shared_at, since, until, why, refusals, refused_at, key, turn] =
-        *columns;
-    let time = |value, column| optional_integer_in(value, column).map(|at| at.map(from_millis));
-    let (since, until) = (time(since, "paused_since")?, time(until, "paused_until")?);
-    let pause = match (since, until, optional_text_in(why, "pause")?) {
-        (None, None, None) => None,
-        (Some(since), Some(until), Some(why)) => {
-            Some(Pause { since, until, why: PauseReason::from_name(why).ok_or("pause")? })
-        }
-        _ => return Err("pause"),
-    };
+    let [
+        used,
+        refilled_at,
+        share,
+        shared_at,
+        limited_since,
+        limited_until,
+        refused_since,
+        refused_until,
+        refusals,
+        refused_at,
+        key,
+        turn,
+    ] = *columns;
     Ok(Bucket {
         used: integer_in(used, "used")?,
         refilled_at: from_millis(integer_in(refilled_at, "refilled_at")?),
         share: u16::try_from(integer_in(share, "share")?).map_err(|_| "share")?,
         shared_at: from_millis(integer_in(shared_at, "shared_at")?),
-        pause,
+        limited: pause_in(limited_since, limited_until, PauseReason::RateLimited)?,
+        refused: pause_in(refused_since, refused_until, PauseReason::KeyRefused)?,
         refusals: count_in(refusals, "refusals")?,
-        refused_at: time(refused_at, "refused_at")?,
+        refused_at: optional_integer_in(refused_at, "refused_at")?.map(from_millis),
         key: integer_in(key, "key")?.cast_unsigned(),
         turn: u8::try_from(integer_in(turn, "turn")?).map_err(|_| "turn")?,
     })
+}
+
+fn pause_in(
+    since: ValueRef<'_>,
+    until: ValueRef<'_>,
+    why: PauseReason,
+) -> Result<Option<Pause>, Damaged> {
+    let time = |value| optional_integer_in(value, "pause").map(|at| at.map(from_millis));
+    match (time(since)?, time(until)?) {
+        (None, None) => Ok(None),
+        (Some(since), Some(until)) => Ok(Some(Pause { since, until, why })),
+        _ => Err("pause"),
+    }
 }
