@@ -10,6 +10,7 @@ mod damage;
 mod damaged_index_pages;
 mod damaged_indexes;
 mod damaged_ledger;
+mod damaged_ledger_pages;
 mod damaged_lists;
 mod damaged_pages;
 mod files;
