@@ -1,4 +1,4 @@
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use article_webhook::JobId;
 use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
@@ -147,7 +147,6 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredInt
         // Greater than any number that calls have counted to.
         fence: integer_in(fence, "").unwrap_or_default().max(to_millis(now)),
         job_id: job_id_in(job_id).unwrap_or_default(),
-        ..IntentRow::new(Duration::ZERO, now)
     };
     Some(StoredIntent { id, name, row })
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Digest, Source, State,
-    call::{Expect, JobState, Missing, Reason},
+    call::{JobState, Missing, Reason},
     rules::{AskLane, JobRow},
     store::sqlite::{damage::Tx, fault::Fault, statements::sql::ledger as sql},
     timestamp::{from_millis, to_millis},
@@ -234,7 +234,6 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredJob
         collected_at: time(collected_at),
         returned: returned_in(returned).unwrap_or_default(),
         cause: optional_text_in(cause, "").ok().flatten().map(str::to_owned),
-        ..JobRow::new(&Expect::job(job_id.clone(), now), None, now)
     };
     row.restart(now);
     Some(StoredJob { id, job_id, row })
