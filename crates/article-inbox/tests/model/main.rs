@@ -8,6 +8,7 @@
 
 mod answer;
 mod ledger;
+mod ledger_step;
 mod pair;
 mod shrink;
 mod step;

@@ -4,7 +4,7 @@ use article_inbox::{EntryKey, State};
 use article_webhook::JobId;
 use fastrand::Rng;
 
-use crate::ledger::{self, LedgerStep};
+use crate::ledger_step::{self, LedgerStep};
 
 /// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
 /// taken out.
@@ -126,7 +126,7 @@ pub(crate) fn keys() -> impl Iterator<Item = EntryKey> {
 /// Recording, claiming and settling are frequent, so that there are entries for the other calls.
 fn step(rng: &mut Rng) -> Step {
     if rng.u32(..5) < 2 {
-        return Step::Ledger(ledger::step(rng));
+        return Step::Ledger(ledger_step::step(rng));
     }
     match rng.u32(..100) {
         0..12 => Step::Advance(pause(rng)),

@@ -128,3 +128,31 @@ async fn a_job_that_cannot_be_read_blocks_no_other_and_its_article_is_stored() {
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
     assert_eq!(store.intents(Some(IntentState::Unknown), 0, 9).await.unwrap().items, []);
 }
+
+/// Without this, no article would be stored until the next start, which builds the index again.
+#[tokio::test]
+async fn a_delivery_is_stored_although_no_job_can_be_found() {
+    let place = closed().await;
+    let store = place.open();
+    let sql = place.sql();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'article_inbox_jobs_key'";
+    let root: u32 = sql.query_row(root, [], |row| row.get(0)).unwrap();
+    overwrite(&place.path, (root as usize - 1) * 8192, &[LEAF_OF_AN_INDEX ^ 1]);
+    // What was read before is read again after a commit of another program.
+    sql.execute("UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'", [])
+        .unwrap();
+    let mut stored = Vec::new();
+    for _ in 0..2 {
+        stored.extend(store.record(arrival("job_3", "{3}")).await);
+    }
+    assert!(stored.contains(&Recorded::Stored), "{stored:?}");
+    let told = findings(&store).await;
+    assert!(told.iter().any(|told| told.starts_with("the jobs of the ledger cannot be found")));
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 2);
+    store.close().await.unwrap();
+
+    let store = place.open();
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+    // Its job does not know of the article, and asks for it.
+    assert_eq!(asked(&store).await, ["job_1", "job_3"]);
+}

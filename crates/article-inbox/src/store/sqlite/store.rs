@@ -56,7 +56,8 @@ use crate::{
 ///
 /// # Damage
 ///
-/// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. Indexes are built
+/// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. A damaged row of the
+/// [ledger](crate::store::Ledger) is written anew with what can be read of it, or removed if it names no job. Indexes are built
 /// again from their tables. If pages of an index or the lists of free pages are damaged, the database is written anew in
 /// memory, which takes twice its size, and replaced in one transaction; the application's rows keep their ids. Files over
 /// 512 MiB are not written anew: what is damaged in their lists of free pages alone is mended by a copy that

@@ -28,13 +28,15 @@ struct Known {
     has_learned: bool,
 }
 
-/// What SQLite fails to read, by the id of its entry.
+/// What SQLite fails to read. Entries and bodies are named by the id of the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::store::sqlite) enum Unreadable {
     Entry(i64),
     Bodies(i64),
     /// A job of the ledger, by its own id.
     Job(i64),
+    /// The index by which jobs of the ledger are found.
+    Jobs,
 }
 
 impl Known {

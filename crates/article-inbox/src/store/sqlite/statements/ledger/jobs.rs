@@ -19,12 +19,27 @@ use crate::{
 
 /// Finds a job. One whose row cannot be read is told, and is as if it were not there, so that its article is stored.
 pub(super) fn find(tx: &Tx<'_>, job_id: &JobId) -> Result<Option<StoredJob>, Fault> {
-    let Some(id) = rows::job_ids(tx, job_id)?.first().copied() else { return Ok(None) };
+    let Some(id) = id(tx, job_id)? else { return Ok(None) };
     match load(tx, id)? {
         Loaded::Sound(stored) if stored.job_id == *job_id => Ok(Some(stored)),
         Loaded::Sound(_) | Loaded::Missing => Err(index_differs()),
         Loaded::Mended(stored) => Ok(stored.filter(|stored| stored.job_id == *job_id)),
         Loaded::Unreadable => Ok(None),
+    }
+}
+
+/// The id of a job, as the index says. If the index cannot be read, and could not be built again, no job has an id: no
+/// delivery must fail because of that.
+fn id(tx: &Tx<'_>, job_id: &JobId) -> Result<Option<i64>, Fault> {
+    if tx.is_unreadable(Unreadable::Jobs) {
+        let says =
+            "the jobs of the ledger cannot be found, a page is damaged: start the receiver again";
+        tx.found(Part::Page, says.to_owned());
+        return Ok(None);
+    }
+    match rows::job_ids(tx, job_id) {
+        Err(fault) if !tx.may_build_again() => Err(tx.learn(Unreadable::Jobs, fault)),
+        ids => Ok(ids?.first().copied()),
     }
 }
 
