@@ -47,7 +47,7 @@ pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
         let Some(pause) = pauses.next() else {
             return Err(error);
         };
-        let pause = pause_after(&error, pause);
+        let pause = longer(pause, error.retry_after());
         if start.elapsed().saturating_add(pause) >= deadline {
             return Err(error);
         }
@@ -57,8 +57,8 @@ pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
 
 /// The pause, or the service's `Retry-After` if that is longer. It is respected in full, because an earlier call may
 /// renew it: the deadline of the call is what limits the wait.
-pub(crate) fn pause_after(error: &Error, pause: Duration) -> Duration {
-    error.retry_after().map_or(pause, |asked| asked.max(pause))
+pub(crate) fn longer(pause: Duration, retry_after: Option<Duration>) -> Duration {
+    retry_after.map_or(pause, |asked| asked.max(pause))
 }
 
 #[cfg(test)]

@@ -72,7 +72,8 @@ impl Job {
                 Ok(Self::Complete(Box::new(Complete { result: *result, body: response.body })))
             }
             Outcome::Unfinished { status } => {
-                Ok(Self::Unfinished(Unfinished { status, body: response.body }))
+                let Response { retry_after, body, .. } = response;
+                Ok(Self::Unfinished(Unfinished { status, retry_after, body }))
             }
             _ => Err(Error::of_response(response)),
         }

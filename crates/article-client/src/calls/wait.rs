@@ -7,7 +7,7 @@ use tokio::time::{sleep, timeout};
 use crate::{
     Client, Complete, Error, Job, Unfinished,
     error::Kind,
-    retry::{Pauses, backoff, pause_after},
+    retry::{Pauses, backoff, longer},
 };
 
 /// A future that waits for a job, by polling the service with pauses.
@@ -95,11 +95,12 @@ impl<'a> Wait<'a> {
                 Ok(Job::Complete(complete)) => return Ok(*complete),
                 Ok(Job::Unfinished(unfinished)) => {
                     (self.progress)(&unfinished);
+                    let pause = longer(pause, unfinished.retry_after);
                     *last = Last { status: unfinished.status, error: None };
                     pause
                 }
                 Err(error) if error.is_transient() => {
-                    let pause = pause_after(&error, pause);
+                    let pause = longer(pause, error.retry_after());
                     last.error = Some(error);
                     pause
                 }

@@ -6,13 +6,16 @@ use crate::{
     response::{Length, MAX_SHORT_BODY},
 };
 
+/// The most that is reserved for a body before it comes. The declared length may be any.
+const RESERVED: usize = 16 << 20;
+
 /// The whole body if it is within the limit, and otherwise its beginning.
 pub(super) async fn read_limited(
     mut response: Response,
     limit: usize,
 ) -> Result<(Bytes, Length), Error> {
-    let declared = response.content_length().unwrap_or(0);
-    let mut body = Vec::with_capacity(limit.min(declared.try_into().unwrap_or(limit)));
+    let declared = response.content_length().unwrap_or(0).try_into().unwrap_or(usize::MAX);
+    let mut body = Vec::with_capacity(limit.min(RESERVED).min(declared));
     while let Some(chunk) = response.chunk().await.map_err(transport_error)? {
         let room = limit - body.len();
         if chunk.len() > room {

@@ -83,6 +83,8 @@ pub struct Complete {
 pub struct Unfinished {
     /// The `status`, if it is a string: its first 200 characters, without the API key.
     pub status: Option<String>,
+    /// The pause that the service asks for, from `Retry-After`, as in [`Response`](crate::Response::retry_after).
+    pub retry_after: Option<Duration>,
     /// The whole response, a JSON object.
     pub body: Bytes,
 }

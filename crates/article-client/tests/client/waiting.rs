@@ -82,10 +82,13 @@ async fn it_ends_at_the_deadline_and_reports_the_last_status() {
 
 #[tokio::test]
 async fn no_call_is_made_within_a_retry_after() {
-    let service = Service::start([answer(429, "retry-after: 3600\r\n", ""), json(200, COMPLETE)]);
-    let error = waited(&service, 300).await.unwrap_err();
-    assert!(error.is_deadline(), "{error}");
-    assert_eq!(service.count(), 1);
+    for (status, body) in [(429, ""), (200, QUEUED), (202, QUEUED)] {
+        let later = answer(status, "retry-after: 3600\r\n", body);
+        let service = Service::start([later, json(200, COMPLETE)]);
+        let error = waited(&service, 300).await.unwrap_err();
+        assert!(error.is_deadline(), "{error}");
+        assert_eq!(service.count(), 1, "{status}");
+    }
 }
 
 #[tokio::test]
