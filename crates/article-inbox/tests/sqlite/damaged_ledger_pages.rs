@@ -119,6 +119,7 @@ async fn a_job_that_cannot_be_read_blocks_no_other_and_its_article_is_stored() {
     let store = place.open();
     overwrite(&place.path, number * 8192, &[0xff; 4]);
 
+    assert_eq!(store.jobs(JobFilter::default()).await.unwrap().items.len(), 2);
     assert_eq!(asked(&store).await, ["job_2", "job_3"]);
     let told = "job 1 of the ledger cannot be read, a page is damaged: restore a backup";
     assert_eq!(findings(&store).await, [told]);

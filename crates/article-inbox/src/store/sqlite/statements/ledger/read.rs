@@ -69,12 +69,20 @@ fn page<T>(
     Ok(LedgerPage::new(items, limit, id))
 }
 
-/// A job as the ledger shows it. What can be read of a damaged one is shown; one without a job id is not.
+/// A job as the ledger shows it. What can be read of a damaged one is shown; one without a job id is not, and the next claim
+/// of asks or a check tells one on a damaged page.
 fn shown(tx: &Tx<'_>, id: i64) -> Result<Option<ExpectedJob>, Fault> {
     if tx.is_unreadable(Unreadable::Job(id)) {
         return Ok(None);
     }
-    let stored = match rows::read_job(tx, id)? {
+    let read = match rows::read_job(tx, id) {
+        Err(fault) if fault.is_damage() => {
+            tx.learn(Unreadable::Job(id), fault);
+            return Ok(None);
+        }
+        read => read?,
+    };
+    let stored = match read {
         Some(Ok(stored)) => Some(stored),
         Some(Err(damaged)) => {
             damaged.readable.iter().for_each(|stored| tell(tx, stored, &damaged.cause));
