@@ -60,7 +60,7 @@ pub(super) fn log_in_use(path: &Path) -> Error {
 /// The error of a call whose removed bytes are still in the log.
 pub(super) fn not_erased() -> Error {
     Error::unavailable(
-        "the entries are removed, but another program reads the database, and its write-ahead log still holds them: call again",
+        "the entries are removed, but another program or the search for damage reads the database, and its write-ahead log still holds them: call again",
     )
 }
 

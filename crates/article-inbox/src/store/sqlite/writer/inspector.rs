@@ -45,28 +45,30 @@ impl Inspector {
         queue: Arc<CommandQueue>,
         (findings, search): (Arc<Findings>, Arc<Search>),
     ) -> Result<Self, Error> {
-        let connection = connection::open_reader(path)?;
-        let running = search.begin(connection.get_interrupt_handle());
         let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
+        let (stopped, searching, path) = (stop.clone(), search.clone(), path.to_owned());
         let inspect = move || {
-            let _running = running;
             take_lowest_priority();
-            let tx = Tx::new(&connection, &findings, rounded(clock.now()));
-            let outcome = loop {
-                let outcome = inspect(&tx, &queue, &findings);
-                if stopped.load(Ordering::Relaxed) {
-                    return;
-                }
-                if !outcome.as_ref().is_err_and(Fault::is_interrupted) {
-                    break outcome;
+            // While it rests it has no connection, so that the store can be alone with its files.
+            let attempt = || {
+                let connection = connection::open_reader(&path)?;
+                let _running = searching.begin(connection.get_interrupt_handle());
+                inspect(&Tx::new(&connection, &findings, rounded(clock.now())), &queue, &findings)
+            };
+            while !stopped.load(Ordering::Relaxed) {
+                let Err(fault) = attempt() else { return };
+                let gave_way = fault.is_interrupted();
+                let error = Error::from(fault);
+                if !gave_way && !stopped.load(Ordering::Relaxed) {
+                    telemetry::store_failed("check", &error);
+                    if error.is_damage() {
+                        findings.add(Part::Page, RESTORE.to_owned());
+                    }
+                    if !error.is_transient() {
+                        return;
+                    }
                 }
                 thread::park_timeout(REST);
-            };
-            let Err(error) = outcome.map_err(Error::from) else { return };
-            telemetry::store_failed("check", &error);
-            if error.is_damage() {
-                findings.add(Part::Page, RESTORE.to_owned());
             }
         };
         let thread = thread::Builder::new().name("article-inbox-check".into()).spawn(inspect);

@@ -240,6 +240,7 @@ impl WriteConnection {
         if self.todo.be_alone {
             // A call that reads may have opened it again.
             self.reader.reset();
+            self.search.interrupt();
             if !connection::is_alone(&self.path)? {
                 return Err(others_have_it_open(&self.path));
             }
@@ -289,6 +290,7 @@ impl WriteConnection {
         connection.busy_timeout(RENEW)?;
         let Todo { start, renew_log, .. } = self.todo;
         let log = if renew_log {
+            self.search.interrupt();
             let mark = if start { Mark::Counts } else { Mark::Ignored };
             Some(safe_log::make_safe(connection, &self.path, mark)?)
         } else {

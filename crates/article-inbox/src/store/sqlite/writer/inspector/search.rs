@@ -15,13 +15,13 @@ pub(in crate::store::sqlite) struct Search(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Where its statements run; `None` if there is no search.
+    /// Where its statements run; `None` while it rests, and if there is none.
     runs: Option<InterruptHandle>,
     gave_way_to_log: u32,
     gave_way_to_erasures: u32,
 }
 
-/// The search ends when this is dropped, also by a panic.
+/// An attempt of the search. It has ended when this is dropped, also by a panic.
 pub(super) struct Running(Arc<Search>);
 
 impl Search {
@@ -52,8 +52,8 @@ impl Search {
         Running(Arc::clone(self))
     }
 
-    /// Ends what runs, for good.
-    pub(super) fn interrupt(&self) {
+    /// Ends what runs.
+    pub(in crate::store::sqlite::writer) fn interrupt(&self) {
         if let Some(runs) = &self.state().runs {
             runs.interrupt();
         }
