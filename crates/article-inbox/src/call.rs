@@ -22,6 +22,8 @@ pub use ledger::{
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
     LedgerCounts, LedgerPage, LedgerPruned, Missing, OrderTurn, Pause, PauseReason, Reason,
 };
+#[cfg(feature = "sqlite")]
+pub(crate) use ledger::{LAST_DELIVERY, OVERDUE};
 pub use list::{Counts, Filter, Page};
 pub use prune::{Prune, Pruned};
 pub use settle::{Outcome, Settled};

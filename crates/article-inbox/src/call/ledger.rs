@@ -13,3 +13,5 @@ pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};
 pub use list::{JobFilter, LedgerCounts, LedgerPage, LedgerPruned};
+#[cfg(feature = "sqlite")]
+pub(crate) use list::{LAST_DELIVERY, OVERDUE};

@@ -3,6 +3,7 @@
 mod article_entry;
 mod ask;
 mod bucket;
+mod clock;
 mod follow;
 mod import;
 mod intent;
@@ -11,5 +12,7 @@ mod job;
 pub use article_entry::ArticleEntry;
 pub use ask::AskLane;
 pub use bucket::Bucket;
+#[cfg(feature = "sqlite")]
+pub(crate) use import::LONGEST_WAIT;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;

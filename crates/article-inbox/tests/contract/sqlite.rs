@@ -4,8 +4,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, Completion, SqliteSettings, SqliteStore, store::Store};
-use article_inbox_contract::{Durable, Subject, Transactional};
+use article_inbox::{
+    Clock, Completion, SqliteSettings, SqliteStore,
+    store::{Ledger, Store},
+};
+use article_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
 use tempfile::TempDir;
 
 struct Sqlite {
@@ -40,6 +43,12 @@ impl Subject for Sqlite {
     }
 }
 
+impl LedgerSubject for Sqlite {
+    fn ledger(&self) -> Arc<dyn Ledger> {
+        self.store.clone().unwrap()
+    }
+}
+
 impl Durable for Sqlite {
     fn reopen(&mut self) {
         // The first store must be dropped, because its lock excludes the second.
@@ -61,6 +70,12 @@ impl Transactional for Sqlite {
 }
 
 article_inbox_contract::store_contract!(Sqlite::fresh());
+
+mod ledger {
+    use super::Sqlite;
+
+    article_inbox_contract::ledger_contract!(Sqlite::fresh());
+}
 
 mod with_an_application {
     use super::Sqlite;

@@ -71,6 +71,9 @@ pub(super) fn judge(
     if observed.hints != whole.hints && !is_told {
         wrong.push(format!("silent: {} hints", observed.hints));
     }
+    if observed.ledger != whole.ledger && !is_told {
+        wrong.push(format!("silent: the ledger is {:?}", observed.ledger));
+    }
     if deviating.is_empty() {
         return Verdict {
             outcome: if is_told { "mended and told" } else { "without effect" },

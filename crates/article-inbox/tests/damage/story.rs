@@ -4,7 +4,10 @@ use std::{collections::HashMap, time::Duration};
 
 use article_inbox::{
     Clock, Digest, EntryKey, Hint, Prune, Source, SqliteStore,
-    store::{Arrival, Claim, Claimed, Outcome, Settled, Store},
+    store::{
+        Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Claimed, Expect, Ledger, Outcome,
+        Settled, Store,
+    },
 };
 use article_webhook::{Event, fixture::DeliveryRequest};
 use bytes::Bytes;
@@ -19,6 +22,8 @@ pub(super) const LATER: Duration = Duration::from_secs(1_800_000_000 + 600);
 
 /// The job that is delivered to the damaged database.
 pub(super) const NEW: &str = "job_new";
+
+pub(super) const BUCKET: BucketSettings = BucketSettings { per_minute: 6_000, burst: 500, key: 1 };
 
 const CLAIM_LEASE: Duration = Duration::from_secs(3600);
 
@@ -102,6 +107,7 @@ impl<'a> Story<'a> {
             let hint = Hint { job_id, at: self.store.now(), code: "unavailable".into() };
             self.store.hint(hint).await.expect("hinted");
         }
+        self.order(part).await;
         // Its pages are free from now on.
         let gone = format!("{part}_gone");
         self.store.forget(gone.parse().expect("a job id")).await.expect("forgotten");
@@ -117,6 +123,33 @@ impl<'a> Story<'a> {
         }
         self.claim().await;
         sent.extend(self.sent);
+    }
+
+    /// Jobs in several states of the ledger, and orders.
+    async fn order(&self, part: &str) {
+        let now = self.store.now();
+        for number in 0..8 {
+            let job = |name: &str| format!("{part}_{name}_{number}").parse().expect("a job id");
+            let intent = format!("{part}_post_{number}");
+            self.store.intend(&intent, Duration::from_secs(60)).await.expect("intended");
+            let at = now + Duration::from_secs(30);
+            self.store.ordered(&intent, job("ordered"), at).await.expect("ordered");
+            let jobs = ["done", "waiting", "asked"].map(|name| Expect::job(job(name), now));
+            self.store.expect(jobs.into()).await.expect("expected");
+        }
+        self.store.intend(&format!("{part}_unknown"), Duration::ZERO).await.expect("intended");
+        let claim = AskClaim { limit: 3, lease: CLAIM_LEASE, bucket: BUCKET };
+        for (number, ask) in
+            self.store.claim_asks(claim).await.expect("asked").asks.iter().enumerate()
+        {
+            let cause = "job_not_found".to_owned();
+            let outcome = match number {
+                0 => AskOutcome::NotFound { cause },
+                1 => AskOutcome::Missing { after: Duration::from_secs(30), cause },
+                _ => continue,
+            };
+            self.store.settle_ask(ask.lease, outcome).await.expect("settled");
+        }
     }
 
     /// A large body, and another that is erased at the end.

@@ -1,6 +1,7 @@
 //! Opens a damaged database, works on it to the end, and notes what happened.
 
 use std::{
+    collections::BTreeMap,
     panic,
     path::Path,
     sync::{
@@ -11,14 +12,15 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Filter, Inbox, Prune, SqliteSettings, SqliteStore, State,
-    store::{Recorded, Store},
+    Body, Clock, Digest, Entry, Error, Filter, Inbox, JobFilter, Prune, SqliteSettings,
+    SqliteStore, State,
+    store::{AskClaim, AskOutcome, Ledger, Recorded, Store},
 };
 use article_webhook::Event;
 
 use super::{
     base::{self, Base, Files},
-    story::{LATER, NEW, START, arrival, article},
+    story::{BUCKET, LATER, NEW, START, arrival, article},
 };
 
 /// An entry with its bodies, of which only the digests are kept.
@@ -42,6 +44,8 @@ pub(super) struct Observed {
     pub(super) again: Vec<String>,
     /// How many hints there are at the end.
     pub(super) hints: usize,
+    /// The states of the jobs and of the intents at the end.
+    pub(super) ledger: BTreeMap<String, String>,
     pub(super) panics: usize,
 }
 
@@ -205,6 +209,28 @@ impl Trial {
         self.observed.hints = self.ok("hints", hints).map_or(0, |hints| hints.len());
         let counts = inbox.counts().await;
         self.ok("counts", counts);
+        self.ask(store).await;
+    }
+
+    /// Asks for every job that is due, and notes what is in the ledger.
+    async fn ask(&mut self, store: &SqliteStore) {
+        let claim = AskClaim { limit: 100, lease: Duration::from_secs(60), bucket: BUCKET };
+        let asks = store.claim_asks(claim).await;
+        for ask in self.ok("claim of asks", asks).unwrap_or_default().asks {
+            let unfinished = AskOutcome::Unfinished { after: Duration::from_secs(3600) };
+            let settled = store.settle_ask(ask.lease, unfinished).await;
+            self.ok("outcome of an ask", settled);
+        }
+        let counts = store.ledger_counts().await;
+        self.ok("figures of the ledger", counts);
+        let jobs = store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
+        let jobs = self.ok("list of jobs", jobs).map_or(Vec::new(), |page| page.items);
+        let intents = store.intents(None, 0, 1000).await;
+        let intents = self.ok("list of intents", intents).map_or(Vec::new(), |page| page.items);
+        let jobs = jobs.iter().map(|job| (job.job_id.to_string(), job.state.to_string()));
+        let intents =
+            intents.iter().map(|intent| (intent.name.to_string(), intent.state.to_string()));
+        self.observed.ledger = jobs.chain(intents).collect();
     }
 
     async fn list(&mut self, store: &SqliteStore) -> Vec<Shown> {

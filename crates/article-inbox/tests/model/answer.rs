@@ -5,6 +5,8 @@ use article_inbox::{
     store::{Claims, Lease, Recorded, Settled},
 };
 
+use crate::ledger::{self, LedgerAnswer};
+
 /// What a store answers to a step.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Answer {
@@ -23,6 +25,7 @@ pub(crate) enum Answer {
     Forgotten(u64),
     /// Whether anything is damaged. The sentences differ between stores.
     Damaged(bool),
+    Ledger(LedgerAnswer),
     Failed(String),
 }
 
@@ -35,6 +38,7 @@ pub(crate) struct Everything {
     pub(crate) counts: Counts,
     pub(crate) due_since: Option<SystemTime>,
     pub(crate) ids: BTreeSet<i64>,
+    pub(crate) ledger: ledger::Everything,
 }
 
 impl From<Error> for Answer {

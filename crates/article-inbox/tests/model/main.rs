@@ -7,6 +7,8 @@
 #![allow(clippy::print_stdout)] // a program may
 
 mod answer;
+mod ledger;
+mod ledger_step;
 mod pair;
 mod shrink;
 mod step;

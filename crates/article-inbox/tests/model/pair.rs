@@ -7,13 +7,14 @@ use std::{
 use article_inbox::{
     Body, Clock, Digest, Entry, Error, Failure, Filter, Hint, MemoryStore, Prune, Source,
     SqliteSettings, SqliteStore,
-    store::{Arrival, Claim, Lease, Outcome, Store},
+    store::{Arrival, Claim, Lease, Ledger, Outcome},
 };
 use bytes::Bytes;
 use tempfile::TempDir;
 
 use crate::{
     answer::{Answer, Everything},
+    ledger::{self, Given},
     step::{self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
 };
 
@@ -28,6 +29,7 @@ pub(crate) struct Pair {
     first: i64,
     /// All leases of this sequence, the last claimed first.
     leases: VecDeque<Lease>,
+    given: Given,
 }
 
 /// A difference between the two.
@@ -51,7 +53,8 @@ impl Pair {
         let store = SqliteStore::open_with(folder.path().join("inbox.db"), settings)
             .expect("a new file opens");
         let model = MemoryStore::new(clock.clone());
-        Self { clock, model, store, _folder: folder, first: 0, leases: VecDeque::new() }
+        let (leases, given) = (VecDeque::new(), Given::default());
+        Self { clock, model, store, _folder: folder, first: 0, leases, given }
     }
 
     /// Makes all steps, compares everything, and forgets it. Stops at the first difference.
@@ -68,8 +71,12 @@ impl Pair {
                 let told = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
                 return Err(Difference { steps: number + 1, told });
             }
-            if let Answer::Claims(claims) = expected {
-                claims.claimed.iter().for_each(|claimed| self.leases.push_front(claimed.lease));
+            match expected {
+                Answer::Claims(claims) => {
+                    claims.claimed.iter().for_each(|claimed| self.leases.push_front(claimed.lease));
+                }
+                Answer::Ledger(answer) => self.given.note(&answer),
+                _ => {}
             }
         }
         let (expected, everything) = (everything(&self.model).await, everything(&self.store).await);
@@ -78,6 +85,7 @@ impl Pair {
             return Err(Difference { steps: steps.len(), told });
         }
         self.first = expected.ids.last().copied().unwrap_or(self.first).max(self.first);
+        self.given = Given::after(&expected.ledger, &self.given);
         for job_id in jobs() {
             let expected = self.answer(&self.model, &Step::Forget(job_id.clone())).await;
             let answer = self.answer(&self.store, &Step::Forget(job_id.clone())).await;
@@ -86,14 +94,17 @@ impl Pair {
                 return Err(Difference { steps: steps.len(), told });
             }
         }
+        for store in [&self.model as &dyn Ledger, &self.store] {
+            ledger::clear(store, &jobs()).await.expect("the ledger can be emptied");
+        }
         Ok(())
     }
 
-    async fn answer(&self, store: &dyn Store, step: &Step) -> Answer {
+    async fn answer(&self, store: &dyn Ledger, step: &Step) -> Answer {
         self.call(store, step).await.unwrap_or_else(Answer::from)
     }
 
-    async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
+    async fn call(&self, store: &dyn Ledger, step: &Step) -> Result<Answer, Error> {
         Ok(match step.clone() {
             Step::Advance(_) => Answer::Nothing,
             Step::Record { key, body, is_damaged, target, intent } => {
@@ -165,6 +176,10 @@ impl Pair {
             }
             Step::Check => Answer::Damaged(!store.check().await?.is_empty()),
             Step::Probe => store.probe().await.map(|()| Answer::Nothing)?,
+            Step::Ledger(step) => {
+                let scene = (&self.given, self.clock.now());
+                Answer::Ledger(ledger::call(store, scene, &step).await?)
+            }
         })
     }
 
@@ -216,7 +231,7 @@ fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
     }
 }
 
-async fn everything(store: &dyn Store) -> Everything {
+async fn everything(store: &dyn Ledger) -> Everything {
     let mut entries = Vec::new();
     for key in keys() {
         entries.extend(store.show(key).await.expect("an entry can be shown"));
@@ -230,5 +245,6 @@ async fn everything(store: &dyn Store) -> Everything {
         hints: store.hints(1_000).await.expect("hints can be listed"),
         counts: store.counts().await.expect("entries can be counted"),
         due_since: store.due_since().await.expect("what is due is known"),
+        ledger: ledger::Everything::of(store).await.expect("the ledger can be read"),
     }
 }

@@ -4,6 +4,8 @@ use article_inbox::{EntryKey, State};
 use article_webhook::JobId;
 use fastrand::Rng;
 
+use crate::ledger_step::{self, LedgerStep};
+
 /// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
 /// taken out.
 #[derive(Debug, Clone)]
@@ -73,6 +75,7 @@ pub(crate) enum Step {
     },
     Check,
     Probe,
+    Ledger(LedgerStep),
 }
 
 /// The outcome of an attempt. The number of bodies that the worker saw goes up to the maximum of an entry.
@@ -104,7 +107,7 @@ pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 /// The steps of a seed.
 pub(crate) fn sequence(seed: u64) -> Vec<Step> {
     let mut rng = Rng::with_seed(seed);
-    let length = rng.usize(15..=35);
+    let length = rng.usize(20..=50);
     (0..length).map(|_| step(&mut rng)).collect()
 }
 
@@ -122,6 +125,9 @@ pub(crate) fn keys() -> impl Iterator<Item = EntryKey> {
 
 /// Recording, claiming and settling are frequent, so that there are entries for the other calls.
 fn step(rng: &mut Rng) -> Step {
+    if rng.u32(..5) < 2 {
+        return Step::Ledger(ledger_step::step(rng));
+    }
     match rng.u32(..100) {
         0..12 => Step::Advance(pause(rng)),
         12..36 => Step::Record {
@@ -185,7 +191,7 @@ fn step(rng: &mut Rng) -> Step {
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// From zero and fractions of a millisecond to longer than anything is kept.
-fn pause(rng: &mut Rng) -> Duration {
+pub(crate) fn pause(rng: &mut Rng) -> Duration {
     match rng.u32(..10) {
         0 => Duration::ZERO,
         1 => Duration::from_nanos(rng.u64(..2_000_000)),
@@ -221,7 +227,7 @@ fn imported(rng: &mut Rng) -> Vec<(usize, Bytes)> {
 }
 
 /// Mostly one of the latest leases, sometimes one that was lost long ago.
-fn lease(rng: &mut Rng) -> usize {
+pub(crate) fn lease(rng: &mut Rng) -> usize {
     if rng.u32(..4) == 0 { rng.usize(..12) } else { rng.usize(..3) }
 }
 
@@ -231,7 +237,7 @@ fn key(rng: &mut Rng) -> EntryKey {
     keys().nth(number).expect("there are ten keys")
 }
 
-fn job(rng: &mut Rng) -> JobId {
+pub(crate) fn job(rng: &mut Rng) -> JobId {
     jobs()[rng.usize(..5)].clone()
 }
 

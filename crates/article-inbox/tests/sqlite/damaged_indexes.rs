@@ -20,7 +20,7 @@ const BUILT: &str = "SQLite found damage, and all indexes were built again";
 
 impl Place {
     /// Changes an index, and not its table: `changed` is a table with the pages of the index.
-    fn damage_index(&self, (index, columns): (&str, &str), statement: &str) {
+    pub(super) fn damage_index(&self, (index, columns): (&str, &str), statement: &str) {
         let sql = self.sql();
         let table =
             format!("CREATE TABLE changed ({columns}, PRIMARY KEY ({columns})) WITHOUT ROWID");

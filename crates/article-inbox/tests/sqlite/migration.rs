@@ -66,7 +66,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
     }
     let schema = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
     let schema: i64 = place.sql().query_row(schema, [], |row| row.get(0)).unwrap();
-    assert_eq!(schema, 2);
+    assert_eq!(schema, 3);
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn a_read_before_the_file_is_brought_up_to_date_says_so() {
     let store = crashed.open();
     assert!(store.health().await.unwrap().blocked.is_some());
     let says = format!(
-        "{} has schema 1, and this version needs 2: start the receiver once, which brings it up to date",
+        "{} has schema 1, and this version needs 3: start the receiver once, which brings it up to date",
         crashed.shown()
     );
     assert_eq!(store.list(Filter::default()).await.unwrap_err().to_string(), says);

@@ -126,7 +126,7 @@ fn a_newer_schema_is_refused() {
         .execute("UPDATE article_inbox_meta SET value = 99 WHERE name = 'schema'", [])
         .unwrap();
     let expected = format!(
-        "{} has schema 99, and this version knows those up to 2: use a newer version of this program",
+        "{} has schema 99, and this version knows those up to 3: use a newer version of this program",
         place.shown()
     );
     assert_eq!(refusal(&place), expected);
@@ -183,7 +183,7 @@ fn a_tool_needs_a_file_and_its_schema() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} has schema 0, and this version needs 2: start the receiver once, which brings it up to date"
+            "{shown} has schema 0, and this version needs 3: start the receiver once, which brings it up to date"
         )
     );
 }

@@ -116,10 +116,10 @@ pub struct LedgerCounts {
 }
 
 /// An open job is overdue when it is expected since this long.
-const OVERDUE: Duration = Duration::from_secs(72 * 3600);
+pub(crate) const OVERDUE: Duration = Duration::from_secs(72 * 3600);
 
 /// Section 6.2: the service's last delivery comes 370 seconds after the first.
-const LAST_DELIVERY: Duration = Duration::from_secs(400);
+pub(crate) const LAST_DELIVERY: Duration = Duration::from_secs(400);
 
 impl LedgerCounts {
     /// How many jobs are in that state.

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The longest wait for an ask. One that is longer comes from a clock that was set back, or from a damaged row.
-const LONGEST_WAIT: Duration = Duration::from_secs(25 * 3600);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(25 * 3600);
 
 impl JobRow {
     /// The transition at the start of a process, for a store that only one process uses. It frees the lease of an ask,

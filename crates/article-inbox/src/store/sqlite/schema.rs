@@ -60,7 +60,70 @@ const STEPS: &[&str] = &["
     ALTER TABLE article_inbox_entries ADD COLUMN checksum INTEGER;
     ALTER TABLE article_inbox_bodies ADD COLUMN checksum INTEGER;
     INSERT INTO article_inbox_meta (name, value) VALUES ('clock', 0);
+", "
+    CREATE TABLE article_inbox_jobs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        job_id TEXT NOT NULL,
+        state TEXT NOT NULL
+            CHECK (state IN ('expected', 'asking', 'arrived', 'collected', 'failed', 'unreadable', 'not_found')),
+        reason TEXT NOT NULL,
+        intent TEXT,
+        expected_at INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        asks INTEGER NOT NULL,
+        fence INTEGER NOT NULL,
+        missing INTEGER,
+        missing_since INTEGER,
+        pushed_at INTEGER,
+        collected_at INTEGER,
+        returned BLOB,
+        cause TEXT,
+        lane INTEGER,
+        checksum INTEGER
+    ) STRICT;
+    CREATE INDEX article_inbox_jobs_key ON article_inbox_jobs (job_id);
+    CREATE INDEX article_inbox_jobs_by_state ON article_inbox_jobs (state);
+    CREATE INDEX article_inbox_jobs_of_intent ON article_inbox_jobs (intent) WHERE intent IS NOT NULL;
+    CREATE INDEX article_inbox_jobs_by_lane ON article_inbox_jobs (lane, at);
+    CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at, lane) WHERE lane IS NOT NULL;
+    CREATE INDEX article_inbox_jobs_collected ON article_inbox_jobs (state, collected_at, pushed_at)
+        WHERE state = 'collected';
+
+    CREATE TABLE article_inbox_intents (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('ordering', 'ordered', 'abandoned')),
+        created_at INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        fence INTEGER NOT NULL,
+        job_id TEXT,
+        checksum INTEGER
+    ) STRICT;
+    CREATE INDEX article_inbox_intents_key ON article_inbox_intents (name);
+    CREATE INDEX article_inbox_intents_by_state ON article_inbox_intents (state);
+    CREATE INDEX article_inbox_intents_of_job ON article_inbox_intents (job_id) WHERE job_id IS NOT NULL;
+    CREATE INDEX article_inbox_intents_by_time ON article_inbox_intents (state, at);
+
+    CREATE TABLE article_inbox_bucket (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        used INTEGER NOT NULL,
+        refilled_at INTEGER NOT NULL,
+        share INTEGER NOT NULL,
+        shared_at INTEGER NOT NULL,
+        limited_since INTEGER,
+        limited_until INTEGER,
+        refused_since INTEGER,
+        refused_until INTEGER,
+        refusals INTEGER NOT NULL,
+        refused_at INTEGER,
+        key INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        checksum INTEGER
+    ) STRICT;
 "];
+
+/// The first version that has a ledger.
+pub(super) const WITH_LEDGER: usize = 3;
 
 /// Refuses a schema that this version does not know, or that was changed. An earlier version is accepted.
 pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
@@ -77,12 +140,12 @@ pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Brings the schema up to this version. Runs in a transaction.
-pub(super) fn migrate(tx: &Connection, path: &Path) -> Result<(), Fault> {
+/// Brings the schema up to this version, and returns the version that was found; 0 if there was none. Runs in a transaction.
+pub(super) fn migrate(tx: &Connection, path: &Path) -> Result<usize, Fault> {
     migrate_by(tx, path, STEPS)
 }
 
-fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {
+fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<usize, Fault> {
     let found = version(tx)?;
     if found > steps.len() {
         return Err(newer(path, found, steps.len()).into());
@@ -94,7 +157,7 @@ fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<(), Fault>
         let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
         tx.execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'schema'", [steps])?;
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Checks that the schema is this version's, on a connection that may not change it.

@@ -4,7 +4,7 @@
 mod check;
 mod claim;
 mod hint;
-mod import;
+mod ledger;
 mod operator;
 mod prune;
 mod read;
@@ -16,13 +16,16 @@ mod sql;
 
 pub(super) use self::{
     check::{check, isolate, scan, separate_twins},
-    claim::{claim, extend},
+    claim::{claim, extend, release},
     hint::{hint, hints},
-    import::import,
-    operator::{bury, forget, probe, requeue},
+    ledger::{
+        abandon, bucket, claim_asks, expect, expect_hints, import_bucket, import_intent,
+        import_job, intend, intent, intents, job, jobs, ledger_counts, not_ordered, order_again,
+        ordered, prune_ledger, record, release_asks, report, settle_ask, take_for_order,
+    },
+    operator::{bury, forget, import, probe, requeue},
     prune::{PRUNE_BYTES, prune},
     read::{counts, due_since, list, show},
-    record::record,
     restart::{follow, free_leases, store_clock, stored_clock},
     settle::{completion, settle},
 };

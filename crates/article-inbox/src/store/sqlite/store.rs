@@ -1,4 +1,5 @@
 mod calls;
+mod ledger;
 
 use std::{
     fmt,
@@ -12,7 +13,7 @@ use article_webhook::JobId;
 use self::calls::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
-    connection::{self, Access, SecondWriter},
+    connection::{self, SecondWriter},
     damage::Tx,
     files, opening, statements,
     writer::Handle,
@@ -55,7 +56,8 @@ use crate::{
 ///
 /// # Damage
 ///
-/// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. Indexes are built
+/// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. A damaged row of the
+/// [ledger](crate::store::Ledger) is written anew with what can be read of it, or removed if it names no job. Indexes are built
 /// again from their tables. If pages of an index or the lists of free pages are damaged, the database is written anew in
 /// memory, which takes twice its size, and replaced in one transaction; the application's rows keep their ids. Files over
 /// 512 MiB are not written anew: what is damaged in their lists of free pages alone is mended by a copy that
@@ -169,13 +171,10 @@ impl Store for SqliteStore {
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
-        if self.handle.access == Access::Shared {
-            // A worker here would compete with the worker in the process with exclusive access.
-            let alone =
-                "a tool beside the receiver has no worker: run it in the receiver's process";
-            return Box::pin(async move { Err(Error::unusable(alone)) });
+        if let Err(error) = self.has_exclusive_access("worker") {
+            return Box::pin(async move { Err(error) });
         }
-        self.lease(move |tx| statements::claim(tx, &claim))
+        self.lease(move |tx| statements::claim(tx, &claim), statements::release)
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {

@@ -28,11 +28,15 @@ struct Known {
     has_learned: bool,
 }
 
-/// What SQLite fails to read, by the id of its entry.
+/// What SQLite fails to read. Entries and bodies are named by the id of the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::store::sqlite) enum Unreadable {
     Entry(i64),
     Bodies(i64),
+    /// A job of the ledger, by its own id.
+    Job(i64),
+    /// The index by which jobs of the ledger are found.
+    Jobs,
 }
 
 impl Known {
@@ -124,6 +128,8 @@ pub(in crate::store::sqlite) enum Part {
     Hint,
     /// A number that counts on.
     Counter,
+    /// A row of the ledger.
+    Ledger,
 }
 
 impl Part {
@@ -136,6 +142,7 @@ impl Part {
             Self::Body => "body",
             Self::Hint => "hint",
             Self::Counter => "counter",
+            Self::Ledger => "ledger",
         }
     }
 }

@@ -56,26 +56,27 @@ pub(in crate::store::sqlite) fn integrity(connection: &Connection) -> Result<Int
 
 /// Checks the tables that have indexes, and nothing else. Fast enough for the connection that writes.
 pub(super) fn integrity_of_indexes(connection: &Connection) -> Result<Integrity, Fault> {
-    checked(connection, &INDEXED.map(|table| format!("integrity_check('{table}')")))
+    checked(connection, "integrity_check", &INDEXED)
 }
 
 /// Checks what a start of a large file looks at: the list of free pages, and the pages of the tables that have indexes and
 /// of these indexes. What is in the indexes is not compared with the tables.
 pub(super) fn first_look(connection: &Connection) -> Result<Integrity, Fault> {
-    let [entries, hints] = INDEXED.map(|table| format!("quick_check('{table}')"));
-    checked(connection, &[FREE_PAGES.to_owned(), entries, hints])
+    // The check of the schema includes the list of free pages.
+    checked(connection, "quick_check", &[&["sqlite_schema"], &INDEXED[..]].concat())
 }
 
-const INDEXED: [&str; 2] = ["article_inbox_entries", "article_inbox_hints"];
+const INDEXED: [&str; 4] =
+    ["article_inbox_entries", "article_inbox_hints", "article_inbox_jobs", "article_inbox_intents"];
 
-/// The check of the schema includes the list of free pages.
-const FREE_PAGES: &str = "quick_check('sqlite_schema')";
-
-fn checked(connection: &Connection, checks: &[String]) -> Result<Integrity, Fault> {
+/// Runs a check of these tables. A file of an earlier version lacks some.
+fn checked(connection: &Connection, check: &str, tables: &[&str]) -> Result<Integrity, Fault> {
     let trees = trees(connection)?;
     let mut found = Integrity::default();
-    for check in checks {
-        for line in lines(connection, &format!("PRAGMA {check}"))? {
+    let is_there =
+        |name: &str| trees.values().any(|tree| matches!(tree, Tree::Table(table) if table == name));
+    for table in tables.iter().filter(|table| is_there(table)) {
+        for line in lines(connection, &format!("PRAGMA {check}('{table}')"))? {
             found.add(&line, &trees, Check::Table);
         }
     }
@@ -98,7 +99,7 @@ enum Check {
 
 /// Builds all indexes of the inbox again, and the hints, which are sorted by their key. Runs in a transaction.
 pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
-    Ok(tx.execute_batch("REINDEX article_inbox_entries; REINDEX article_inbox_hints")?)
+    INDEXED.iter().try_for_each(|table| Ok(tx.execute_batch(&format!("REINDEX {table}"))?))
 }
 
 impl Integrity {

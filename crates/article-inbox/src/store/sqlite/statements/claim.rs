@@ -6,12 +6,14 @@ use std::{
 use rusqlite::{Connection, params};
 
 use super::{
+    ledger,
     rows::{self, DamagedEntry, StoredRow},
+    settle::settle,
     sql,
 };
 use crate::{
     Body, State,
-    call::{Claim, Claimed, Claims, Lease},
+    call::{Claim, Claimed, Claims, Lease, Outcome},
     rules::{ClaimDecision, Claiming},
     store::sqlite::{
         damage::{Part, Tx, Unreadable, index_differs},
@@ -51,6 +53,7 @@ pub(crate) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Claims, Fault> {
             Err(cause) => {
                 before.row.find_damaged(cause, now);
                 rows::save(tx, &before)?;
+                ledger::follow(tx, &before)?;
                 continue;
             }
         };
@@ -83,6 +86,12 @@ pub(crate) fn extend(tx: &Tx<'_>, leases: &[Lease], by: Duration) -> Result<Vec<
         }
     }
     Ok(held)
+}
+
+/// Gives entries back, because the caller of a claim is gone.
+pub(crate) fn release(tx: &Tx<'_>, claims: &Claims) -> Result<(), Fault> {
+    let release = |claimed: &Claimed| settle(tx, claimed.lease, &Outcome::Released).map(drop);
+    claims.claimed.iter().try_for_each(release)
 }
 
 /// What an index says is due.

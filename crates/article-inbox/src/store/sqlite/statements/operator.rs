@@ -1,9 +1,14 @@
 use article_webhook::JobId;
 use rusqlite::Connection;
 
-use super::{rows, sql};
+use super::{
+    ledger,
+    rows::{self, SLOTS},
+    sql,
+};
 use crate::{
-    EntryKey, State,
+    Body, Entry, EntryKey, Error, State,
+    rules::Row,
     store::sqlite::{
         damage::{Tx, index_differs},
         fault::Fault,
@@ -19,6 +24,7 @@ pub(crate) fn requeue(tx: &Tx<'_>, key: &EntryKey, from: Option<State>) -> Resul
     let requeued = stored.row.requeue(from, usize::try_from(held).unwrap_or_default(), tx.now());
     if requeued {
         rows::save(tx, &stored)?;
+        ledger::follow(tx, &stored)?;
     }
     Ok(requeued)
 }
@@ -31,6 +37,7 @@ pub(crate) fn bury(tx: &Tx<'_>, key: &EntryKey, cause: &str) -> Result<bool, Fau
     let buried = stored.row.bury(cause, tx.now());
     if buried {
         rows::save(tx, &stored)?;
+        ledger::follow(tx, &stored)?;
     }
     Ok(buried)
 }
@@ -46,6 +53,7 @@ pub(crate) fn forget(tx: &Tx<'_>, job_id: &JobId) -> Result<u64, Fault> {
         }
         remove(tx, *id)?;
     }
+    ledger::forget(tx, job_id)?;
     tx.prepare_cached(sql::REMOVE_HINT)?.execute([job_id.as_str()])?;
     Ok(ids.len() as u64)
 }
@@ -55,6 +63,30 @@ pub(super) fn remove(tx: &Connection, id: i64) -> Result<(), Fault> {
     tx.prepare_cached(sql::REMOVE_BODIES)?.execute([id])?;
     tx.prepare_cached(sql::REMOVE_ENTRY)?.execute([id])?;
     Ok(())
+}
+
+/// Adds an entry that another store exported, as [`Store::import`](crate::store::Store::import) says.
+pub(crate) fn import(tx: &Tx<'_>, entry: &Entry, bodies: &[Body]) -> Result<bool, Fault> {
+    if bodies.len() as i64 > SLOTS {
+        return Err(Error::invalid(format!(
+            "{} has {} bodies: at most {SLOTS} are taken",
+            entry.key,
+            bodies.len()
+        ))
+        .into());
+    }
+    if rows::find(tx, &entry.key)?.is_some() {
+        return Ok(false);
+    }
+    let held = bodies.iter().filter(|body| body.bytes.is_some()).count();
+    let id = rows::add(tx, &entry.key, entry.received_at, held, Row::import(entry, tx.now()))?;
+    for (slot, body) in (id * SLOTS..).zip(bodies) {
+        rows::put_body(tx, slot, body)?;
+    }
+    if let Some(stored) = rows::load(tx, id)? {
+        ledger::follow(tx, &stored)?;
+    }
+    Ok(true)
 }
 
 /// Writes something, to check whether the database can commit.

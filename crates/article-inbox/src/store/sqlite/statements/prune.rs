@@ -84,7 +84,7 @@ pub(crate) fn prune(tx: &Tx<'_>, prune: &Prune) -> Result<Pruned, Fault> {
 
 /// Returns free pages to the file system, a bounded number per call. The statement returns a row for each page, and
 /// stops when no further row is read.
-fn free_pages(tx: &Connection) -> Result<(), Fault> {
+pub(super) fn free_pages(tx: &Connection) -> Result<(), Fault> {
     let mut statement = tx.prepare(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))?;
     let mut rows = statement.query([])?;
     while rows.next()?.is_some() {}

@@ -7,19 +7,22 @@ use super::{
     sql,
 };
 use crate::{
-    Body, Digest, Source,
+    Body, Digest, Source, State,
     call::{Arrival, Recorded},
     rules::{BodyWrite, KnownBody, Row},
     store::sqlite::{damage::Tx, fault::Fault},
 };
 
-/// Stores a body under its key, as [`Store::record`](crate::store::Store::record) says.
-pub(crate) fn record(tx: &Tx<'_>, arrival: &Arrival) -> Result<Recorded, Fault> {
+/// Stores a body under its key, as [`Store::record`](crate::store::Store::record) says, and nothing else. Also returns the
+/// state of the entry.
+pub(super) fn record_body(tx: &Tx<'_>, arrival: &Arrival) -> Result<(Recorded, State), Fault> {
     let now = tx.now();
     let Some(mut stored) = rows::find(tx, &arrival.key)? else {
-        let id = rows::add(tx, &arrival.key, now, 1, Row::new(now))?;
+        let row = Row::new(now);
+        let state = row.state;
+        let id = rows::add(tx, &arrival.key, now, 1, row)?;
         rows::put_body(tx, id * SLOTS, &body(arrival, now))?;
-        return Ok(Recorded::Stored);
+        return Ok((Recorded::Stored, state));
     };
     let id = stored.id;
     let bodies = known_bodies(tx, id)?;
@@ -48,7 +51,7 @@ pub(crate) fn record(tx: &Tx<'_>, arrival: &Arrival) -> Result<Recorded, Fault> 
     if let BodyWrite::Append | BodyWrite::Replace(_) = recording.write {
         rows::count_held(tx, id)?;
     }
-    Ok(recording.recorded)
+    Ok((recording.recorded, stored.row.state))
 }
 
 /// A body, as far as the rule and its replacement need to know it.

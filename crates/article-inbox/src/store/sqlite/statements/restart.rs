@@ -2,7 +2,7 @@ mod clock;
 
 use rusqlite::{Connection, params};
 
-use super::{rows, sql};
+use super::{ledger, rows, sql};
 use crate::{
     State,
     store::sqlite::{damage::Tx, fault::Fault},
@@ -24,7 +24,7 @@ pub(crate) fn free_leases(tx: &Tx<'_>) -> Result<(), Fault> {
             }
         }
     }
-    Ok(())
+    ledger::restart_ledger(tx)
 }
 
 /// The entries of a state after a time. All ids are read first: the index by time changes while entries are moved.

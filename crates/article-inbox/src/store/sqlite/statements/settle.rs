@@ -3,6 +3,7 @@ use std::time::SystemTime;
 use rusqlite::Connection;
 
 use super::{
+    ledger,
     rows::{self, StoredRow},
     sql,
 };
@@ -41,11 +42,13 @@ pub(crate) fn settle(tx: &Tx<'_>, lease: Lease, outcome: &Outcome) -> Result<Set
             );
         }
         rows::save(tx, &stored)?;
+        ledger::follow(tx, &stored)?;
     }
     Ok(settled)
 }
 
-/// A statement that completes an entry in a transaction of the application.
+/// A statement that completes an entry in a transaction of the application. It has nothing to tell the ledger: the job of a
+/// leased entry had its article already.
 pub(crate) fn completion(lease: Lease, now: SystemTime) -> Completion {
     Completion::new(sql::COMPLETE, [lease.id, lease.fence, to_millis(now)])
 }

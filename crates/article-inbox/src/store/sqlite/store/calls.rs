@@ -7,14 +7,13 @@ use rusqlite::Connection;
 use super::SqliteStore;
 use crate::{
     Error,
-    call::{Claims, Lease, Outcome},
     store::{
         interface::{Pending, Store},
         sqlite::{
+            connection::Access,
             damage::{Tx, build_again},
             fault::Fault,
             reader::Length,
-            statements,
             writer::{Answer, Undo, store_has_stopped},
         },
     },
@@ -34,6 +33,16 @@ enum Effect<T> {
 }
 
 impl SqliteStore {
+    /// Fails beside the receiver: what leases there would compete with what leases in the process with exclusive access.
+    pub(super) fn has_exclusive_access(&self, what: &str) -> Result<(), Error> {
+        match self.handle.access {
+            Access::Exclusive => Ok(()),
+            Access::Shared => Err(Error::unusable(format!(
+                "a tool beside the receiver has no {what}: run it in the receiver's process"
+            ))),
+        }
+    }
+
     /// Runs in the next transaction of the writer.
     pub(super) fn write<'a, T: Send + 'static>(
         &'a self,
@@ -51,20 +60,18 @@ impl SqliteStore {
         self.write_as(Effect::Erases, run)
     }
 
-    /// Runs a claim in the next transaction of the writer. If the future is dropped meanwhile, what it leases is given back.
-    pub(super) fn lease<'a>(
+    /// Runs a claim in the next transaction of the writer. If the future is dropped meanwhile, what it leases is given back
+    /// by `release`.
+    pub(super) fn lease<'a, T: Send + 'static>(
         &'a self,
-        run: impl FnMut(&Tx<'_>) -> Result<Claims, Fault> + Send + 'static,
-    ) -> Pending<'a, Claims> {
+        run: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+        release: fn(&Tx<'_>, &T) -> Result<(), Fault>,
+    ) -> Pending<'a, T> {
         let (queue, findings) = (self.handle.queue.clone(), self.handle.findings.clone());
-        let give_back = move |claims: Claims| {
+        let give_back = move |claims: T| {
             let findings = findings.clone();
-            let leases: Vec<_> = claims.claimed.iter().map(|claimed| claimed.lease).collect();
             queue.push_undo(CALL_BYTES, move |connection, now| {
-                let tx = Tx::new(connection, &findings, now);
-                let release =
-                    |lease: &Lease| statements::settle(&tx, *lease, &Outcome::Released).map(drop);
-                leases.iter().try_for_each(release)
+                release(&Tx::new(connection, &findings, now), &claims)
             });
         };
         self.write_as(Effect::Leases(Arc::new(give_back)), run)

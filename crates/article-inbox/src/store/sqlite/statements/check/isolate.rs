@@ -7,7 +7,7 @@ use crate::{
         damage::{Part, Tx},
         fault::Fault,
         statements::{
-            hint,
+            hint, ledger,
             rows::{self, DamagedEntry},
             sql,
         },
@@ -26,6 +26,7 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
         if is_open {
             stored.row.find_damaged(cause, tx.now());
             rows::save(tx, &stored)?;
+            ledger::follow(tx, &stored)?;
         }
     }
     for id in suspects.entries.iter().chain(&suspects.held) {
@@ -45,7 +46,7 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
     if suspects.counters {
         counters::mend(tx)?;
     }
-    Ok(())
+    ledger::mend(tx, &suspects.ledger)
 }
 
 /// Gives each entry a key of its own, which an index was to enforce. All get another name but the first that is sound.

@@ -6,6 +6,7 @@ use crate::store::sqlite::{
     fault::Fault,
     statements::{
         hint,
+        ledger::{self, LedgerSuspects},
         rows::{self, SLOTS},
         sql,
     },
@@ -24,6 +25,8 @@ pub(crate) struct Suspects {
     pub(super) hints: usize,
     /// Whether a counter cannot be read.
     pub(super) counters: bool,
+    /// Rows of the ledger.
+    pub(super) ledger: LedgerSuspects,
 }
 
 impl Suspects {
@@ -46,6 +49,7 @@ impl Suspects {
         if self.counters {
             findings.push("a counter is damaged, start the receiver again".to_owned());
         }
+        findings.extend(self.ledger.findings());
         findings
     }
 }
@@ -83,6 +87,7 @@ pub(crate) fn scan(tx: &Tx<'_>) -> Result<Suspects, Fault> {
     })?;
     suspects.hints = hint::read_all(tx)?.unreadable;
     suspects.counters = counters::are_damaged(tx)?;
+    suspects.ledger = ledger::scan(tx, BATCH)?;
     Ok(suspects)
 }
 

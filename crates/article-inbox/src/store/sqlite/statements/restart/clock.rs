@@ -9,12 +9,13 @@ use crate::{
     store::sqlite::{
         damage::Tx,
         fault::Fault,
-        statements::{rows, sql},
+        statements::{ledger, rows, sql},
     },
     timestamp::{from_millis, to_millis},
 };
 
-/// Moves the times of all entries that wait or are leased by a step of the clock. Returns how many were moved.
+/// Moves the times of all entries that wait or are leased, and of all open jobs of the ledger, by a step of the clock.
+/// Returns how many were moved.
 ///
 /// Entries that are due stay as they are when the clock is set ahead: there may be many, and they are due either way.
 pub(crate) fn follow(tx: &Tx<'_>, step: ClockStep) -> Result<u64, Fault> {
@@ -32,7 +33,7 @@ pub(crate) fn follow(tx: &Tx<'_>, step: ClockStep) -> Result<u64, Fault> {
             }
         }
     }
-    Ok(moved)
+    Ok(moved + ledger::follow_ledger(tx, step)?)
 }
 
 /// The time of the store's clock that was stored last; `None` before the first.

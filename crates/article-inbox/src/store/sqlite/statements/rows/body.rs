@@ -3,7 +3,7 @@ use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
 use super::{
     checksum::checksum,
     value::{
-        Damaged, bytes_in, cause, digest, execute, integer_in, lossy, optional_text,
+        Damaged, bytes_in, cause, columns, digest, execute, integer_in, lossy, optional_text,
         optional_text_in, text, text_in, verify,
     },
 };
@@ -46,7 +46,7 @@ pub(in super::super) fn bodies(tx: &Connection, id: i64) -> Result<Vec<StoredBod
 
 /// The body in the columns of `sql::body!` and the bytes after them.
 pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fault> {
-    let columns = columns(found)?;
+    let columns: Columns<'_> = columns(found)?;
     let (checksum, bytes) = (found.get_ref(COLUMNS)?, found.get_ref(COLUMNS + 1)?);
     let sound = sound(&columns, bytes).and_then(|body| verify(columns, checksum).map(|()| body));
     let slot = found.get(0)?;
@@ -60,21 +60,13 @@ pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fa
 
 /// The slot, and whether [`stored_body`] has no damage. What is in a row whose checksum matches is not looked at.
 pub(in super::super) fn slot_and_soundness(found: &SqlRow<'_>) -> Result<(i64, bool), Fault> {
-    let columns = columns(found)?;
+    let columns: Columns<'_> = columns(found)?;
     let (checksum, bytes) = (found.get_ref(COLUMNS)?, found.get_ref(COLUMNS + 1)?);
     let is_sound = match checksum {
         ValueRef::Null => sound(&columns, bytes).is_ok(),
         checksum => bytes.as_blob_or_null().is_ok() && verify(columns, checksum).is_ok(),
     };
     Ok((found.get(0)?, is_sound))
-}
-
-fn columns<'a>(found: &'a SqlRow<'_>) -> Result<Columns<'a>, Fault> {
-    let mut columns = [ValueRef::Null; COLUMNS];
-    for (number, column) in columns.iter_mut().enumerate() {
-        *column = found.get_ref(number)?;
-    }
-    Ok(columns)
 }
 
 fn sound(columns: &Columns<'_>, bytes: ValueRef<'_>) -> Result<Body, Damaged> {
@@ -175,7 +167,7 @@ pub(in super::super) fn put_intent(tx: &Connection, slot: i64, intent: &str) -> 
         let mut statement = tx.prepare_cached(sql::BODY_WITHOUT_BYTES)?;
         let mut found = statement.query([slot])?;
         let Some(row) = found.next()? else { return Ok(()) };
-        let mut columns = columns(row)?;
+        let mut columns: Columns<'_> = columns(row)?;
         if verify(columns, row.get_ref(COLUMNS)?).is_err() {
             return Ok(());
         }

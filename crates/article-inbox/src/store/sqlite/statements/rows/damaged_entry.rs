@@ -4,6 +4,7 @@ use article_webhook::{Event, JobId};
 
 use super::{
     entry::{Columns, StoredRow, failures_in, find_id, write},
+    job,
     value::{Damaged, cause, count_in, integer_in, lossy, text_in},
 };
 use crate::{
@@ -85,6 +86,9 @@ impl DamagedEntry {
             stored.key.job_id = name_of(name.as_str(), stored.id, number);
         }
         write(tx, sql::ISOLATE, &stored)?;
+        if stored.key.is_article() {
+            job::lose_article(tx, &stored.key.job_id)?;
+        }
         tell(tx, &stored);
         Ok(stored)
     }

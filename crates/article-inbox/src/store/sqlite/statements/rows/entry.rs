@@ -7,7 +7,7 @@ use super::{
     checksum::checksum,
     damaged_entry::DamagedEntry,
     value::{
-        Damaged, count_in, execute, integer_in, lossy, optional_integer_in, optional_text,
+        self, Damaged, count_in, execute, integer_in, lossy, optional_integer_in, optional_text,
         optional_text_in, text, text_in, verify,
     },
 };
@@ -150,11 +150,7 @@ pub(in super::super) fn is_sound(found: &SqlRow<'_>) -> Result<bool, Fault> {
 }
 
 fn columns_in<'a>(found: &'a SqlRow<'_>) -> Result<(i64, Columns<'a>, ValueRef<'a>), Fault> {
-    let mut columns = [ValueRef::Null; COLUMNS];
-    for (number, column) in columns.iter_mut().enumerate() {
-        *column = found.get_ref(number)?;
-    }
-    Ok((found.get(0)?, columns, found.get_ref(COLUMNS)?))
+    Ok((found.get(0)?, value::columns(found)?, found.get_ref(COLUMNS)?))
 }
 
 fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredRow, Damaged> {

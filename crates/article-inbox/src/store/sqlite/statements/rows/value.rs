@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use rusqlite::{
-    Connection, params_from_iter,
+    Connection, Row as SqlRow, params_from_iter,
     types::{ToSqlOutput, ValueRef},
 };
 
@@ -9,6 +9,17 @@ use crate::{Digest, store::sqlite::fault::Fault};
 
 /// The name of a column whose value is none that this crate writes.
 pub(super) type Damaged = &'static str;
+
+/// The first columns of a row.
+pub(super) fn columns<'a, const N: usize>(
+    found: &'a SqlRow<'_>,
+) -> Result<[ValueRef<'a>; N], Fault> {
+    let mut columns = [ValueRef::Null; N];
+    for (number, column) in columns.iter_mut().enumerate() {
+        *column = found.get_ref(number)?;
+    }
+    Ok(columns)
+}
 
 /// Runs a statement with these parameters.
 pub(super) fn execute<'a>(

@@ -1,0 +1,28 @@
+//! The ledger's calls in a transaction, and what the other calls tell the ledger.
+
+mod bucket;
+mod intents;
+mod jobs;
+
+mod arrival;
+mod ask;
+mod clock;
+mod damage;
+mod keep;
+mod order;
+mod read;
+
+pub(in crate::store::sqlite) use self::{
+    arrival::record,
+    ask::{claim_asks, release_asks, settle_ask},
+    bucket::{import_bucket, report, take_for_order},
+    jobs::{expect, expect_hints},
+    keep::{import_intent, import_job, prune_ledger},
+    order::{abandon, intend, not_ordered, order_again, ordered},
+    read::{bucket, intent, intents, job, jobs, ledger_counts},
+};
+pub(super) use self::{
+    clock::{follow_ledger, restart_ledger},
+    damage::{LedgerSuspects, mend, scan},
+    jobs::{follow, forget},
+};

@@ -1,0 +1,85 @@
+use std::time::SystemTime;
+
+use rusqlite::Params;
+
+use super::{intents, jobs};
+use crate::{
+    call::{ExpectedJob, Intent, IntentState, LedgerPruned},
+    rules::{IntentRow, JobRow},
+    store::sqlite::{
+        damage::{Tx, index_differs},
+        fault::Fault,
+        statements::{prune::free_pages, rows, sql::ledger as sql},
+    },
+    timestamp::to_millis,
+};
+
+/// Removes a batch of what ended, as [`Ledger::prune_ledger`](crate::store::Ledger::prune_ledger) says.
+pub(in crate::store::sqlite) fn prune_ledger(
+    tx: &Tx<'_>,
+    before: SystemTime,
+    limit: u32,
+) -> Result<LedgerPruned, Fault> {
+    let (limit, taken) = (i64::from(limit) + 1, limit as usize);
+    let mut pruned = LedgerPruned::default();
+    let mut jobs = old(tx, sql::OLD_JOBS, (to_millis(before), limit))?;
+    pruned.more |= jobs.len() > taken;
+    jobs.truncate(taken);
+    for (_, id) in jobs {
+        match jobs::get(tx, id)? {
+            Some(job) if job.row.is_pruned(before) => {
+                tx.prepare_cached(sql::REMOVE_JOB)?.execute([id])?;
+                pruned.jobs += 1;
+            }
+            _ if tx.may_build_again() => return Err(index_differs()),
+            _ => {}
+        }
+    }
+    let mut intents = Vec::new();
+    for state in [IntentState::Ordered, IntentState::Abandoned] {
+        let parameters = (state.as_str(), to_millis(before), limit);
+        intents.extend(old(tx, sql::OLD_INTENTS, parameters)?);
+    }
+    intents.sort_unstable();
+    pruned.more |= intents.len() > taken;
+    intents.truncate(taken);
+    for (_, id) in intents {
+        match intents::get(tx, id)? {
+            Some(intent) if intent.row.is_pruned(before) => {
+                intents::remove(tx, id)?;
+                pruned.intents += 1;
+            }
+            _ if tx.may_build_again() => return Err(index_differs()),
+            _ => {}
+        }
+    }
+    free_pages(tx)?;
+    Ok(pruned)
+}
+
+/// The times and ids of what ended, the oldest first.
+fn old(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<(i64, i64)>, Fault> {
+    let mut statement = tx.prepare_cached(statement)?;
+    // What is no time is found damaged when its row is loaded.
+    let old = statement.query_map(parameters, |row| Ok((row.get(1).unwrap_or(0), row.get(0)?)))?;
+    Ok(old.collect::<Result<_, _>>()?)
+}
+
+/// Adds a job that another store exported.
+pub(in crate::store::sqlite) fn import_job(tx: &Tx<'_>, job: &ExpectedJob) -> Result<bool, Fault> {
+    let is_new = jobs::find(tx, &job.job_id)?.is_none();
+    if is_new {
+        let entry = jobs::article_entry(tx, &job.job_id)?;
+        rows::add_job(tx, &job.job_id, JobRow::import(job, entry.as_ref(), tx.now()))?;
+    }
+    Ok(is_new)
+}
+
+/// Adds an intent that another store exported.
+pub(in crate::store::sqlite) fn import_intent(tx: &Tx<'_>, intent: &Intent) -> Result<bool, Fault> {
+    let is_new = intents::find(tx, &intent.name)?.is_none();
+    if is_new {
+        rows::add_intent(tx, &intent.name, IntentRow::import(intent))?;
+    }
+    Ok(is_new)
+}
