@@ -1,17 +1,17 @@
-mod code;
 mod display;
 mod kind;
 
-use std::time::Duration;
+use std::{error::Error as StdError, time::Duration};
 
-pub use code::ErrorCode;
-pub(crate) use kind::{Kind, Malformed, ServiceError};
+pub(crate) use kind::Kind;
+
+use crate::response::{ErrorCode, Reported, Response};
 
 /// Why a call failed.
 ///
-/// An error that the service reports has a [`code`](Self::code). Every error response has a
-/// [`status`](Self::status). An error with neither did not come from the service: no connection, no response in time,
-/// or a response that is not valid.
+/// An error that the service reports has a [`code`](Self::code). If the service answered, there is a
+/// [`status`](Self::status) and the whole [`response`](Self::response). An error without these did not come from the
+/// service: no connection, no response in time, or a setting that is not valid.
 ///
 /// It holds no secret, and texts of the service are escaped when they are displayed.
 ///
@@ -33,8 +33,28 @@ impl Error {
         Self(Box::new(kind))
     }
 
-    pub(crate) fn kind(&self) -> &Kind {
-        &self.0
+    /// No connection, so nothing was sent: for a [transport of your own](crate::RawResponse).
+    pub fn unreachable(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(Kind::Connect(cause.into()))
+    }
+
+    /// The request was sent, and no response came: for a [transport of your own](crate::RawResponse).
+    pub fn unanswered(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(Kind::Broken(cause.into()))
+    }
+
+    pub(crate) fn of_response(response: Response) -> Self {
+        Self::new(Kind::Response(response))
+    }
+
+    /// The error of a call that changes something: its outcome is unknown, unless nothing was sent or the service
+    /// itself refused.
+    pub(crate) fn of_change(self) -> Self {
+        match &*self.0 {
+            Kind::Connect(_) => self,
+            Kind::Response(response) if response.is_certain_refusal() => self,
+            _ => Self::new(Kind::OutcomeUnknown(self)),
+        }
     }
 
     /// The error itself, or the one that left the outcome unknown.
@@ -45,91 +65,79 @@ impl Error {
         }
     }
 
-    fn service(&self) -> Option<&ServiceError> {
+    /// The response that is not what the call asks for, if the service answered.
+    #[must_use]
+    pub fn response(&self) -> Option<&Response> {
         match self.cause() {
-            Kind::Service(service) => Some(service),
+            Kind::Response(response) => Some(response),
             _ => None,
         }
+    }
+
+    fn reported(&self) -> Option<&Reported> {
+        self.response()?.reported()
     }
 
     /// The code of the service, if it reported an error in the documented shape.
     #[must_use]
     pub fn code(&self) -> Option<&ErrorCode> {
-        self.service().map(|service| &service.code)
+        self.response()?.code()
     }
 
-    /// The HTTP status, if there was an error response.
+    /// The HTTP status, if the service answered.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
-        match self.cause() {
-            Kind::Service(ServiceError { status, .. })
-            | Kind::Status { status, .. }
-            | Kind::Redirect { status } => Some(*status),
-            _ => None,
-        }
+        self.response().map(|response| response.status)
     }
 
     /// The message of the service for people, unchanged: escape it before you display it.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        self.service().map(|service| &*service.message)
+        self.reported().map(|reported| &*reported.message)
     }
 
     /// The credits that remain, from [`credits_exhausted`](ErrorCode::CreditsExhausted).
     #[must_use]
     pub fn credits_remaining(&self) -> Option<i64> {
-        self.service()?.credits_remaining
+        self.reported()?.credits_remaining
     }
 
     /// Where more credits can be bought, from [`credits_exhausted`](ErrorCode::CreditsExhausted). The text comes from
     /// outside, need not be a URL, and ends after 2048 characters.
     #[must_use]
     pub fn upgrade_url(&self) -> Option<&str> {
-        self.service()?.upgrade_url.as_deref()
+        self.reported()?.upgrade_url.as_deref()
     }
 
     /// The step of the pipeline at which the [generation failed](ErrorCode::GenerationFailed).
     #[must_use]
     pub fn step(&self) -> Option<&str> {
-        self.service()?.step.as_deref()
+        self.reported()?.step.as_deref()
     }
 
     /// The credits that were refunded when the [generation failed](ErrorCode::GenerationFailed).
     #[must_use]
     pub fn credits_refunded(&self) -> Option<i64> {
-        self.service()?.credits_refunded
+        self.reported()?.credits_refunded
     }
 
-    /// How long to wait before another call, from the `Retry-After` header: at most one hour, because the value comes
-    /// from outside.
+    /// How long to wait before another call, from the `Retry-After` header. It is
+    /// [not limited](Response::retry_after), although it comes from outside: an earlier call may prolong it.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        match self.cause() {
-            Kind::Service(ServiceError { retry_after, .. }) | Kind::Status { retry_after, .. } => {
-                *retry_after
-            }
-            _ => None,
-        }
+        self.response()?.retry_after
     }
 
-    /// Whether the same call may succeed later: no connection, no response in time, 429, or a 5xx other than
+    /// Whether the same call may succeed later: no connection, no response in time, 408, 429, or a 5xx other than
     /// [`generation_failed`](ErrorCode::GenerationFailed). An order with an
     /// [unknown outcome](Self::is_outcome_unknown) is not transient.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match &*self.0 {
             Kind::Connect(_) | Kind::TimedOut(_) | Kind::Broken(_) => true,
-            Kind::Service(service) => {
-                matches!(service.status, 408 | 429 | 500..) && !self.is_generation_failed()
-            }
-            Kind::Status { status, .. } => matches!(status, 408 | 429 | 500..),
+            Kind::Response(response) => response.is_transient(),
             _ => false,
         }
-    }
-
-    /// The job has failed, so its state will not change again.
-    pub(crate) fn is_generation_failed(&self) -> bool {
-        self.code() == Some(&ErrorCode::GenerationFailed)
     }
 
     /// Whether the service may have carried out a call that must not be repeated blindly: the request was sent, and no

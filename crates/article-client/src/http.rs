@@ -2,10 +2,8 @@
 
 mod builder;
 mod client;
-mod response;
+mod read;
 mod transport;
 
 pub use builder::ClientBuilder;
 pub use client::Client;
-pub(crate) use response::shown;
-pub(crate) use transport::MAX_SHORT_BODY;

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod api_key;
+
+mod response;
+
 mod error;
 mod model;
 
@@ -15,6 +18,7 @@ pub use article_webhook::{ArticleResult, InvalidJobId, JobId, TokenError};
 
 pub use api_key::{ApiKey, KeyError};
 pub use calls::Wait;
-pub use error::{Error, ErrorCode};
+pub use error::Error;
 pub use http::{Client, ClientBuilder};
 pub use model::{Complete, Created, Job, NewArticle, PublishTarget, Unfinished};
+pub use response::{ErrorCode, Outcome, RawResponse, Response};

@@ -5,9 +5,6 @@ use tokio::time::{Instant, sleep};
 
 use crate::{Error, error::Kind};
 
-/// The longest `Retry-After` that is respected: the value comes from outside.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
-
 /// The first and the longest pause. Each pause is prolonged by a random time, at most its own length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pauses {
@@ -58,14 +55,21 @@ pub(crate) async fn retry<T, F: Future<Output = Result<T, Error>>>(
     }
 }
 
-/// The pause, or the service's `Retry-After` if that is longer.
+/// The pause, or the service's `Retry-After` if that is longer. It is respected in full, because an earlier call may
+/// renew it: the deadline of the call is what limits the wait.
 pub(crate) fn pause_after(error: &Error, pause: Duration) -> Duration {
-    error.retry_after().map_or(pause, |asked| asked.clamp(pause, MAX_RETRY_AFTER.max(pause)))
+    error.retry_after().map_or(pause, |asked| asked.max(pause))
 }
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
+    use crate::{
+        ApiKey, Response,
+        response::{Length, RawResponse},
+    };
 
     const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -74,7 +78,10 @@ mod tests {
 
     fn busy(retry_after: Option<u64>) -> Error {
         let retry_after = retry_after.map(Duration::from_secs);
-        Error::new(Kind::Status { status: 503, retry_after, start: String::new() })
+        let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
+        let raw =
+            RawResponse { status: 503, retry_after, body: Bytes::new(), length: Length::Whole };
+        Error::of_response(Response::refusal(&key, raw))
     }
 
     /// The number of calls when each one fails like this, and the seconds until the last.
@@ -111,11 +118,20 @@ mod tests {
         assert!((3.5..7.1).contains(&seconds), "{seconds}");
     }
 
+    /// A call before its end could be refused again, and the pause prolonged.
     #[tokio::test(start_paused = true)]
-    async fn an_endless_retry_after_is_limited() {
-        let (calls, seconds) = failing_calls(Some(u64::MAX)).await;
+    async fn a_retry_after_beyond_the_deadline_ends_the_call() {
+        for asked in [120, 3600, u64::MAX] {
+            let (calls, seconds) = failing_calls(Some(asked)).await;
+            assert_eq!((calls, seconds), (1, 0.0), "{asked}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_retry_after_of_more_than_a_minute_is_respected() {
+        let (calls, seconds) = failing_calls(Some(100)).await;
         assert_eq!(calls, 2);
-        assert!((60.0..60.1).contains(&seconds), "{seconds}");
+        assert!((100.0..100.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]
@@ -130,7 +146,7 @@ mod tests {
         let mut calls = 0;
         let call = |_| {
             calls += 1;
-            async { Err::<(), _>(Error::new(Kind::OtherJob)) }
+            async { Err::<(), _>(Error::new(Kind::Path)) }
         };
         assert!(retry(PAUSES, DEADLINE, call, Error::is_transient).await.is_err());
         assert_eq!(calls, 1);

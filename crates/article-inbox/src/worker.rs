@@ -183,8 +183,8 @@ impl Worker {
     /// task of its own, as below. Its end is logged, counted, and shown by [`Health::workers`](crate::Health::workers).
     ///
     /// If the future or its runtime is dropped, entries whose handlers have not begun are given back at once, and their
-    /// attempts do not count. Handlers that have begun are cancelled: their attempts count, and their entries are due again after the
-    /// [lease](Self::lease).
+    /// attempts do not count. Handlers that have begun are cancelled: their attempts count, and their entries are due
+    /// again after the [lease](Self::lease).
     ///
     /// ```
     /// use article_inbox::{Failed, Inbox, Job};

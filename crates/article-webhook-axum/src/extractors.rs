@@ -5,11 +5,11 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 
 /// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
 ///
-/// It reads the body, so it is the last argument of the handler. The [`Receiver`] comes from the router's state, of which it is
-/// the whole or a part (`impl FromRef<App> for Receiver`). If a handler is refused by the compiler, `#[debug_handler(state = App)]`
-/// of axum's feature `macros` says why. After `Ok(())` the service is done; after
-/// [`Retry`](crate::Retry) it retries. Work that must survive a crash belongs in a [`Sink`](crate::Sink),
-/// mounted with [`receive`](crate::receive()).
+/// It reads the body, so it is the last argument of the handler. The [`Receiver`] comes from the router's state, of
+/// which it is the whole or a part (`impl FromRef<App> for Receiver`). If a handler is refused by the compiler,
+/// `#[debug_handler(state = App)]` of axum's feature `macros` says why. After `Ok(())` the service is done; after
+/// [`Retry`](crate::Retry) it retries. Work that must survive a crash belongs in a [`Sink`](crate::Sink), mounted
+/// with [`receive`](crate::receive()).
 ///
 /// There is no `Option<ArticleComplete>`: it would turn a forged delivery into `None`.
 ///

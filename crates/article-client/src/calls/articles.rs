@@ -1,14 +1,13 @@
-use article_webhook::{ArticleResult, JobId};
-use bytes::Bytes;
-use reqwest::Method;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::time::Duration;
 
+use article_webhook::JobId;
+use reqwest::Method;
+use url::Url;
+
+use super::post::{success, unreadable};
 use crate::{
-    ApiKey, Client, Complete, Created, Error, Job, NewArticle, Unfinished,
-    error::{Kind, Malformed},
-    http::{MAX_SHORT_BODY, shown},
-    retry::retry,
+    ApiKey, Client, Complete, Created, Error, Job, NewArticle, Outcome, RawResponse, Response,
+    Unfinished, response::Outline, retry::retry,
 };
 
 const ARTICLES: &str = "/v1/content/articles";
@@ -23,14 +22,17 @@ impl Client {
     /// The errors of the service (`credits_exhausted`, `not_configured`, `invalid_request`, `rate_limit_exceeded`,
     /// `generation_failed`), no connection, or an [unknown outcome](Error::is_outcome_unknown).
     pub async fn create_article(&self, article: &NewArticle) -> Result<Created, Error> {
-        let body = self.post(ARTICLES, article).await?;
-        let created = Outline::read(&body).and_then(|outline| {
-            let job_id = outline.job_id().and_then(|id| id.parse().ok());
-            job_id.ok_or(Error::new(Kind::Malformed(Malformed::NoJobId)))
-        });
-        // The status was a success, so there is a job, but its id is unknown.
-        let job_id = created.map_err(|error| Error::new(Kind::OutcomeUnknown(error)))?;
-        Ok(Created { job_id, body })
+        self.post(ARTICLES, article, Created::classify).await
+    }
+
+    /// Orders an article with one attempt, which nothing repeats: for a caller with a schedule of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_article`](Self::create_article). Unless the outcome is [unknown](Error::is_outcome_unknown), the
+    /// service has not taken the order.
+    pub async fn create_article_once(&self, article: &NewArticle) -> Result<Created, Error> {
+        self.post_once(ARTICLES, article, Created::classify).await
     }
 
     /// Reads a job (service document, section 4: `GET /v1/content/articles/{job_id}`). The call is repeated, with
@@ -42,54 +44,60 @@ impl Client {
     /// response for another job or in another format.
     pub async fn article(&self, job_id: &JobId) -> Result<Job, Error> {
         let url = self.0.base.call(ARTICLES, Some(job_id))?;
-        let call = |left| self.send(Method::GET, url.clone(), None, left);
-        let body = retry(self.0.pauses, self.0.deadline, call, Error::is_transient).await?;
-        decode_job(&self.0.key, job_id, body)
+        let call = async |left| self.ask(&url, job_id, left).await.and_then(Job::of_response);
+        retry(self.0.pauses, self.0.deadline, call, Error::is_transient).await
+    }
+
+    /// Reads a job with one attempt, which nothing repeats: for a caller with a schedule of its own. The
+    /// [outcome](Response::outcome) says what was answered, and [`Response::retry_after`] how long to wait.
+    ///
+    /// # Errors
+    ///
+    /// No response: no connection, none in time, or the connection broke.
+    pub async fn article_once(&self, job_id: &JobId) -> Result<Response, Error> {
+        let url = self.0.base.call(ARTICLES, Some(job_id))?;
+        self.ask(&url, job_id, Duration::MAX).await
+    }
+
+    async fn ask(&self, url: &Url, job_id: &JobId, left: Duration) -> Result<Response, Error> {
+        let raw = self.send(Method::GET, url.clone(), None, left).await?;
+        Ok(Response::classify(&self.0.key, job_id, raw))
     }
 }
 
-/// The part of a response that says which job it is about and how far the job is. Both stay unread: as values, they
-/// could take many times the memory of the response.
-#[derive(Deserialize)]
-struct Outline<'a> {
-    #[serde(borrow)]
-    job_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    status: Option<&'a RawValue>,
-}
-
-impl<'a> Outline<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, Error> {
-        let malformed = || Error::new(Kind::Malformed(Malformed::Json));
-        if !body.trim_ascii_start().starts_with(b"{") {
-            return Err(malformed()); // serde would accept an array for a struct
+impl Job {
+    fn of_response(response: Response) -> Result<Self, Error> {
+        match response.outcome {
+            Outcome::Complete(result) => {
+                Ok(Self::Complete(Box::new(Complete { result: *result, body: response.body })))
+            }
+            Outcome::Unfinished { status } => {
+                Ok(Self::Unfinished(Unfinished { status, body: response.body }))
+            }
+            _ => Err(Error::of_response(response)),
         }
-        serde_json::from_slice(body).map_err(|_| malformed())
-    }
-
-    fn job_id(&self) -> Option<String> {
-        serde_json::from_str(self.job_id?.get()).ok()
-    }
-
-    fn status(&self) -> Option<String> {
-        serde_json::from_str(self.status?.get()).ok()
     }
 }
 
-fn decode_job(key: &ApiKey, asked: &JobId, body: Bytes) -> Result<Job, Error> {
-    let outline = Outline::read(&body)?;
-    if outline.job_id.is_some() && outline.job_id().as_deref() != Some(asked.as_str()) {
-        return Err(Error::new(Kind::OtherJob));
-    }
-    let status = outline.status();
-    if status.as_deref() != Some("complete") {
-        if body.len() > MAX_SHORT_BODY {
-            return Err(Error::new(Kind::TooLarge { limit: MAX_SHORT_BODY }));
+impl Created {
+    /// The meaning of what a transport brought after an order: for a transport of your own, such as that of a
+    /// simulation. `key` is the key of the call: texts that are kept to be shown do not contain it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::create_article_once`].
+    pub fn classify(key: &ApiKey, sent: Result<RawResponse, Error>) -> Result<Self, Error> {
+        let raw = success(key, sent)?;
+        let job_id = Outline::read(&raw.body).and_then(|outline| {
+            let job_id = outline.job_id().and_then(|id| id.parse().ok());
+            job_id.ok_or(Outcome::NoJobId)
+        });
+        match job_id {
+            Ok(job_id) => {
+                let RawResponse { status, retry_after, body, .. } = raw;
+                Ok(Self { job_id, status, retry_after, body })
+            }
+            Err(outcome) => Err(unreadable(raw, outcome)),
         }
-        let status = status.map(|status| shown(key, &status));
-        return Ok(Job::Unfinished(Unfinished { status, body }));
     }
-    let result = ArticleResult::from_json(&body)
-        .map_err(|error| Error::new(Kind::Malformed(Malformed::Result(error))))?;
-    Ok(Job::Complete(Box::new(Complete { result, body })))
 }

@@ -2,10 +2,8 @@ use bytes::Bytes;
 use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::{
-    Client, Error, PublishTarget,
-    error::{Kind, Malformed},
-};
+use super::post::{success, unreadable};
+use crate::{ApiKey, Client, Error, Outcome, PublishTarget, RawResponse};
 
 impl Client {
     /// Configures where the articles of a brand are delivered (service document, section 4:
@@ -24,7 +22,8 @@ impl Client {
             brand_id: &'a str,
             targets: &'a [PublishTarget],
         }
-        any_json(self.post("/v1/config/publish-targets", &Request { brand_id, targets }).await?)
+        let request = Request { brand_id, targets };
+        self.post("/v1/config/publish-targets", &request, any_json).await
     }
 
     /// Configures the brand, without which no article can be ordered (service document, section 4:
@@ -34,19 +33,17 @@ impl Client {
     ///
     /// The errors of the service, no connection, or an [unknown outcome](Error::is_outcome_unknown).
     pub async fn configure_brand(&self, brand: &Map<String, Value>) -> Result<Bytes, Error> {
-        any_json(self.post("/v1/config/brand", brand).await?)
+        self.post("/v1/config/brand", brand, any_json).await
     }
 }
 
-fn any_json(body: Bytes) -> Result<Bytes, Error> {
-    if body.trim_ascii().is_empty() {
+fn any_json(key: &ApiKey, sent: Result<RawResponse, Error>) -> Result<Bytes, Error> {
+    let raw = success(key, sent)?;
+    if raw.body.trim_ascii().is_empty() {
         return Ok(Bytes::new());
     }
-    match serde_json::from_slice(&body) {
-        Ok(IgnoredAny) => Ok(body),
-        // The status was a success, so the call was carried out.
-        Err(_) => {
-            Err(Error::new(Kind::OutcomeUnknown(Error::new(Kind::Malformed(Malformed::Json)))))
-        }
+    match serde_json::from_slice(&raw.body) {
+        Ok(IgnoredAny) => Ok(raw.body),
+        Err(_) => Err(unreadable(raw, Outcome::NotJson)),
     }
 }

@@ -1,42 +1,77 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::Method;
 use serde::Serialize;
 
 use crate::{
-    Client, Error,
-    error::{Kind, ServiceError},
+    ApiKey, Client, Error,
+    response::{Length, MAX_SHORT_BODY, Outcome, RawResponse, Response},
     retry::retry,
 };
 
+/// Reads the response to a call that changes something, or why there is none.
+type Read<T> = fn(&ApiKey, Result<RawResponse, Error>) -> Result<T, Error>;
+
 impl Client {
-    /// A call that changes something. It is repeated only if the service cannot have carried it out.
-    pub(super) async fn post(&self, path: &str, request: &impl Serialize) -> Result<Bytes, Error> {
+    /// A call that changes something. It is repeated only if the service cannot have carried it out: the error of any
+    /// other is not transient.
+    pub(super) async fn post<T>(
+        &self,
+        path: &str,
+        request: &impl Serialize,
+        read: Read<T>,
+    ) -> Result<T, Error> {
+        let body = json(request);
+        let call = |left| self.attempt(path, body.clone(), left, read);
+        retry(self.0.pauses, self.0.deadline, call, Error::is_transient).await
+    }
+
+    /// The same, one attempt.
+    pub(super) async fn post_once<T>(
+        &self,
+        path: &str,
+        request: &impl Serialize,
+        read: Read<T>,
+    ) -> Result<T, Error> {
+        self.attempt(path, json(request), Duration::MAX, read).await
+    }
+
+    async fn attempt<T>(
+        &self,
+        path: &str,
+        body: Bytes,
+        left: Duration,
+        read: Read<T>,
+    ) -> Result<T, Error> {
         let url = self.0.base.call(path, None)?;
-        let request = serde_json::to_vec(request).expect("its keys are strings");
-        let request = Bytes::from(request);
-        let call = |left| self.send(Method::POST, url.clone(), Some(request.clone()), left);
-        let may_repeat = |error: &Error| error.is_transient() && was_not_carried_out(error);
-        let response = retry(self.0.pauses, self.0.deadline, call, may_repeat).await;
-        response.map_err(|error| {
-            if was_not_carried_out(&error) {
-                error
-            } else {
-                Error::new(Kind::OutcomeUnknown(error))
-            }
-        })
+        read(&self.0.key, self.send(Method::POST, url, Some(body), left).await)
     }
 }
 
-/// Nothing was sent, or the service itself refused. A 408 or 5xx may come from a proxy, which does not know what the
-/// service did. A 303 is a usual response to a form that was carried out.
-fn was_not_carried_out(error: &Error) -> bool {
-    match error.kind() {
-        Kind::Connect(_) => true,
-        Kind::Redirect { status } => *status != 303,
-        Kind::Service(_) if error.is_generation_failed() => true,
-        Kind::Service(ServiceError { status, .. }) | Kind::Status { status, .. } => {
-            *status < 500 && *status != 408
-        }
-        _ => false,
+fn json(request: &impl Serialize) -> Bytes {
+    serde_json::to_vec(request).expect("its keys are strings").into()
+}
+
+/// The response to a call that was carried out.
+pub(super) fn success(
+    key: &ApiKey,
+    sent: Result<RawResponse, Error>,
+) -> Result<RawResponse, Error> {
+    let raw = sent.map_err(Error::of_change)?;
+    if !raw.is_success() {
+        return Err(Error::of_response(Response::refusal(key, raw)).of_change());
     }
+    match raw.length {
+        Length::OverLimit(limit) => Err(unreadable(raw, Outcome::TooLarge { limit })),
+        Length::Whole if raw.body.len() > MAX_SHORT_BODY => {
+            Err(unreadable(raw, Outcome::TooLarge { limit: MAX_SHORT_BODY }))
+        }
+        Length::Whole => Ok(raw),
+    }
+}
+
+/// The status was a success, so the call was carried out, but the response does not say with which result.
+pub(super) fn unreadable(raw: RawResponse, outcome: Outcome) -> Error {
+    Error::of_response(Response::new(raw, outcome)).of_change()
 }

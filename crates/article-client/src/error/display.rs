@@ -2,10 +2,8 @@ use std::{error::Error as StdError, fmt};
 
 use article_webhook::adapter::Causes;
 
-use super::{
-    Error,
-    kind::{Kind, Malformed, ServiceError},
-};
+use super::{Error, kind::Kind};
+use crate::response::Outcome;
 
 /// Texts of the service are escaped, so that they cannot control a terminal.
 impl fmt::Display for Error {
@@ -15,34 +13,10 @@ impl fmt::Display for Error {
             Kind::Setting(message) => f.write_str(message),
             Kind::Setup(_) => f.write_str("the HTTP client cannot be set up"),
             Kind::Path => f.write_str("the job id gives no path of the service"),
-            Kind::Service(ServiceError { status, code, message, .. }) => {
-                write!(f, "{code} ({status}): {}", message.escape_debug())
-            }
-            Kind::Status { status, start, .. } if start.is_empty() => {
-                write!(f, "the service answered {status} without a body")
-            }
-            Kind::Status { status, start, .. } => {
-                write!(f, "the service answered {status} and no documented error: {start:?}")
-            }
-            Kind::Redirect { status } => {
-                write!(
-                    f,
-                    "the service answered {status}, a redirect, which is not followed: is the base URL right?"
-                )
-            }
+            Kind::Response(response) => response.fmt(f),
             Kind::Connect(_) => f.write_str("the service cannot be reached"),
             Kind::TimedOut(_) => f.write_str("the service did not answer in time"),
             Kind::Broken(_) => f.write_str("the connection to the service broke"),
-            Kind::TooLarge { limit } => write!(
-                f,
-                "the answer is over the limit of {limit} bytes: is the base URL right, or ClientBuilder::body_limit too low?"
-            ),
-            Kind::Malformed(Malformed::Json) => f.write_str("the answer is not one JSON object"),
-            Kind::Malformed(Malformed::Result(error)) => {
-                write!(f, "the answer is no article result: {error}")
-            }
-            Kind::Malformed(Malformed::NoJobId) => f.write_str("the answer has no valid job_id"),
-            Kind::OtherJob => f.write_str("the answer is about another job"),
             Kind::OutcomeUnknown(error) => {
                 write!(
                     f,
@@ -70,11 +44,12 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &*self.0 {
-            Kind::Setup(error)
-            | Kind::Connect(error)
-            | Kind::TimedOut(error)
-            | Kind::Broken(error) => Some(error),
-            Kind::Malformed(Malformed::Result(error)) => Some(error),
+            Kind::Setup(error) => Some(error),
+            Kind::Connect(cause) | Kind::TimedOut(cause) | Kind::Broken(cause) => Some(&**cause),
+            Kind::Response(response) => match &response.outcome {
+                Outcome::Undecodable(error) => Some(error),
+                _ => None,
+            },
             Kind::OutcomeUnknown(error) | Kind::Deadline { last: Some(error), .. } => {
                 error.source()
             }

@@ -55,6 +55,12 @@ impl Client {
     pub fn builder(key: ApiKey, base_url: &str) -> ClientBuilder {
         ClientBuilder::new(key, base_url)
     }
+
+    /// How long one attempt at a call may take, from the connection to the end of the response.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.0.timeout
+    }
 }
 
 /// Without the key.

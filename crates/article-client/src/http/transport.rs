@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use reqwest::{Method, header::CONTENT_TYPE};
@@ -6,22 +6,22 @@ use url::Url;
 
 use super::{
     client::Client,
-    response::{read_limited, read_start, refusal, retry_after, transport_error},
+    read::{read_limited, read_start, transport_error},
 };
-use crate::error::{Error, Kind};
-
-/// The limit for a response without an article, in bytes.
-pub(crate) const MAX_SHORT_BODY: usize = 1 << 20;
+use crate::{
+    error::Error,
+    response::{MAX_SHORT_BODY, RawResponse},
+};
 
 impl Client {
-    /// One attempt at a call, which may take as long as is `left`. Returns the body of a successful response.
+    /// One attempt at a call, which may take as long as is `left`: the only place that sends a request.
     pub(crate) async fn send(
         &self,
         method: Method,
         url: Url,
         body: Option<Bytes>,
         left: Duration,
-    ) -> Result<Bytes, Error> {
+    ) -> Result<RawResponse, Error> {
         let may_be_long = body.is_none();
         let mut request = self.0.http.request(method, url).timeout(self.0.timeout.min(left));
         if let Some(body) = body {
@@ -29,15 +29,14 @@ impl Client {
         }
         let response = request.send().await.map_err(transport_error)?;
         let status = response.status();
-        let retry_after = retry_after(&response);
-        if status.is_redirection() {
-            return Err(Error::new(Kind::Redirect { status: status.as_u16() }));
-        }
+        let raw =
+            RawResponse::new(status.as_u16(), response.headers(), Bytes::new(), SystemTime::now());
         if !status.is_success() {
-            let start = read_start(response).await;
-            return Err(refusal(&self.0.key, status, retry_after, &start));
+            return Ok(RawResponse { body: read_start(response).await, ..raw });
         }
         let limit = self.0.body_limit;
-        read_limited(response, if may_be_long { limit } else { limit.min(MAX_SHORT_BODY) }).await
+        let limit = if may_be_long { limit } else { limit.min(MAX_SHORT_BODY) };
+        let (body, length) = read_limited(response, limit).await?;
+        Ok(RawResponse { body, length, ..raw })
     }
 }

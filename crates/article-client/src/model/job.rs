@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use article_webhook::{ArticleResult, JobId};
 use bytes::Bytes;
@@ -6,16 +6,30 @@ use bytes::Bytes;
 /// A job that the service has accepted.
 ///
 /// ```
-/// /// What an application stores after an order.
-/// fn remember(created: &article_client::Created) -> String {
-///     created.job_id.to_string()
-/// }
+/// use std::time::SystemTime;
+/// use article_client::{ApiKey, Created, Error, RawResponse};
+///
+/// let key = ApiKey::new("sk-5f2b9c0e7a1d4e38")?;
+/// let raw = |status, body: &'static str| RawResponse::new(status, &[("", ""); 0], body, SystemTime::now());
+/// let created = Created::classify(&key, Ok(raw(202, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#)))?;
+/// assert_eq!(created.job_id.as_str(), "job_7c1e4a52");
+///
+/// // The service has not taken an order that it refuses, but may have taken one that it did not answer.
+/// let error = Created::classify(&key, Ok(raw(402, ""))).unwrap_err();
+/// assert!(!error.is_outcome_unknown());
+/// let error = Created::classify(&key, Err(Error::unanswered("the connection broke"))).unwrap_err();
+/// assert!(error.is_outcome_unknown());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 #[non_exhaustive] // the document defines no more of the response
 pub struct Created {
     /// The id of the job, in its delivery and in calls of the API.
     pub job_id: JobId,
+    /// The HTTP status of the response. The document does not show which.
+    pub status: u16,
+    /// The pause that the service asks for, from `Retry-After`, as in [`Response`](crate::Response::retry_after).
+    pub retry_after: Option<Duration>,
     /// The whole response, a JSON object.
     pub body: Bytes,
 }

@@ -143,6 +143,18 @@ async fn a_key_in_an_error_response_is_not_shown() {
     }
 }
 
+/// A key may be a token of some thousand characters, of which no part is shown.
+#[tokio::test]
+async fn a_long_key_in_an_error_response_is_not_shown() {
+    let long = "5f2b9c0e".repeat(1000);
+    let service = Service::start([answer(401, "", &long)]);
+    let key = article_client::ApiKey::new(&long).unwrap();
+    let client = article_client::Client::new(key, &format!("http://{}", service.address)).unwrap();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    let shown = r#"the service answered 401 and no documented error: "(the API key)""#;
+    assert_eq!(error.to_string(), shown);
+}
+
 #[tokio::test]
 async fn a_key_in_a_status_is_not_shown() {
     for status in [KEY.to_owned(), format!("{}{KEY}", "x".repeat(190)), KEY.repeat(100)] {

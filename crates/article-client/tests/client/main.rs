@@ -3,7 +3,9 @@
 
 mod answers;
 mod errors;
+mod once;
 mod orders;
+mod outcomes;
 mod properties;
 mod reads;
 mod service;

@@ -81,6 +81,14 @@ async fn it_ends_at_the_deadline_and_reports_the_last_status() {
 }
 
 #[tokio::test]
+async fn no_call_is_made_within_a_retry_after() {
+    let service = Service::start([answer(429, "retry-after: 3600\r\n", ""), json(200, COMPLETE)]);
+    let error = waited(&service, 300).await.unwrap_err();
+    assert!(error.is_deadline(), "{error}");
+    assert_eq!(service.count(), 1);
+}
+
+#[tokio::test]
 async fn a_deadline_of_zero_has_passed() {
     let service = Service::start([json(200, QUEUED)]);
     assert!(waited(&service, 0).await.unwrap_err().is_deadline());

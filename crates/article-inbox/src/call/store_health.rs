@@ -26,7 +26,8 @@ const STEADY_AFTER_STEP: Duration = Duration::from_secs(3600);
 #[non_exhaustive] // more may be reported
 pub struct StoreHealth {
     /// The size of the write-ahead log beside the database, in bytes. Up to 64 MiB are kept for reuse. A log that
-    /// becomes larger is held by a program that reads for long.
+    /// becomes larger is held by a program that reads for long, or by the search of a large
+    /// file after a start.
     pub log_bytes: u64,
     /// Why nothing can be committed now, and what to do. The store goes on by itself once the cause has ended. After a
     /// commit that failed, for instance because the disk is full, it says so until another succeeds.

@@ -44,8 +44,8 @@ impl AuthToken {
     /// # Errors
     ///
     /// A [`TokenError`] for every invalid value: empty, only white space, a scheme word and nothing else, a
-    /// doubled scheme word or one with a colon, white space at either end, control or non-ASCII characters, quotation marks around the
-    /// whole, `Authorization:` in front, a placeholder, or more than 4,096 bytes.
+    /// doubled scheme word or one with a colon, white space at either end, control or non-ASCII characters,
+    /// quotation marks around the whole, `Authorization:` in front, a placeholder, or more than 4,096 bytes.
     ///
     /// A token without a scheme word, or with a secret in quotation marks, is unusual but may be right. With the
     /// feature `tracing` the receiver warns about it.
@@ -117,7 +117,7 @@ impl AuthToken {
         padded.ct_eq(presented) & self.length.ct_eq(&presented.len())
     }
 
-    /// Compares two tokens of the application, without a difference in time all the same.
+    /// Compares with another accepted token, in constant time as well.
     pub(super) fn equals(&self, other: &Self) -> Choice {
         self.matches(&other.padded[..other.length])
     }

@@ -34,6 +34,12 @@ impl Fault {
         error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
     }
 
+    /// Whether another thread ended the statement.
+    pub(super) fn is_interrupted(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+    }
+
     /// Whether SQLite does not know what a statement names.
     pub(super) fn is_of_the_statement(&self) -> bool {
         let Self::Sql(error) = self else { return false };

@@ -58,9 +58,18 @@ use crate::{
 /// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. Indexes are built
 /// again from their tables. If pages of an index or the lists of free pages are damaged, the database is written anew in
 /// memory, which takes twice its size, and replaced in one transaction; the application's rows keep their ids. Files over
-/// 64 MiB are searched in the background, and files over 512 MiB are not written anew. Only damage of a table's pages, of
-/// the schema or of the file's header refuses the start. What was found is in the log, in [`StoreHealth::findings`], and
-/// in a [check](Store::check).
+/// 512 MiB are not written anew: what is damaged in their lists of free pages alone is mended by a copy that
+/// `VACUUM INTO` makes, and other damaged pages by a backup. Only damage of a table's pages, of the schema or of the file's
+/// header refuses the start. What was found is in the log, in [`StoreHealth::findings`], and in a [check](Store::check).
+///
+/// # Large files
+///
+/// A start of a file over 64 MiB looks only at the list of free pages, and at the pages of the entries and of their
+/// indexes, which takes about a second for a million entries. Over 512 MiB it does not look at them either. The rest is
+/// searched in the background, by a thread that on Linux has the lowest priority: some seconds of a processor for a million
+/// entries, after each start. While the search reads pages the log cannot be emptied, and grows by what is
+/// delivered. From 256 MiB on, the search gives way, and begins again two seconds later; each attempt lets the log grow
+/// twice as far. It also gives way to a call that erases.
 ///
 /// # Versions of SQLite
 ///
@@ -103,10 +112,10 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the
-    /// file, or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to a newer version; its log
-    /// belongs to another copy of the database, or has no database; a file is a link, or has two names; another program
-    /// has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
+    /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the file,
+    /// or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to a
+    /// newer version; its log belongs to another copy of the database, or has no database; a file is a link, or has two names;
+    /// another program has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
     ///
     /// A start that is refused has changed neither the database nor its log.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {

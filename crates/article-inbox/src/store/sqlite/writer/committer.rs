@@ -105,6 +105,7 @@ impl Committer {
         telemetry::committed(group.len(), began.elapsed());
         let is_erased = group.works().any(|command| command.erases()).then(|| {
             let _ = connection.busy_timeout(ERASE);
+            self.connection.search.give_way();
             connection::checkpoint(&connection, Checkpoint::Truncate).is_ok_and(|left| left == 0)
         });
         self.connection.put(connection);

@@ -8,7 +8,7 @@ use super::{
     clock_watch::ClockWatch,
     command_queue::CommandQueue,
     committer::Committer,
-    inspector::Inspector,
+    inspector::{Inspector, Search},
     status::Status,
     thread::WriterThread,
     write_connection::{Shared, WriteConnection},
@@ -28,6 +28,7 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) status: Arc<Status>,
     pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     pub(in crate::store::sqlite) findings: Arc<Findings>,
+    search: Arc<Search>,
     inspector: Mutex<Option<Inspector>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -38,7 +39,7 @@ impl Handle {
         shared: Shared,
         connection: WriteConnection,
     ) -> Result<Self, Error> {
-        let Shared { path, clock, reader, status, clock_watch, findings } = shared;
+        let Shared { path, clock, reader, status, clock_watch, findings, search } = shared;
         let (queue, access) = (Arc::new(CommandQueue::new()), connection.access());
         let committer = Committer::new(queue.clone(), clock.clone(), connection);
         let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
@@ -53,6 +54,7 @@ impl Handle {
             status,
             clock_watch,
             findings,
+            search,
             inspector,
             thread,
         })
@@ -60,8 +62,9 @@ impl Handle {
 
     /// Looks for damage in the background.
     pub(in crate::store::sqlite) fn inspect(&self) -> Result<(), Error> {
-        let (queue, findings) = (self.queue.clone(), self.findings.clone());
-        let inspector = Inspector::start(&self.path, self.clock.clone(), queue, findings)?;
+        let shared = (self.findings.clone(), self.search.clone());
+        let queue = self.queue.clone();
+        let inspector = Inspector::start(&self.path, self.clock.clone(), queue, shared)?;
         *self.inspector.lock().unwrap_or_else(PoisonError::into_inner) = Some(inspector);
         Ok(())
     }

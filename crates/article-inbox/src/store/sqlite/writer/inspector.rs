@@ -1,3 +1,5 @@
+mod search;
+
 use std::{
     path::Path,
     sync::{
@@ -8,8 +10,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::InterruptHandle;
-
+pub(in crate::store::sqlite) use self::search::Search;
 use super::{command_queue::CommandQueue, failure::store_has_stopped};
 use crate::{
     Clock, Error,
@@ -26,11 +27,14 @@ use crate::{
 /// The pause between two attempts to end a statement.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// The pause after which a search that gave way begins again: the writer looks after the log each second.
+const REST: Duration = Duration::from_secs(2);
+
 /// A thread that looks for damage in a file that is too large to be searched before it is opened. It reads on a
 /// connection of its own, and mends through the writer. Dropping this ends it.
 pub(in crate::store::sqlite) struct Inspector {
     stop: Arc<AtomicBool>,
-    interrupt: InterruptHandle,
+    search: Arc<Search>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -39,20 +43,27 @@ impl Inspector {
         path: &Path,
         clock: Clock,
         queue: Arc<CommandQueue>,
-        findings: Arc<Findings>,
+        (findings, search): (Arc<Findings>, Arc<Search>),
     ) -> Result<Self, Error> {
         let connection = connection::open_reader(path)?;
-        let interrupt = connection.get_interrupt_handle();
+        let running = search.begin(connection.get_interrupt_handle());
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let inspect = move || {
-            give_way();
+            let _running = running;
+            take_lowest_priority();
             let tx = Tx::new(&connection, &findings, rounded(clock.now()));
-            let outcome = inspect(&tx, &queue, &findings);
+            let outcome = loop {
+                let outcome = inspect(&tx, &queue, &findings);
+                if stopped.load(Ordering::Relaxed) {
+                    return;
+                }
+                if !outcome.as_ref().is_err_and(Fault::is_interrupted) {
+                    break outcome;
+                }
+                thread::park_timeout(REST);
+            };
             let Err(error) = outcome.map_err(Error::from) else { return };
-            if stopped.load(Ordering::Relaxed) {
-                return;
-            }
             telemetry::store_failed("check", &error);
             if error.is_damage() {
                 findings.add(Part::Page, RESTORE.to_owned());
@@ -60,7 +71,7 @@ impl Inspector {
         };
         let thread = thread::Builder::new().name("article-inbox-check".into()).spawn(inspect);
         let thread = thread.map_err(|error| store_has_stopped().because(error))?;
-        Ok(Self { stop, interrupt, thread: Some(thread) })
+        Ok(Self { stop, search, thread: Some(thread) })
     }
 }
 
@@ -70,14 +81,15 @@ impl Drop for Inspector {
         let Some(thread) = self.thread.take() else { return };
         // An interruption reaches only a statement that runs.
         while !thread.is_finished() {
-            self.interrupt.interrupt();
+            thread.thread().unpark();
+            self.search.interrupt();
             thread::sleep(PAUSE);
         }
     }
 }
 
 /// Leaves the processors to threads that have work to do. Elsewhere than on Linux this would concern the whole process.
-fn give_way() {
+fn take_lowest_priority() {
     #[cfg(target_os = "linux")]
     let _without = rustix::process::setpriority_process(None, 19);
 }
@@ -111,4 +123,55 @@ fn mend(
     let answer =
         queue.push(0, move |connection, now| mend(&Tx::new(connection, &findings, now)))?;
     Ok(answer.wait_in_a_thread()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use rusqlite::{Connection, ErrorCode};
+
+    use super::*;
+    use crate::store::sqlite::{
+        connection::Access,
+        files::Lock,
+        writer::{Handle, Shared, WriteConnection},
+    };
+
+    /// What is erased must leave the log, which no reader may use then.
+    #[test]
+    fn a_statement_of_the_search_ends_for_a_call_that_erases() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let lock = Lock::take(&path).unwrap();
+        let connection = connection::open(&path, Access::Exclusive).unwrap();
+        connection::make_durable(&connection, &path, Access::Exclusive).unwrap();
+        let shared = Shared::new(path.clone(), Clock::system());
+        let search = Arc::clone(&shared.search);
+        let connection = WriteConnection::new(shared.clone(), connection, Some(lock), None);
+        let handle = Handle::start(shared, connection).unwrap();
+        let probe = |connection: &Connection, _| statements::probe(connection);
+        handle.queue.push(1, probe).unwrap().wait_in_a_thread().unwrap();
+
+        let reader = connection::open_reader(&path).unwrap();
+        let running = search.begin(reader.get_interrupt_handle());
+        let (began, begins) = mpsc::channel();
+        let reading = thread::spawn(move || {
+            let _running = running;
+            let endless = "WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row) \
+                SELECT n FROM row, article_inbox_meta";
+            let mut statement = reader.prepare(endless).unwrap();
+            let mut rows = statement.query([]).unwrap();
+            loop {
+                if let Err(error) = rows.next() {
+                    return error.sqlite_error_code();
+                }
+                let _ = began.send(());
+            }
+        });
+        begins.recv().unwrap();
+        let erased = handle.queue.push_erasing(1, probe).unwrap().wait_in_a_thread();
+        assert!(erased.is_ok(), "{erased:?}");
+        assert_eq!(reading.join().unwrap(), Some(ErrorCode::OperationInterrupted));
+    }
 }

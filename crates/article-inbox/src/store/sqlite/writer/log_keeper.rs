@@ -96,7 +96,7 @@ impl LogKeeper {
         self.next_look = Instant::now() + LOOK;
         self.size = connection.log_bytes();
         telemetry::log_bytes(self.size);
-        if self.size > LIMIT {
+        if self.size > LIMIT && !connection.search.goes_on(self.size) {
             self.empty(connection);
         }
     }

@@ -13,6 +13,7 @@ pub(in crate::store::sqlite) use self::{shared::Shared, start::try_start};
 use super::{
     clock_watch::ClockWatch,
     failure::{log_removed, log_replaced, moved, others_have_it_open},
+    inspector::Search,
     status::Status,
 };
 use crate::{
@@ -46,6 +47,7 @@ pub(in crate::store::sqlite) struct WriteConnection {
     /// What [`version`](Self::version) was when the files were last seen to be these.
     version: Option<i64>,
     pub(super) findings: Arc<Findings>,
+    pub(super) search: Arc<Search>,
     todo: Todo,
 }
 
@@ -57,7 +59,7 @@ impl WriteConnection {
         lock: Option<Lock>,
         mend: Option<Integrity>,
     ) -> Self {
-        let Shared { path, clock, reader, status, clock_watch: watch, findings } = shared;
+        let Shared { path, clock, reader, status, clock_watch: watch, findings, search } = shared;
         let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
         let files = FilesInUse::at(&path);
         let todo = Todo { mend, ..Todo::after_opening(access) };
@@ -74,6 +76,7 @@ impl WriteConnection {
             files,
             version: None,
             findings,
+            search,
             todo,
         }
     }

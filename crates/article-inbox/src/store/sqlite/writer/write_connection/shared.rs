@@ -5,7 +5,7 @@ use crate::{
     store::sqlite::{
         damage::Findings,
         reader::Reader,
-        writer::{clock_watch::ClockWatch, status::Status},
+        writer::{clock_watch::ClockWatch, inspector::Search, status::Status},
     },
 };
 
@@ -18,6 +18,7 @@ pub(in crate::store::sqlite) struct Shared {
     pub(in crate::store::sqlite) status: Arc<Status>,
     pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     pub(in crate::store::sqlite) findings: Arc<Findings>,
+    pub(in crate::store::sqlite) search: Arc<Search>,
 }
 
 impl Shared {
@@ -27,6 +28,7 @@ impl Shared {
             status: Arc::default(),
             clock_watch: Arc::new(ClockWatch::new(clock.clone())),
             findings: Arc::default(),
+            search: Arc::default(),
             path,
             clock,
         }

@@ -1,0 +1,37 @@
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::outcome::Outcome;
+
+/// The part of a response that says which job it is about and how far the job is. Both stay unread: as values, they
+/// could take many times the memory of the response.
+#[derive(Deserialize)]
+pub(crate) struct Outline<'a> {
+    #[serde(borrow)]
+    job_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+}
+
+impl<'a> Outline<'a> {
+    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Outcome> {
+        match body.trim_ascii_start().first() {
+            Some(b'{') => serde_json::from_slice(body).map_err(|_| Outcome::NotJson),
+            Some(b'<') => Err(Outcome::Page),
+            // serde would accept an array for a struct.
+            _ => Err(Outcome::NotJson),
+        }
+    }
+
+    pub(crate) fn job_id(&self) -> Option<String> {
+        serde_json::from_str(self.job_id?.get()).ok()
+    }
+
+    pub(super) fn names_a_job(&self) -> bool {
+        self.job_id.is_some()
+    }
+
+    pub(super) fn status(&self) -> Option<String> {
+        serde_json::from_str(self.status?.get()).ok()
+    }
+}

@@ -1,0 +1,145 @@
+use std::{fmt, time::Duration};
+
+use article_webhook::{ArticleResult, JobId};
+use bytes::Bytes;
+
+use super::{
+    code::ErrorCode,
+    outcome::Outcome,
+    outline::Outline,
+    raw::{Length, MAX_SHORT_BODY, RawResponse},
+    reported::{Reported, beginning, shown},
+};
+use crate::ApiKey;
+
+/// A response of the service, and what it means. Its text (`Display`) says the meaning, escaped and without secrets.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_client::{ApiKey, JobId, Outcome, RawResponse, Response};
+///
+/// let (key, asked) = (ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "job_7c1e4a52".parse::<JobId>()?);
+/// let classify = |status, body: &'static str| {
+///     let raw = RawResponse::new(status, &[("Content-Type", "application/json")], body, SystemTime::now());
+///     Response::classify(&key, &asked, raw)
+/// };
+/// let response = classify(200, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#);
+/// assert!(matches!(response.outcome, Outcome::Unfinished { status: Some(ref status) } if status == "queued"));
+///
+/// let response = classify(200, "<h1>Welcome</h1>"); // a proxy's page
+/// assert!(matches!(response.outcome, Outcome::Page));
+/// assert_eq!(response.body, "<h1>Welcome</h1>");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[non_exhaustive] // the service may report more
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// The pause that the service asks for, from `Retry-After`, in full: up to hundreds of years, because the value
+    /// comes from outside. A date is measured against the `Date` of the response, or without one against the clock of
+    /// this machine.
+    pub retry_after: Option<Duration>,
+    /// The bytes of the body as they came: whole, if the job is complete, and otherwise at most the first MiB. They
+    /// may repeat the request, with the API key.
+    pub body: Bytes,
+    /// What it means.
+    pub outcome: Outcome,
+    pub(super) reported: Option<Box<Reported>>,
+    /// The beginning of a body that is not in the documented shape, without the key.
+    pub(super) start: String,
+}
+
+impl Response {
+    /// The meaning of a response to a question for the job `asked`. `key` is the key of the call: texts that are kept
+    /// to be shown do not contain it.
+    #[must_use]
+    pub fn classify(key: &ApiKey, asked: &JobId, raw: RawResponse) -> Self {
+        if !raw.is_success() {
+            return Self::refusal(key, raw);
+        }
+        let outcome = job(key, asked, &raw).unwrap_or_else(|outcome| outcome);
+        Self::new(raw, outcome)
+    }
+
+    pub(crate) fn refusal(key: &ApiKey, raw: RawResponse) -> Self {
+        let reported = Reported::read(key, &raw.body).map(Box::new);
+        let start = match &reported {
+            Some(_) => String::new(),
+            None => beginning(key, &raw.body),
+        };
+        let outcome = Outcome::of_refusal(raw.status, reported.as_deref());
+        Self { reported, start, ..Self::new(raw, outcome) }
+    }
+
+    pub(crate) fn new(raw: RawResponse, outcome: Outcome) -> Self {
+        let RawResponse { status, retry_after, body, .. } = raw;
+        let body = match outcome {
+            Outcome::Complete(_) | Outcome::Undecodable(_) => body,
+            // A slice would keep the memory of the whole.
+            _ if body.len() > MAX_SHORT_BODY => Bytes::copy_from_slice(&body[..MAX_SHORT_BODY]),
+            _ => body,
+        };
+        Self { status, retry_after, body, outcome, reported: None, start: String::new() }
+    }
+
+    /// The code of the service, if it reported an error in the documented shape.
+    #[must_use]
+    pub fn code(&self) -> Option<&ErrorCode> {
+        self.reported.as_ref().map(|reported| &reported.code)
+    }
+
+    pub(crate) fn reported(&self) -> Option<&Reported> {
+        self.reported.as_deref()
+    }
+
+    /// Whether the same call may succeed later: 408, 429 or a 5xx, other than `generation_failed`.
+    pub(crate) fn is_transient(&self) -> bool {
+        // Statuses from 600 are read as 5xx (RFC 9110, section 15).
+        matches!(self.outcome, Outcome::RateLimited | Outcome::Unavailable)
+            || matches!(self.outcome, Outcome::UnknownStatus if self.status >= 600)
+    }
+
+    /// Whether the service itself refused a call that changes something. A 408 or 5xx may come from a proxy, which
+    /// does not know what the service did. A 303 is a usual response to a form that was carried out.
+    pub(crate) fn is_certain_refusal(&self) -> bool {
+        match self.status {
+            303 | 408 => false,
+            300..500 => true,
+            _ => matches!(self.outcome, Outcome::Failed { .. }),
+        }
+    }
+}
+
+/// The outcome of a success, when the job `asked` was asked for.
+fn job(key: &ApiKey, asked: &JobId, raw: &RawResponse) -> Result<Outcome, Outcome> {
+    if let Length::OverLimit(limit) = raw.length {
+        return Err(Outcome::TooLarge { limit });
+    }
+    let outline = Outline::read(&raw.body)?;
+    if outline.names_a_job() && outline.job_id().as_deref() != Some(asked.as_str()) {
+        return Err(Outcome::OtherJob);
+    }
+    let status = outline.status();
+    if status.as_deref() == Some("complete") {
+        let result = ArticleResult::from_json(&raw.body).map_err(Outcome::Undecodable)?;
+        return Ok(Outcome::Complete(Box::new(result)));
+    }
+    if raw.body.len() > MAX_SHORT_BODY {
+        return Err(Outcome::TooLarge { limit: MAX_SHORT_BODY });
+    }
+    Ok(Outcome::Unfinished { status: status.map(|status| shown(key, &status)) })
+}
+
+/// Without the body.
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("status", &self.status)
+            .field("outcome", &self.outcome)
+            .field("code", &self.code())
+            .field("retry_after", &self.retry_after)
+            .field("length", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
