@@ -10,8 +10,9 @@ mod subject;
 mod trial;
 
 pub mod cases;
+pub mod ledger;
 
 mod suite;
 
-pub use subject::{Durable, Subject, Transactional};
+pub use subject::{Durable, LedgerSubject, Subject, Transactional};
 pub use trial::{Trial, run};

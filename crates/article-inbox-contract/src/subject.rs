@@ -3,7 +3,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Completion, store::Store};
+use article_inbox::{
+    Completion,
+    store::{Ledger, Store},
+};
 
 /// A store under test, empty at first, and the clock that it reads.
 ///
@@ -17,6 +20,12 @@ pub trait Subject: Send + 'static {
 
     /// Moves the store's time forward.
     fn advance(&mut self, by: Duration);
+}
+
+/// A store under test that has a ledger.
+pub trait LedgerSubject: Subject {
+    /// The same store as [`Subject::store`].
+    fn ledger(&self) -> Arc<dyn Ledger>;
 }
 
 /// A store under test whose content outlives the process.

@@ -1,5 +1,7 @@
 //! The macros that turn cases into tests.
 
+mod ledger;
+
 /// Generates a `#[test]` for each case that every store must pass. The expression makes a new
 /// [`Subject`](crate::Subject) and is evaluated once per test.
 #[macro_export]

@@ -7,6 +7,7 @@ mod arrival;
 mod claim;
 mod completion;
 mod hint;
+mod ledger;
 mod list;
 mod prune;
 mod settle;
@@ -16,6 +17,11 @@ pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Lease};
 pub use completion::Completion;
 pub use hint::Hint;
+pub use ledger::{
+    Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
+    Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
+    LedgerCounts, LedgerPage, LedgerPruned, Missing, OrderTurn, Pause, PauseReason, Reason,
+};
 pub use list::{Counts, Filter, Page};
 pub use prune::{Prune, Pruned};
 pub use settle::{Outcome, Settled};

@@ -11,8 +11,6 @@ mod entry;
 
 mod call;
 
-mod ledger;
-
 mod rules;
 
 mod telemetry;
@@ -23,7 +21,10 @@ mod worker;
 
 mod inbox;
 
-pub use call::{Completion, Counts, Filter, Hint, Page, Prune, Pruned};
+pub use call::{
+    Completion, Counts, ExpectedJob, Filter, Hint, Intent, IntentState, JobFilter, JobState,
+    LedgerCounts, LedgerPage, LedgerPruned, Missing, Page, PauseReason, Prune, Pruned, Reason,
+};
 pub use clock::{Clock, ClockStep};
 pub use digest::Digest;
 pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
@@ -31,10 +32,6 @@ pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
 pub use inbox::{Health, Imported, Inbox};
-pub use ledger::{
-    ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
-    Missing, PauseReason, Reason,
-};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{SqliteSettings, SqliteStore};

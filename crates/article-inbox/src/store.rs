@@ -17,11 +17,9 @@ pub use interface::{Pending, Store};
 pub use ledger::Ledger;
 
 pub use crate::call::{
-    Arrival, Claim, Claimed, Claims, Lease, Outcome, Recorded, Settled, StoreHealth,
-};
-pub use crate::ledger::{
-    Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
-    Expect, Intended, IntentLease, OrderTurn, Pause,
+    Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+    BucketSettings, Claim, Claimed, Claims, Expect, Intended, IntentLease, Lease, OrderTurn,
+    Outcome, Pause, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
     ArticleEntry, AskLane, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow,

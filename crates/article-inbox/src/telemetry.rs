@@ -1,8 +1,8 @@
 //! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features the functions are empty.
 //!
 //! No name, label or field contains a body, a token, the label of a target, or an intent. The error of a handler appears
-//! in log events alone, unless `article_webhook::hide_causes` was called. A job
-//! id appears in log events alone, as a text, which the subscriber escapes.
+//! in log events alone, unless `article_webhook::hide_causes` was called. A job id appears in log events alone, as a text:
+//! the subscriber escapes it, as it does in the log of the receiver.
 
 #[cfg(feature = "metrics")]
 pub mod metric;

@@ -56,3 +56,19 @@ impl fmt::Display for EntryKey {
         write!(f, "{} ({})", self.job_id, self.event)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{Rejection, fixture};
+
+    use super::*;
+
+    #[test]
+    fn no_header_names_a_failure() {
+        let failure = EntryKey::failure("job_1".parse().unwrap());
+        let post = fixture::DeliveryRequest::complete();
+        let post = post.header("X-Service-Event", failure.event.as_str());
+        let refused = fixture::receiver().open(post.headers()).unwrap_err();
+        assert_eq!(*refused.rejection(), Rejection::EventInvalid);
+    }
+}

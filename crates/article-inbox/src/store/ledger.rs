@@ -4,7 +4,7 @@ use article_webhook::JobId;
 
 use super::interface::{Pending, Store};
 use crate::{
-    ledger::{
+    call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
         ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts,
         LedgerPage, LedgerPruned, OrderTurn,
@@ -28,7 +28,8 @@ use crate::{
 ///   If the ledger does not have the job, it is added.
 /// - [`settle`](Store::settle), [`requeue`](Store::requeue), [`bury`](Store::bury) and [`import`](Store::import) of the
 ///   article's entry: if the entry is unhandled or corrupt now, a job that had arrived or was collected is expected again,
-///   due now, or after an hour if the API gave the body. If it is in any other state, an open job ends.
+///   due now, or after an hour if the API gave the body. If it is in any other state, a job without an article ends as
+///   arrived, or as collected if the API gave all its bodies.
 /// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, so
 ///   that the job does not come back. The intent stays ordered, without a job.
 /// - [`prune`](Store::prune) removes nothing from the ledger.

@@ -3,8 +3,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, MemoryStore, store::Store};
-use article_inbox_contract::Subject;
+use article_inbox::{
+    Clock, MemoryStore,
+    store::{Ledger, Store},
+};
+use article_inbox_contract::{LedgerSubject, Subject};
 
 struct Memory {
     store: Arc<MemoryStore>,
@@ -32,4 +35,16 @@ impl Subject for Memory {
     }
 }
 
+impl LedgerSubject for Memory {
+    fn ledger(&self) -> Arc<dyn Ledger> {
+        self.store.clone()
+    }
+}
+
 article_inbox_contract::store_contract!(Memory::fresh());
+
+mod ledger {
+    use super::Memory;
+
+    article_inbox_contract::ledger_contract!(Memory::fresh());
+}

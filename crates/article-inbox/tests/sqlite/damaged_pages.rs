@@ -111,8 +111,6 @@ async fn damage_of_a_large_file_is_found_and_mended_while_it_is_open() {
     place.change("article_inbox_entries_by_time", b"wai", b'u');
 
     let store = place.open();
-    // The search gives way to a call that erases, and begins again.
-    assert_eq!(store.forget(key("job_none").job_id).await.unwrap(), 0);
     within(60, async || findings(&store).await.len() == 2).await;
     assert_eq!(states(&store).await[1].1, State::Corrupt);
     let mut claim = CLAIM;

@@ -47,8 +47,11 @@ pub(crate) enum Secret {
 }
 
 impl TokenShape {
-    /// The shape of a presented value. The time this takes depends on that value alone.
+    /// The shape of a presented value. The time this takes depends on that value alone, and is bounded.
     pub(crate) fn of_presented(value: &[u8]) -> Self {
+        if value.len() > CAPACITY {
+            return Self::TooLong;
+        }
         str::from_utf8(value).map_or(Self::ForbiddenCharacter, Self::of)
     }
 
@@ -210,5 +213,6 @@ mod tests {
         }
         let latin_1 = TokenShape::of_presented(b"Bearer s3cr\xe9t");
         assert_eq!(latin_1, TokenShape::ForbiddenCharacter);
+        assert_eq!(TokenShape::of_presented(&[b' '; CAPACITY + 1]), TokenShape::TooLong);
     }
 }

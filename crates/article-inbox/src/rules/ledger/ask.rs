@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use super::{JobRow, article_entry::is_rejected};
 use crate::{
     Digest, State,
-    ledger::{AskLease, AskOutcome, AskSettled, JobState, Missing},
+    call::{AskLease, AskOutcome, AskSettled, JobState, Missing},
     timestamp::later,
 };
 
@@ -110,7 +110,9 @@ impl JobRow {
                 self.collected_at = Some(now);
                 self.end(JobState::Collected, None, now);
             }
-            AskOutcome::Failed(_) => self.end(JobState::Failed, None, now),
+            AskOutcome::Failed { cause, .. } => {
+                self.end(JobState::Failed, Some(cause.clone()), now);
+            }
             AskOutcome::NotFound { cause } => {
                 self.end(JobState::NotFound, Some(cause.clone()), now);
             }
@@ -140,12 +142,12 @@ impl JobRow {
 
 /// The cause of an unreadable job.
 const UNREADABLE: &str =
-    "the API gives a body that is stored already and cannot be read: see its entry";
+    "no body of its entry can be read, and the API gives no other that can be stored";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Answer, Expect, Reason};
+    use crate::call::{Answer, Expect, Reason};
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
     const LEASE: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    ledger::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason},
+    call::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason},
     timestamp::{later, rounded},
 };
 

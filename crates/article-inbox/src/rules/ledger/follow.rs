@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use super::{JobRow, article_entry::is_rejected};
 use crate::{
     Source, State,
-    ledger::JobState,
+    call::JobState,
     timestamp::{later, rounded},
 };
 
@@ -64,7 +64,7 @@ impl JobRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Expect;
+    use crate::call::Expect;
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 

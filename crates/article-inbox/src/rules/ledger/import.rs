@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{ArticleEntry, JobRow};
 use crate::{
-    ledger::{ExpectedJob, JobState, Missing},
+    call::{ExpectedJob, JobState, Missing},
     timestamp::{later, rounded},
 };
 
@@ -59,7 +59,7 @@ impl JobRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{State, ledger::Expect};
+    use crate::{State, call::Expect};
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 

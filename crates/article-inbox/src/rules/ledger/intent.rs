@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::JobId;
 
 use crate::{
-    ledger::{Intent, IntentLease, IntentState},
+    call::{Intent, IntentLease, IntentState},
     timestamp::{later, rounded},
 };
 

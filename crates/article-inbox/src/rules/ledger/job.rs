@@ -5,7 +5,7 @@ use article_webhook::JobId;
 use super::ArticleEntry;
 use crate::{
     Digest,
-    ledger::{Expect, ExpectedJob, JobState, Missing, Reason},
+    call::{Expect, ExpectedJob, JobState, Missing, Reason},
     timestamp::rounded,
 };
 

@@ -5,11 +5,10 @@ use article_webhook::JobId;
 use super::{MemoryStore, ledger_tables::LedgerTables, tables::Tables};
 use crate::{
     EntryKey, Source,
-    call::Arrival,
-    ledger::{
-        Answer, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
-        Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
-        LedgerCounts, LedgerPage, LedgerPruned, OrderTurn, Reason,
+    call::{
+        Answer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+        BucketSettings, Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter,
+        JobState, LedgerCounts, LedgerPage, LedgerPruned, OrderTurn, Reason,
     },
     rules::{Bucket, IntentRow, JobRow, NotOrdered},
     store::{Ledger, Pending},
@@ -248,7 +247,7 @@ impl Tables {
                     self.record_body(arrival(EntryKey::article(job_id.clone()), answer), now);
                 }
             }
-            AskOutcome::Failed(answer) => {
+            AskOutcome::Failed { answer, .. } => {
                 self.record_body(arrival(EntryKey::failure(job_id.clone()), answer), now);
             }
             _ => {}

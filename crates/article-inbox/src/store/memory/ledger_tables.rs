@@ -6,7 +6,7 @@ use std::{
 use article_webhook::JobId;
 
 use crate::{
-    ledger::{Ask, AskClaim, Asks, LedgerPruned},
+    call::{Ask, AskClaim, Asks, LedgerPruned},
     rules::{AskLane, Bucket, IntentRow, JobRow},
 };
 

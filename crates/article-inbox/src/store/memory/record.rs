@@ -2,8 +2,7 @@ use std::time::SystemTime;
 
 use super::tables::{StoredEntry, Tables, stored_body};
 use crate::{
-    call::{Arrival, Recorded},
-    ledger::{Expect, Reason},
+    call::{Arrival, Expect, Reason, Recorded},
     rules::{BodyWrite, JobRow, KnownBody, Row},
 };
 

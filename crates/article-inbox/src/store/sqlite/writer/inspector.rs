@@ -127,7 +127,7 @@ fn mend(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::{sync::mpsc, time::Instant};
 
     use rusqlite::{Connection, ErrorCode};
 
@@ -138,21 +138,30 @@ mod tests {
         writer::{Handle, Shared, WriteConnection},
     };
 
+    /// A store with a damaged entry, and its search, which does not run yet.
+    fn store(path: &Path) -> (Handle, Arc<Search>) {
+        let lock = Lock::take(path).unwrap();
+        let connection = connection::open(path, Access::Exclusive).unwrap();
+        connection::make_durable(&connection, path, Access::Exclusive).unwrap();
+        let shared = Shared::new(path.to_owned(), Clock::system());
+        let search = Arc::clone(&shared.search);
+        let connection = WriteConnection::new(shared.clone(), connection, Some(lock), None);
+        let handle = Handle::start(shared, connection).unwrap();
+        let entry = |connection: &Connection, _| {
+            let entry = "INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, received_at, \
+                conflicts, held, checksum) VALUES ('job_1', 'article.complete', 'done', 1, 1, 0, 0, 0, 0, 0)";
+            Ok(connection.execute(entry, [])?)
+        };
+        handle.queue.push(1, entry).unwrap().wait_in_a_thread().unwrap();
+        (handle, search)
+    }
+
     /// What is erased must leave the log, which no reader may use then.
     #[test]
     fn a_statement_of_the_search_ends_for_a_call_that_erases() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox.db");
-        let lock = Lock::take(&path).unwrap();
-        let connection = connection::open(&path, Access::Exclusive).unwrap();
-        connection::make_durable(&connection, &path, Access::Exclusive).unwrap();
-        let shared = Shared::new(path.clone(), Clock::system());
-        let search = Arc::clone(&shared.search);
-        let connection = WriteConnection::new(shared.clone(), connection, Some(lock), None);
-        let handle = Handle::start(shared, connection).unwrap();
-        let probe = |connection: &Connection, _| statements::probe(connection);
-        handle.queue.push(1, probe).unwrap().wait_in_a_thread().unwrap();
-
+        let (handle, search) = store(&path);
         let reader = connection::open_reader(&path).unwrap();
         let running = search.begin(reader.get_interrupt_handle());
         let (began, begins) = mpsc::channel();
@@ -170,8 +179,30 @@ mod tests {
             }
         });
         begins.recv().unwrap();
+        let probe = |connection: &Connection, _| statements::probe(connection);
         let erased = handle.queue.push_erasing(1, probe).unwrap().wait_in_a_thread();
         assert!(erased.is_ok(), "{erased:?}");
         assert_eq!(reading.join().unwrap(), Some(ErrorCode::OperationInterrupted));
+    }
+
+    #[test]
+    fn a_search_that_gave_way_begins_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let (handle, search) = store(&path);
+        let many = "CREATE TABLE many (n INTEGER NOT NULL); WITH RECURSIVE row (n) AS \
+            (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 300000) INSERT INTO many SELECT n FROM row";
+        Connection::open(&path).unwrap().execute_batch(many).unwrap();
+        handle.inspect().unwrap();
+        let began = Instant::now();
+        while began.elapsed() < REST / 4 {
+            search.interrupt();
+            thread::sleep(PAUSE);
+        }
+        assert_eq!(handle.findings.all(), [""; 0], "it was interrupted");
+        while handle.findings.all().is_empty() {
+            assert!(began.elapsed() < 30 * REST, "it has ended");
+            thread::sleep(PAUSE);
+        }
     }
 }

@@ -173,7 +173,12 @@ pub enum AskOutcome {
     /// The article. It is recorded as a delivery is.
     Answered(Answer),
     /// The service gave the job up. The answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure).
-    Failed(Answer),
+    Failed {
+        /// What the API answered.
+        answer: Answer,
+        /// Why, in short.
+        cause: String,
+    },
     /// The job ends as not found.
     NotFound {
         /// What the service said.

@@ -1,6 +1,4 @@
-//! What the ledger keeps, and what its calls take and return: ordered jobs, intents, asks and the token bucket.
-//!
-//! The same rule as for the types of a [`call`](crate::call) holds: they are exhaustive on purpose.
+//! What the calls of the ledger take and return: ordered jobs, intents, asks and the token bucket.
 
 mod ask;
 mod bucket;

@@ -1,0 +1,14 @@
+//! The cases of the contract of [`Ledger`](article_inbox::store::Ledger), one fact each, grouped by what they are about.
+
+mod steps;
+
+pub mod answer;
+pub mod arrival;
+pub mod ask;
+pub mod bucket;
+pub mod expect;
+pub mod intent;
+pub mod keep;
+pub mod outcome;
+pub mod read;
+pub mod unreadable;

@@ -1,0 +1,170 @@
+//! The bucket of tokens.
+
+use std::time::Duration;
+
+use article_inbox::{
+    PauseReason,
+    store::{AskClaim, AskOutcome, Bucket, BucketEvent, BucketSettings, OrderTurn, Pause},
+};
+
+use super::steps::{AMPLE, ASKS, again, answered, failed, not_found};
+use crate::{LedgerSubject, Trial, trial::FIRST};
+
+const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
+
+fn limited(seconds: u64) -> BucketEvent {
+    BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
+}
+
+async fn order(trial: &Trial<impl LedgerSubject>, settings: BucketSettings) -> OrderTurn {
+    trial.ledger().take_for_order(settings).await.unwrap()
+}
+
+async fn report(trial: &Trial<impl LedgerSubject>, event: BucketEvent) {
+    trial.ledger().report(event).await.unwrap();
+}
+
+async fn bucket(trial: &Trial<impl LedgerSubject>) -> Bucket {
+    trial.ledger().bucket().await.unwrap()
+}
+
+/// A store that was never asked has a full bucket, and to look at it changes nothing.
+pub async fn a_new_bucket_is_full(mut trial: Trial<impl LedgerSubject>) {
+    assert_eq!(bucket(&trial).await, Bucket::new(trial.now()));
+    trial.advance(9);
+    assert_eq!(bucket(&trial).await, Bucket::new(trial.now()));
+}
+
+/// Each ask and each order changes the stored bucket as the rule says.
+pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
+    assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
+    let mut expected = bucket(&trial).await;
+    let step = Duration::from_millis(333);
+    for id in ["a", "b", "c", "d"] {
+        trial.expect_now(id).await;
+        trial.advance_by(step);
+        let is_taken = expected.take(SLOW, trial.now());
+        let asks = trial.claim_asks(AskClaim { limit: 1, bucket: SLOW, ..ASKS }).await.asks;
+        assert_eq!(asks.len(), usize::from(is_taken));
+        assert_eq!(bucket(&trial).await, expected);
+        trial.advance_by(step);
+        let turn = expected.take_for_order(SLOW, trial.now());
+        assert_eq!(order(&trial, SLOW).await, turn);
+        assert_eq!(bucket(&trial).await, expected);
+        expected.report(limited(0), trial.now());
+        report(&trial, limited(0)).await;
+        assert_eq!(bucket(&trial).await, expected);
+    }
+}
+
+/// In any window, asks take no more tokens than the burst and the rate of that window, however often they are claimed.
+pub async fn asks_take_no_more_than_the_rate(mut trial: Trial<impl LedgerSubject>) {
+    for number in 0..100 {
+        trial.expect_now(&format!("job_{number}")).await;
+    }
+    let settings = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+    let mut asked = 0;
+    for _ in 0..600 {
+        trial.advance_by(Duration::from_millis(100));
+        asked += trial.asked(AskClaim { bucket: settings, ..ASKS }).await.len();
+    }
+    assert_eq!(asked, 5 + 29, "a minute, whose last token is not there yet");
+}
+
+/// An order does not wait for a token, and the asks wait for what it took.
+pub async fn an_order_takes_into_debt(mut trial: Trial<impl LedgerSubject>) {
+    for _ in 0..3 {
+        assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
+    }
+    trial.expect_now("job_1").await;
+    trial.advance(2);
+    let claim = AskClaim { bucket: SLOW, ..ASKS };
+    assert!(trial.asked(claim).await.is_empty());
+    trial.advance(2);
+    assert_eq!(trial.asked(claim).await, ["job_1"]);
+}
+
+/// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
+pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
+    let (days, why) = (2 * 86_400, PauseReason::RateLimited);
+    trial.expect_now("job_1").await;
+    report(&trial, limited(days)).await;
+    report(&trial, limited(1)).await;
+    let pause = Pause { since: trial.now(), until: trial.after(days), why };
+    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Paused(pause));
+    assert_eq!(bucket(&trial).await.used, 0, "a refused order takes nothing");
+    trial.advance_by(Duration::from_secs(days) - Duration::from_millis(1));
+    let none = trial.claim_asks(ASKS).await;
+    assert_eq!((none.asks.len(), none.next), (0, Some(pause.until)));
+    trial.advance_by(Duration::from_millis(1));
+    assert_eq!(trial.asked(ASKS).await, ["job_1"]);
+    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
+}
+
+/// A person lifts a pause of either kind.
+pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
+    for event in [limited(86_400), BucketEvent::KeyRefused] {
+        report(&trial, event).await;
+        assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
+        report(&trial, BucketEvent::Resumed).await;
+        assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
+    }
+}
+
+/// A refused key pauses the bucket. One ask tries it again, and the jobs lose nothing by it.
+pub async fn a_refused_key_is_tried_by_one_ask(mut trial: Trial<impl LedgerSubject>) {
+    for id in ["job_1", "job_2"] {
+        trial.expect_now(id).await;
+    }
+    let first = trial.claim_asks(ASKS).await.asks;
+    for ask in first {
+        trial.settle_ask(ask.lease, again(0)).await;
+        report(&trial, BucketEvent::KeyRefused).await;
+    }
+    assert_eq!(bucket(&trial).await.refused_at, Some(trial.now()));
+    assert!(trial.asked(ASKS).await.is_empty());
+    trial.advance(300);
+    assert_eq!(trial.asked(ASKS).await.len(), 1);
+    trial.advance(599);
+    assert!(trial.asked(ASKS).await.is_empty(), "the next waits twice as long");
+    trial.advance(1);
+    assert_eq!(trial.asked(ASKS).await.len(), 1);
+}
+
+/// An outcome that shows that the service accepted the key ends its pause at once, and no other does.
+pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>) {
+    let zero = Duration::ZERO;
+    let missing = AskOutcome::Missing { after: zero, cause: "job_not_found".into() };
+    for (number, (outcome, is_accepted)) in [
+        (answered(FIRST), true),
+        (failed("{failed}"), true),
+        (not_found(), true),
+        (AskOutcome::Unfinished { after: zero }, true),
+        (missing, true),
+        (again(0), false),
+        (AskOutcome::Released, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("job_{number}");
+        report(&trial, BucketEvent::KeyRefused).await;
+        trial.advance(300);
+        let lease = trial.asking(&id).await;
+        let named = format!("{outcome:?}");
+        trial.settle_ask(lease, outcome).await;
+        let is_paused = bucket(&trial).await.paused(trial.now()).is_some();
+        assert_eq!(is_paused, !is_accepted, "{named}");
+        report(&trial, BucketEvent::Resumed).await;
+        trial.store().forget(id.parse().unwrap()).await.unwrap();
+    }
+}
+
+/// Another API key ends the pause of a refused one.
+pub async fn another_key_ends_the_pause_of_a_refused_one(trial: Trial<impl LedgerSubject>) {
+    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
+    report(&trial, BucketEvent::KeyRefused).await;
+    assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
+    let other = BucketSettings { key: 2, ..AMPLE };
+    assert_eq!(order(&trial, other).await, OrderTurn::Taken);
+}

@@ -1,0 +1,125 @@
+//! Answers for entries that no worker can read.
+
+use article_inbox::{
+    Digest, JobState, Source, State,
+    store::{Arrival, AskLease, AskSettled, Expect, Outcome},
+};
+
+use super::steps::{answered, corrupt, unhandled};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, arrival, bytes, damaged, job, key},
+};
+
+/// Delivers a body that cannot be read, and asks for the job.
+async fn asking(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) -> AskLease {
+    trial.expect_now(id).await;
+    trial.record(id, FIRST).await;
+    trial.work(id, outcome).await;
+    trial.ask(id).await
+}
+
+/// The API gives the very body that was delivered and cannot be read: the job ends, for a person to look at.
+pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl LedgerSubject>) {
+    let lease = asking(&trial, "job_1", unhandled()).await;
+    trial.advance(1);
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Unreadable, trial.now()));
+    assert!(shown.cause.is_some() && shown.collected_at.is_none());
+    assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
+}
+
+/// The API gives another body, which wakes the entry.
+pub async fn another_body_is_collected(trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
+        let lease = asking(&trial, id, outcome).await;
+        let settled = trial.settle_ask(lease, answered("[]")).await;
+        assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+        assert_eq!(trial.entry(id).await.state, State::Waiting);
+        assert_eq!(trial.bodies(id).await, [bytes(FIRST), bytes("[]")]);
+        trial.leave(id).await;
+    }
+}
+
+/// A damaged entry is repaired by its body, once. When that body is damaged again, a person must look at the store.
+pub async fn a_damaged_entry_is_repaired_once(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    trial.store().record(damaged("job_1", FIRST)).await.unwrap();
+    trial.work("job_1", corrupt()).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+
+    trial.work("job_1", corrupt()).await;
+    trial.advance(3600);
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
+    assert_eq!(trial.entry("job_1").await.state, State::Corrupt);
+
+    // The person says that it may be tried again.
+    trial.expect(Expect::job(job("job_1"), trial.now())).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+}
+
+/// A delivery ends an unreadable job, if it can be read.
+pub async fn a_delivery_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>) {
+    let lease = asking(&trial, "job_1", unhandled()).await;
+    trial.settle_ask(lease, answered(FIRST)).await;
+    trial.record("job_1", FIRST).await;
+    assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
+    trial.record("job_1", "[]").await;
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
+}
+
+/// A person who requeues the entry takes it in hand, which ends an unreadable job.
+pub async fn a_requeued_entry_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>) {
+    let lease = asking(&trial, "job_1", unhandled()).await;
+    trial.settle_ask(lease, answered(FIRST)).await;
+    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
+}
+
+/// A body that the API gave never takes the place of one that was delivered.
+pub async fn a_body_of_the_api_replaces_no_delivered_one(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let delivered = [FIRST, "1", "2", "3"];
+    for body in delivered {
+        trial.record("job_1", body).await;
+    }
+    trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered("[]")).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
+    assert_eq!(trial.bodies("job_1").await, delivered.map(bytes));
+    assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
+}
+
+/// A body that the API gave takes the place of the last such body, if the entry is full.
+pub async fn a_body_of_the_api_replaces_such_a_body(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let stored =
+        [(FIRST, Source::Webhook), ("1", Source::Api), ("2", Source::Api), ("3", Source::Webhook)];
+    for (body, source) in stored {
+        trial.store().record(Arrival { source, ..arrival("job_1", body) }).await.unwrap();
+    }
+    trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered("[]")).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let (_, bodies) = trial.shown("job_1").await;
+    let kept: Vec<_> = bodies.iter().map(|body| (body.digest, body.source)).collect();
+    let of = |body: &str, source| (Digest::of(body.as_bytes()), source);
+    let expected = [
+        of(FIRST, Source::Webhook),
+        of("1", Source::Api),
+        of("[]", Source::Api),
+        of("3", Source::Webhook),
+    ];
+    assert_eq!(kept, expected);
+}

@@ -1,0 +1,167 @@
+/// Generates a `#[test]` for each case that a store with a ledger must pass. The expression makes a new
+/// [`LedgerSubject`](crate::LedgerSubject) and is evaluated once per test.
+#[macro_export]
+macro_rules! ledger_contract {
+    ($subject:expr) => {
+        $crate::ledger_contract! {
+            @ $subject;
+            expect {
+                a_new_job_is_expected,
+                several_jobs_are_expected_at_once,
+                the_time_of_the_first_ask_is_rounded_down,
+                a_job_whose_article_came_before_has_arrived,
+                a_job_whose_article_the_api_gave_before_was_collected,
+                an_entry_of_another_event_is_no_article,
+                an_open_job_stays_as_it_is,
+                a_refused_delivery_brings_an_ask_forward,
+                a_job_leaves_a_backfill,
+                an_end_without_an_article_is_opened_again,
+                a_job_whose_article_came_is_not_opened,
+                the_first_intent_of_a_job_stays,
+                a_job_whose_entry_cannot_be_read_is_asked_for,
+            }
+            arrival {
+                a_delivery_ends_its_job,
+                a_body_of_the_api_ends_its_job_as_collected,
+                a_delivery_of_another_job_adds_none,
+                a_delivery_of_another_event_is_no_arrival,
+                a_delivery_ends_an_ask,
+                a_push_after_a_collection_is_noted,
+                a_duplicate_adds_its_intent,
+                a_crowded_copy_changes_nothing,
+                an_article_after_the_end_is_accepted,
+                an_entry_that_cannot_be_read_opens_its_job,
+                a_collected_body_that_cannot_be_read_waits,
+                an_entry_in_hand_is_not_asked_for,
+                an_entry_that_is_taken_in_hand_ends_its_job,
+                an_imported_entry_ends_its_job,
+                a_copy_after_retention_is_a_duplicate,
+                a_copy_after_an_unreadable_one_is_stored,
+            }
+            intent {
+                an_intent_is_stored_once,
+                one_of_several_calls_at_once_orders,
+                an_intent_without_an_answer_is_unknown,
+                the_job_of_an_order_is_expected,
+                a_late_answer_counts,
+                an_answer_without_an_intent_counts,
+                a_delivery_may_come_before_the_answer,
+                a_delivery_resolves_its_intent,
+                a_second_job_does_not_take_an_intent,
+                an_intent_of_another_ledger_is_not_added,
+                a_refused_order_may_be_made_at_once,
+                a_refusal_does_not_change_an_end,
+                an_intent_is_ordered_again,
+                a_refusal_does_not_hide_an_earlier_call,
+                only_an_unknown_intent_is_abandoned,
+            }
+            ask {
+                a_job_is_asked_for_under_a_lease,
+                a_job_is_asked_for_when_its_time_has_come,
+                what_is_due_longest_is_asked_for_first,
+                every_fourth_token_goes_to_a_job_that_was_asked_for,
+                a_backfill_gets_what_is_left,
+                an_ask_without_an_outcome_is_made_again,
+                no_number_of_asks_ends_a_job,
+                a_job_that_has_ended_is_not_asked_for,
+                an_ask_takes_a_token,
+                a_claim_of_nothing_takes_no_token,
+            }
+            outcome {
+                a_job_is_asked_for_again_after_its_pause,
+                a_job_that_is_missing_is_counted,
+                a_job_that_is_not_found_ends,
+                an_ask_that_was_not_sent_does_not_count,
+            }
+            answer {
+                an_article_of_the_api_is_recorded,
+                a_delivery_of_a_collected_body_is_a_duplicate,
+                a_failure_is_recorded_under_its_own_event,
+                a_failure_that_is_handled_stays_a_failure,
+                the_answer_of_a_lost_ask_is_not_stored,
+                an_answer_does_not_bring_back_what_was_forgotten,
+                an_ask_is_settled_once,
+                a_later_body_changes_no_job,
+            }
+            unreadable {
+                the_body_that_was_delivered_is_unreadable,
+                another_body_is_collected,
+                a_damaged_entry_is_repaired_once,
+                a_delivery_ends_an_unreadable_job,
+                a_requeued_entry_ends_an_unreadable_job,
+                a_body_of_the_api_replaces_no_delivered_one,
+                a_body_of_the_api_replaces_such_a_body,
+            }
+            bucket {
+                a_new_bucket_is_full,
+                a_bucket_is_stored,
+                asks_take_no_more_than_the_rate,
+                an_order_takes_into_debt,
+                a_pause_lasts_in_full,
+                a_pause_is_lifted,
+                a_refused_key_is_tried_by_one_ask,
+                an_accepted_key_ends_its_pause,
+                another_key_ends_the_pause_of_a_refused_one,
+            }
+            keep {
+                a_forgotten_job_leaves_its_intent_ordered,
+                a_forgotten_job_may_be_expected_again,
+                only_jobs_that_ended_are_pruned,
+                only_intents_that_ended_are_pruned,
+                a_batch_removes_the_oldest,
+                a_number_is_never_used_again,
+                an_imported_job_is_as_it_was_shown,
+                an_imported_job_may_have_arrived,
+                an_imported_intent_is_as_it_was_shown,
+                an_imported_bucket_gives_nothing,
+            }
+            read {
+                an_empty_ledger_is_empty,
+                jobs_are_counted_by_state,
+                a_job_without_an_end_is_overdue,
+                unknown_intents_are_counted,
+                a_recovered_job_is_counted_when_no_push_can_come,
+                a_list_of_jobs_is_filtered,
+                pages_of_jobs_follow_each_other,
+                a_list_of_intents_is_filtered,
+                a_closed_ledger_fails_every_call,
+            }
+        }
+    };
+    (@ $subject:expr; $($part:ident { $($case:ident,)* })*) => {
+        $($(
+            #[test]
+            fn $case() {
+                $crate::run($subject, $crate::ledger::$part::$case);
+            }
+        )*)*
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    /// A case that is in no macro would never run.
+    #[test]
+    fn every_case_of_the_ledger_is_in_the_table() {
+        let table = include_str!("ledger.rs");
+        let parts = [
+            include_str!("../ledger/expect.rs"),
+            include_str!("../ledger/arrival.rs"),
+            include_str!("../ledger/intent.rs"),
+            include_str!("../ledger/ask.rs"),
+            include_str!("../ledger/outcome.rs"),
+            include_str!("../ledger/answer.rs"),
+            include_str!("../ledger/unreadable.rs"),
+            include_str!("../ledger/bucket.rs"),
+            include_str!("../ledger/keep.rs"),
+            include_str!("../ledger/read.rs"),
+        ];
+        let cases = parts.iter().flat_map(|part| part.lines()).filter_map(|line| {
+            let name = line.strip_prefix("pub async fn ")?;
+            name.split_once('(').map(|(name, _)| name)
+        });
+        for name in cases {
+            assert!(table.contains(&format!("                {name},\n")), "{name}");
+        }
+    }
+}
