@@ -83,7 +83,9 @@ impl Asked<'_> {
             Outcome::Complete(_) | Outcome::Undecodable(_) => {
                 AskOutcome::Answered(recorded(response))
             }
-            Outcome::Failed { .. } => AskOutcome::Failed(recorded(response)),
+            Outcome::Failed { .. } => {
+                AskOutcome::Failed { answer: recorded(response), cause: response.to_string() }
+            }
             Outcome::Unfinished { .. } => AskOutcome::Unfinished { after },
             Outcome::JobNotFound => self.missing(response, watch, after),
             _ => AskOutcome::Again { after, cause: response.to_string() },

@@ -53,7 +53,7 @@ fn meaning_of(job: &ExpectedJob, response: &Response, watch: &mut KeyWatch) -> M
 fn parts(outcome: &AskOutcome) -> (Job, Option<Duration>, &str) {
     match outcome {
         AskOutcome::Answered(_) => (Job::Answered, None, ""),
-        AskOutcome::Failed(_) => (Job::Failed, None, ""),
+        AskOutcome::Failed { cause, .. } => (Job::Failed, None, cause),
         AskOutcome::NotFound { cause } => (Job::NotFound, None, cause),
         AskOutcome::Unfinished { after } => (Job::Unfinished, Some(*after), ""),
         AskOutcome::Missing { after, cause } => (Job::Missing, Some(*after), cause),
@@ -122,7 +122,7 @@ fn every_answer_has_its_outcome_and_its_message() {
         (404, COMPLETE, "not_found", Job::Again, ""),
         (410, LOST, "refused", Job::Again, "job_not_found (410): no such job"),
         (429, "", "rate_limited", Job::Again, "the service answered 429 without a body"),
-        (500, FAILED, "failed", Job::Failed, ""),
+        (500, FAILED, "failed", Job::Failed, "generation_failed (500): failed at outline"),
         (500, "", "unavailable", Job::Again, "the service answered 500 without a body"),
         (502, FAILED, "unavailable", Job::Again, "generation_failed (502): failed at outline"),
         (503, "down", "unavailable", Job::Again, api_is_down),
@@ -148,8 +148,8 @@ fn every_answer_has_its_outcome_and_its_message() {
         assert_eq!((meaning.name, &found), (*name, expected), "{status} {body}");
         assert!(after.is_none_or(|after| after == PAUSE), "{status}: {after:?}");
         assert!(message.is_empty() || cause == *message, "{status}: {cause}");
-        assert_eq!(cause.is_empty(), !matches!(found, Job::Again | Job::Missing), "{status}");
-        if let AskOutcome::Answered(answer) | AskOutcome::Failed(answer) = meaning.outcome {
+        assert_eq!(cause.is_empty(), matches!(found, Job::Answered | Job::Unfinished), "{status}");
+        if let AskOutcome::Answered(answer) | AskOutcome::Failed { answer, .. } = meaning.outcome {
             assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");
             assert_eq!((answer.digest, &*answer.target), (Digest::of(body.as_bytes()), "api"));
         }
