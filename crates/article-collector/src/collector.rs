@@ -128,7 +128,7 @@ impl Collector {
     pub async fn expect(&self, job_id: JobId) -> Result<JobState, Error> {
         let expect = Expect::job(job_id, self.0.first_ask());
         let states = self.0.ledger.expect(vec![expect]).await?;
-        self.0.wake.notify_one();
+        self.0.expected();
         states
             .first()
             .copied()

@@ -14,6 +14,9 @@ use crate::{api::Api, meaning::KeyWatch, settings::Settings, telemetry};
 /// The first and the longest pause before a call of the store is repeated.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(30)];
 
+/// How often a loop looks for jobs that another process expects.
+pub(crate) const POLL: Duration = Duration::from_secs(10);
+
 /// What the clones of a collector share.
 pub(crate) struct Shared {
     pub(crate) ledger: Arc<dyn Ledger>,
@@ -51,6 +54,13 @@ impl Shared {
     /// When a job that is expected from now on is asked for first.
     pub(crate) fn first_ask(&self) -> SystemTime {
         self.ledger.now() + self.settings.schedule.first()
+    }
+
+    /// A job is expected from now on. A loop that looks from time to time finds most of them early enough.
+    pub(crate) fn expected(&self) {
+        if self.settings.schedule.first() < POLL {
+            self.wake.notify_one();
+        }
     }
 
     /// Stores what happened to the bucket. It is tried again until `is_late`.

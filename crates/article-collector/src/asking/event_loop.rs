@@ -18,15 +18,15 @@ use tokio::{
 
 use super::ask::{Signal, ask, claim_of};
 use crate::{
-    shared::{Shared, may_pass},
+    shared::{POLL, Shared, may_pass},
     telemetry,
 };
 
-/// How often the ledger is asked for jobs that another process added.
-const POLL: Duration = Duration::from_secs(10);
-
 /// The shortest pause after a claim that brought nothing: the times of the store are whole milliseconds.
 const AFTER_NOTHING: Duration = Duration::from_millis(10);
+
+/// How long the outcomes of cancelled calls may take to be stored. What is left then is due when its lease ends.
+const AFTER_CANCEL: Duration = Duration::from_secs(5);
 
 /// The first and the longest pause after a claim that failed.
 const AFTER_FAILURES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
@@ -52,9 +52,9 @@ enum Ends {
     WhenIdle,
 }
 
-/// Why it stops, and when the calls that are under way are cancelled.
+/// Why it stops, and when it no longer waits: first for calls, and then for the store.
 struct Stopping {
-    cancel_at: Instant,
+    next: Instant,
     error: Option<Error>,
 }
 
@@ -101,9 +101,7 @@ impl EventLoop {
                 claiming = Some(shared.ledger.claim_asks(claim_of(&shared, free)));
             }
             let timer = match &self.stopping {
-                Some(Stopping { cancel_at, .. }) => {
-                    (*self.signal.borrow() < Signal::Cancel).then_some(*cancel_at)
-                }
+                Some(stopping) => Some(stopping.next),
                 None => (claiming.is_none() && free > 0).then_some(self.due),
             };
             select! {
@@ -112,8 +110,17 @@ impl EventLoop {
                 claimed = result(&mut claiming) => self.claimed(claimed),
                 Some(ended) = self.asks.join_next() => self.ended(&ended),
                 () = shared.wake.notified(), if is_going => self.due = Instant::now(),
-                () = sleep_until_then(timer) => if !is_going {
-                    self.signal.send_replace(Signal::Cancel);
+                () = sleep_until_then(timer) => match &mut self.stopping {
+                    None => {}
+                    Some(stopping) if *self.signal.borrow() < Signal::Cancel => {
+                        self.signal.send_replace(Signal::Cancel);
+                        stopping.next += AFTER_CANCEL;
+                    }
+                    Some(stopping) => {
+                        self.asks.abort_all();
+                        claiming = None;
+                        stopping.next += AFTER_CANCEL;
+                    }
                 },
             }
         }
@@ -127,9 +134,9 @@ impl EventLoop {
 
     /// Claims nothing more, and releases what was claimed and not begun.
     fn stop(&mut self, error: Option<Error>) {
-        let cancel_at = Instant::now() + self.shared.settings.grace;
+        let next = Instant::now() + self.shared.settings.grace;
         self.signal.send_replace(Signal::Release);
-        self.stopping = Some(Stopping { cancel_at, error });
+        self.stopping = Some(Stopping { next, error });
     }
 
     fn claimed(&mut self, claimed: Result<Asks, Error>) {
@@ -165,7 +172,7 @@ impl EventLoop {
     }
 
     fn ended(&mut self, ended: &Result<(), JoinError>) {
-        if ended.is_err() {
+        if ended.as_ref().is_err_and(JoinError::is_panic) {
             telemetry::ask_panicked();
         }
         // Whether anything is due now is known after another claim.

@@ -59,10 +59,10 @@ impl Asked<'_> {
     /// which is asked for again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
-            Outcome::Complete(_) | Outcome::Unfinished { .. } | Outcome::Failed { .. } => {
-                watch.knew(self.now);
-            }
-            Outcome::Undecodable(_) => watch.knew(self.now),
+            Outcome::Complete(_)
+            | Outcome::Undecodable(_)
+            | Outcome::Unfinished { .. }
+            | Outcome::Failed { .. } => watch.knew(self.now),
             Outcome::JobNotFound => watch.accepted(),
             _ => {}
         }

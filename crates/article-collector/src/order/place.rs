@@ -183,12 +183,12 @@ impl Order {
     }
 
     async fn note(&self, note: &Note) -> Result<(), Error> {
-        let Shared { ledger, wake, .. } = &*self.shared;
+        let ledger = &self.shared.ledger;
         match note {
             Note::Ordered(job_id) => {
                 let first_ask = self.shared.first_ask();
                 ledger.ordered(&self.intent, job_id.clone(), first_ask).await?;
-                wake.notify_one();
+                self.shared.expected();
                 Ok(())
             }
             Note::NotOrdered(lease) => ledger.not_ordered(*lease).await.map(drop),

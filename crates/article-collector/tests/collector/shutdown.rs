@@ -64,6 +64,25 @@ async fn what_was_claimed_and_not_begun_is_released() {
     assert_eq!((job.state, job.asks, job.at), (JobState::Expected, 0, world.clock.now()));
 }
 
+/// What could not be stored is asked for again, when the lease has ended.
+#[tokio::test(start_paused = true)]
+async fn it_does_not_wait_for_a_store_that_fails() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    world.api.on_ask(Reply::complete);
+    world.ledger.fault("settle_ask", Fault::Fails(u32::MAX));
+    let start = Instant::now();
+    collector.clone().run(sleep(SECOND)).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 16);
+    assert_eq!(world.state("job_1").await, JobState::Asking);
+    world.ledger.fault("settle_ask", Fault::Fails(1));
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
 #[tokio::test(start_paused = true)]
 async fn it_ends_with_an_error_if_the_store_can_never_be_used() {
     let world = World::new();
