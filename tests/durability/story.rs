@@ -33,10 +33,13 @@ pub(crate) enum Story {
     /// Stopped in order while another program reads, so that the log stays; started again, killed before a sync, and
     /// started once more when the program has ended.
     Read,
+    /// Each sync fails from one on, until the end. Another program reads what these left in the log, so that the log
+    /// cannot be begun anew: what comes then is refused. Started once more when the program has ended.
+    FailingRead,
 }
 
 impl Story {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Receiver,
         Self::Worker,
         Self::Bursts,
@@ -44,6 +47,7 @@ impl Story {
         Self::Killed,
         Self::Failing,
         Self::Read,
+        Self::FailingRead,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -55,6 +59,7 @@ impl Story {
             Self::Killed => "killed before a sync",
             Self::Failing => "with syncs that fail",
             Self::Read => "beside a reader",
+            Self::FailingRead => "with syncs that fail beside a reader",
         }
     }
 
@@ -102,10 +107,7 @@ impl Story {
                     let injection =
                         format!("{}..{}", interrupted("error=EIO", 0), START + 2 + more);
                     let parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
-                    // The service comes again at once.
-                    let often =
-                        parcels[0].iter().flat_map(|parcel| [parcel, parcel, parcel]).cloned();
-                    taping.run(&[often.collect()], |trace| trace.injecting(&injection));
+                    taping.run(&[again(&parcels)], |trace| trace.injecting(&injection));
                 }
                 taping.end()
             }
@@ -125,6 +127,20 @@ impl Story {
                 }
                 taping.end()
             }
+            Self::FailingRead => {
+                let mut taping = Taping::new(Role::Receiver);
+                taping.run(&load::parcels("first", 1, 3, 0), |trace| trace);
+                for round in 0..form.choose(3, 6) {
+                    let injection = format!("{}+", interrupted("error=EIO", round % 3));
+                    let parcels = load::parcels(&format!("round{round}"), 1, 6, 0);
+                    taping.run(&parcels, |trace| trace.injecting(&injection));
+                    let reader = taping.reader();
+                    taping.run(&parcels, |trace| trace);
+                    drop(reader);
+                    taping.run(&parcels, |trace| trace);
+                }
+                taping.end()
+            }
         }
     }
 }
@@ -135,6 +151,11 @@ const START: usize = 3;
 /// An injection at the sync of one of the first deliveries.
 fn interrupted(how: &str, delivery: usize) -> String {
     format!("{}:{how}:when={}", strace::SYNCS, START + 1 + delivery)
+}
+
+/// Each delivery three times on end: the service comes again at once.
+fn again(parcels: &[Vec<Parcel>]) -> Vec<Parcel> {
+    parcels[0].iter().flat_map(|parcel| [parcel, parcel, parcel]).cloned().collect()
 }
 
 /// A story that was recorded, and what was delivered in it.

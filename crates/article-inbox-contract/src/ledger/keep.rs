@@ -181,5 +181,5 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
         expected.import(&imported);
         assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
     }
-    assert_eq!((expected.used, expected.pause), (5000, other.pause));
+    assert_eq!((expected.used, expected.refused), (5000, other.refused));
 }

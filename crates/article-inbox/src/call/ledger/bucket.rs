@@ -66,7 +66,7 @@ impl PauseReason {
 /// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 5, key: 1 });
 /// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new(now));
 /// bucket.report(BucketEvent::RateLimited { retry_after: day }, now);
-/// assert_eq!(bucket.pause.map(|pause| pause.until), Some(now + day), "in full");
+/// assert_eq!(bucket.paused(now).map(|pause| pause.until), Some(now + day), "in full");
 /// assert!(!bucket.take(settings, now + day - Duration::from_millis(1)));
 /// assert!(bucket.take(settings, now + day));
 /// ```
@@ -89,9 +89,9 @@ pub struct Pause {
 ///
 /// let (now, mut bucket) = (SystemTime::now(), Bucket::new(SystemTime::UNIX_EPOCH));
 /// bucket.report(BucketEvent::KeyRefused, now);
-/// assert!(bucket.pause.is_some());
+/// assert!(bucket.paused(now).is_some());
 /// bucket.report(BucketEvent::Resumed, now);
-/// assert!(bucket.pause.is_none());
+/// assert!(bucket.paused(now).is_none());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]

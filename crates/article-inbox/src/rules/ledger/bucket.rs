@@ -11,6 +11,9 @@ const TOKEN: i64 = 1000;
 /// The full rate in the unit of [`Bucket::share`].
 const FULL: u16 = 1000;
 
+/// What [`Bucket::rate`] is divided by: the milliseconds of a minute, and the full share.
+const UNIT: i128 = 60_000 * FULL as i128;
+
 /// The rate is not halved below a sixteenth.
 const LEAST: u16 = FULL / 16;
 
@@ -54,8 +57,10 @@ pub struct Bucket {
     pub share: u16,
     /// When the rate was halved last.
     pub shared_at: SystemTime,
-    /// The time in which nothing is taken. It may have passed.
-    pub pause: Option<Pause>,
+    /// The pause that the service asked for. It may have passed.
+    pub limited: Option<Pause>,
+    /// The pause of a refused key, beside the other: the end of one does not end the other. It may have passed.
+    pub refused: Option<Pause>,
     /// How often in a row the key was tried and refused.
     pub refusals: u32,
     /// When the key was refused last.
@@ -75,7 +80,8 @@ impl Bucket {
             refilled_at: now,
             share: FULL,
             shared_at: now,
-            pause: None,
+            limited: None,
+            refused: None,
             refusals: 0,
             refused_at: None,
             key: 0,
@@ -106,26 +112,23 @@ impl Bucket {
         }
     }
 
-    /// The pause, while it lasts.
+    /// The pause that lasts longest, if there is one now.
     #[must_use]
     pub fn paused(&self, now: SystemTime) -> Option<Pause> {
-        self.pause.filter(|pause| now < pause.until)
+        let pauses = [self.limited, self.refused].into_iter().flatten();
+        pauses.filter(|pause| now < pause.until).max_by_key(|pause| pause.until)
     }
 
     /// When an ask can have a token, if nothing else takes one. `None`: never with these settings.
     #[must_use]
     pub fn next_token(&self, settings: BucketSettings, now: SystemTime) -> Option<SystemTime> {
         let mut bucket = *self;
-        bucket.refill(settings, now);
-        let missing = bucket.used + TOKEN - capacity(settings);
-        let at = if missing <= 0 {
-            now
-        } else {
-            let rate = bucket.rate(settings);
-            let millis = i128::from(missing) * 60_000 * i128::from(FULL);
-            let millis = millis.checked_div(rate).map(|millis| millis + 1)?;
-            later(bucket.refilled_at, Duration::from_millis(u64::try_from(millis).ok()?))
-        };
+        bucket.use_key(settings.key);
+        let missing = i128::from(bucket.used + TOKEN - capacity(settings)).max(0);
+        let rate = bucket.rate(settings);
+        let millis = if missing > 0 { (missing * UNIT + rate - 1).checked_div(rate)? } else { 0 };
+        let millis = Duration::from_millis(u64::try_from(millis).ok()?);
+        let at = later(bucket.refilled_at, millis).max(now);
         let is_possible = settings.burst > 0;
         is_possible.then(|| bucket.paused(now).map_or(at, |pause| at.max(pause.until)))
     }
@@ -138,7 +141,7 @@ impl Bucket {
                     self.share = (self.share_at(now) / 2).max(LEAST);
                     self.shared_at = now;
                 }
-                self.pause_for(retry_after, PauseReason::RateLimited, now);
+                extend(&mut self.limited, retry_after, PauseReason::RateLimited, now);
             }
             BucketEvent::KeyRefused => {
                 self.refused_at = Some(now);
@@ -146,7 +149,9 @@ impl Bucket {
                     self.probe(now);
                 }
             }
-            BucketEvent::Resumed => (self.pause, self.refusals) = (None, 0),
+            BucketEvent::Resumed => {
+                (self.limited, self.refused, self.refusals) = (None, None, 0);
+            }
         }
     }
 
@@ -154,8 +159,7 @@ impl Bucket {
     pub fn accept_key(&mut self) -> bool {
         let was_refused = self.refusals > 0;
         if was_refused {
-            self.refusals = 0;
-            self.pause = self.pause.filter(|pause| pause.why != PauseReason::KeyRefused);
+            (self.refused, self.refusals) = (None, 0);
         }
         was_refused
     }
@@ -166,7 +170,7 @@ impl Bucket {
         let before = *self;
         self.refilled_at = self.refilled_at.min(now);
         self.shared_at = self.shared_at.min(now);
-        if let Some(pause) = &mut self.pause {
+        for pause in [&mut self.limited, &mut self.refused].into_iter().flatten() {
             let length = pause.until.duration_since(pause.since).unwrap_or_default();
             pause.since = pause.since.min(now);
             pause.until = pause.until.min(later(now, length));
@@ -181,13 +185,18 @@ impl Bucket {
         self.shared_at = self.shared_at.max(rounded(other.shared_at));
         self.refusals = self.refusals.max(other.refusals);
         self.refused_at = self.refused_at.max(other.refused_at.map(rounded));
-        let until = |pause: &Option<Pause>| pause.map(|pause| pause.until);
-        if until(&self.pause) < until(&other.pause) {
-            self.pause = other.pause.map(|pause| Pause {
+        for (here, there) in
+            [(&mut self.limited, other.limited), (&mut self.refused, other.refused)]
+        {
+            let there = there.map(|pause| Pause {
                 since: rounded(pause.since),
                 until: rounded(pause.until),
                 ..pause
             });
+            let until = |pause: Option<Pause>| pause.map(|pause| pause.until);
+            if until(*here) < until(there) {
+                *here = there;
+            }
         }
     }
 
@@ -203,38 +212,36 @@ impl Bucket {
     fn probe(&mut self, now: SystemTime) {
         let doubled = FIRST_PROBE.saturating_mul(1 << self.refusals.min(8));
         self.refusals = self.refusals.saturating_add(1);
-        self.pause_for(doubled.min(LONGEST_PROBE), PauseReason::KeyRefused, now);
-    }
-
-    /// Pauses from now on, unless a pause that ends later is there already.
-    fn pause_for(&mut self, time: Duration, why: PauseReason, now: SystemTime) {
-        let until = later(now, time);
-        if now < until && self.pause.is_none_or(|pause| pause.until < until) {
-            self.pause = Some(Pause { since: now, until, why });
-        }
+        let pause = doubled.min(LONGEST_PROBE);
+        extend(&mut self.refused, pause, PauseReason::KeyRefused, now);
     }
 
     /// Gives back what the time since the last refill brings, at the rate that the bucket had at its beginning. What
     /// rounding takes away is never more than a millisecond.
     fn refill(&mut self, settings: BucketSettings, now: SystemTime) {
-        if self.key != settings.key {
-            self.accept_key();
-            self.key = settings.key;
-        }
+        self.use_key(settings.key);
         let elapsed = now.duration_since(self.refilled_at).unwrap_or_default().as_millis();
-        let (rate, unit) = (self.rate(settings), 60_000 * i128::from(FULL));
-        let gained = i128::try_from(elapsed).unwrap_or(i128::MAX).saturating_mul(rate) / unit;
+        let rate = self.rate(settings);
+        let gained = i128::try_from(elapsed).unwrap_or(i128::MAX).saturating_mul(rate) / UNIT;
         if i128::from(self.used) <= gained {
             (self.used, self.refilled_at) = (0, self.refilled_at.max(now));
         } else if gained > 0 {
             self.used -= i64::try_from(gained).unwrap_or(self.used);
-            let spent = (gained * unit + rate - 1) / rate;
+            let spent = (gained * UNIT + rate - 1) / rate;
             let spent = Duration::from_millis(u64::try_from(spent).unwrap_or(u64::MAX));
             self.refilled_at = later(self.refilled_at, spent);
         }
     }
 
-    /// Thousandths of a token that a minute brings, times [`FULL`].
+    /// Another key was not refused yet.
+    fn use_key(&mut self, key: u64) {
+        if self.key != key {
+            self.accept_key();
+            self.key = key;
+        }
+    }
+
+    /// How much a millisecond brings, in thousandths of a token divided by [`UNIT`].
     fn rate(&self, settings: BucketSettings) -> i128 {
         i128::from(settings.per_minute)
             * i128::from(TOKEN)
@@ -247,6 +254,14 @@ impl Bucket {
         let recovered = elapsed.as_millis() * u128::from(FULL) / RECOVERY.as_millis();
         let recovered = u16::try_from(recovered).unwrap_or(FULL);
         self.share.saturating_add(recovered).min(FULL)
+    }
+}
+
+/// Pauses from now on, unless a pause that ends later is there already.
+fn extend(pause: &mut Option<Pause>, time: Duration, why: PauseReason, now: SystemTime) {
+    let until = later(now, time);
+    if now < until && pause.is_none_or(|pause| pause.until < until) {
+        *pause = Some(Pause { since: now, until, why });
     }
 }
 

@@ -65,11 +65,11 @@ use crate::{
 /// # Large files
 ///
 /// A start of a file over 64 MiB looks only at the list of free pages, and at the pages of the entries and of their
-/// indexes, which takes about a second for a million entries. Over 512 MiB it does not look at them either. The rest is
-/// searched in the background, by a thread that on Linux has the lowest priority: some seconds of a processor for a million
-/// entries, after each start. While the search reads pages the log cannot be emptied, and grows by what is
-/// delivered. From 256 MiB on, the search gives way, and begins again two seconds later; each attempt lets the log grow
-/// twice as far. It also gives way to a call that erases.
+/// indexes: less than a second for a million entries. Over 512 MiB it does not look at them either. The rest is searched in
+/// the background after each start, by a thread that on Linux has the lowest priority: about four seconds of a processor
+/// for a million entries. While the search reads pages the log cannot be emptied, and grows by what is delivered. From
+/// 256 MiB on, the search gives way, and begins again two seconds later; each attempt lets the log grow twice as far. It
+/// also gives way to calls that erase, up to eight times.
 ///
 /// # Versions of SQLite
 ///

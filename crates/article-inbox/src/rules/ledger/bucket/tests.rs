@@ -46,6 +46,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn in_any_window_asks_take_no_more_than_the_burst_and_the_rate(
         steps in prop::collection::vec(step(), 1..300),
@@ -54,22 +56,26 @@ proptest! {
     ) {
         let settings = BucketSettings { per_minute, burst, key: 1 };
         let (mut bucket, mut now, mut asks) = (Bucket::new(START), START, Vec::new());
+        let mut limited_until = START;
         for step in steps {
             match step {
                 Step::Wait(millis) => now += Duration::from_millis(millis),
-                Step::Ask => asks.extend(bucket.take(settings, now).then_some(now)),
+                Step::Ask => if bucket.take(settings, now) {
+                    prop_assert!(now >= limited_until, "a pause lasts in full");
+                    asks.push(now);
+                }
                 Step::Order => { bucket.take_for_order(settings, now); }
                 Step::RateLimited(millis) => {
                     let retry_after = Duration::from_millis(millis);
                     bucket.report(BucketEvent::RateLimited { retry_after }, now);
-                    if millis > 0 {
-                        let last = now + retry_after - Duration::from_millis(1);
-                        prop_assert!(!bucket.clone().take(settings, last), "in full");
-                    }
+                    limited_until = limited_until.max(now + retry_after);
                 }
                 Step::KeyRefused => bucket.report(BucketEvent::KeyRefused, now),
                 Step::KeyAccepted => { bucket.accept_key(); }
-                Step::Resumed => bucket.report(BucketEvent::Resumed, now),
+                Step::Resumed => {
+                    bucket.report(BucketEvent::Resumed, now);
+                    limited_until = now;
+                }
                 Step::Restarted => prop_assert!(!bucket.restart(now), "the clock is right"),
             }
         }
@@ -99,7 +105,7 @@ fn a_bucket_is_refilled_however_often_it_is_looked_at() {
 #[test]
 fn the_time_of_the_next_token_is_known() {
     let bucket = empty();
-    assert_eq!(bucket.next_token(SETTINGS, START), Some(START + Duration::from_millis(2001)));
+    assert_eq!(bucket.next_token(SETTINGS, START), Some(START + Duration::from_millis(2000)));
     assert_eq!(Bucket::new(START).next_token(SETTINGS, after(9)), Some(after(9)));
     let never = BucketSettings { per_minute: 0, ..SETTINGS };
     assert_eq!(bucket.next_token(never, START), None);
@@ -128,9 +134,22 @@ fn a_longer_pause_is_not_shortened_by_a_shorter_one() {
     bucket.report(limited(1), after(1));
     bucket.report(BucketEvent::KeyRefused, after(1));
     let pause = Pause { since: START, until: after(90_000), why: PauseReason::RateLimited };
-    assert_eq!(bucket.pause, Some(pause));
+    assert_eq!(bucket.paused(after(1)), Some(pause));
+    bucket.accept_key();
+    assert_eq!(bucket.paused(after(1)), Some(pause));
     bucket.report(BucketEvent::Resumed, after(2));
     assert!(bucket.take(SETTINGS, after(2)));
+}
+
+#[test]
+fn a_pause_of_the_service_outlasts_that_of_a_refused_key() {
+    let mut bucket = Bucket::new(START);
+    bucket.report(BucketEvent::KeyRefused, START);
+    bucket.report(limited(60), START);
+    let until = |bucket: &Bucket| bucket.paused(START).map(|pause| pause.until);
+    assert_eq!(until(&bucket), Some(after(300)));
+    bucket.accept_key();
+    assert_eq!(until(&bucket), Some(after(60)), "the service said so");
 }
 
 #[test]
@@ -141,12 +160,12 @@ fn a_rate_limit_halves_the_rate_once_a_minute_and_it_recovers() {
         bucket.report(limited(0), after(at));
         assert_eq!(bucket.share, share, "{at}");
     }
-    assert_eq!(bucket.pause, None, "the service named no time");
+    assert_eq!(bucket.limited, None, "the service named no time");
     for (at, share) in [(240, 62), (240 + 360, 162), (240 + 3600, FULL)] {
         assert_eq!(bucket.share_at(after(at)), share);
     }
     let halved = Bucket { share: 500, ..empty() };
-    assert_eq!(halved.next_token(SETTINGS, START), Some(START + Duration::from_millis(4001)));
+    assert_eq!(halved.next_token(SETTINGS, START), Some(START + Duration::from_millis(4000)));
 }
 
 #[test]
@@ -186,7 +205,7 @@ fn a_restart_shortens_what_a_wrong_clock_left() {
     bucket.report(limited(60), after(year));
     assert!(bucket.restart(START) && !bucket.restart(START));
     assert_eq!((bucket.refilled_at, bucket.shared_at, bucket.used), (START, START, 3000));
-    assert_eq!(bucket.pause.map(|pause| (pause.since, pause.until)), Some((START, after(60))));
+    assert_eq!(bucket.limited.map(|pause| (pause.since, pause.until)), Some((START, after(60))));
 }
 
 #[test]
@@ -195,7 +214,7 @@ fn an_imported_bucket_allows_no_more_than_either() {
     there.report(limited(60), START);
     let mut here = Bucket::new(START);
     here.import(&there);
-    assert_eq!((here.used, here.share, here.pause), (there.used, 500, there.pause));
+    assert_eq!((here.used, here.share, here.limited), (there.used, 500, there.limited));
     let before = here;
     here.import(&Bucket::new(START));
     assert_eq!(here, before);
