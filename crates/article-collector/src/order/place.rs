@@ -81,6 +81,17 @@ enum Note {
     Nothing,
 }
 
+impl Note {
+    /// The name of the call in metrics and logs.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ordered(_) => "ordered",
+            Self::NotOrdered(_) => "not_ordered",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
 impl Order {
     async fn run(self, mut reply: Reply) {
         let (lease, deadline) = match self.begin().await {
@@ -102,7 +113,7 @@ impl Order {
             reply.send(outcome);
             self.report(event).await;
             // An intent that is not removed stays unknown.
-            _ = repeat("ordered", || false, || self.note(&note)).await;
+            _ = repeat(note.name(), || false, || self.note(&note)).await;
         } else {
             self.report(event).await;
             reply.send(outcome);

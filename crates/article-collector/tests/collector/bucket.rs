@@ -33,7 +33,7 @@ async fn the_bucket_spreads_what_is_due_at_once() {
 }
 
 /// It is counted in full, and a token that was saved does not shorten it.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn nothing_is_asked_within_a_retry_after() {
     let world = World::new();
     let collector = world.collector();
