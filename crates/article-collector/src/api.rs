@@ -19,10 +19,11 @@ use article_client::{Client, Created, Error, JobId, NewArticle, Response};
 /// ```
 pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// The two calls that a collector makes. A [`Client`] makes them over HTTP. A simulation implements this without sockets.
+/// The two calls that a collector makes. A [`Client`] makes them over HTTP. A simulation implements this without
+/// sockets.
 ///
-/// Each call is one attempt, which nothing repeats: an order that was sent twice would be paid for twice, and the collector
-/// has its own schedule.
+/// Each call is one attempt, which nothing repeats: an order that was sent twice would be paid for twice, and the
+/// collector has its own schedule.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -62,14 +63,14 @@ pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// }
 /// ```
 pub trait Api: Send + Sync + 'static {
-    /// Orders an article. Unless the outcome of an error is [unknown](Error::is_outcome_unknown), the service has not taken
-    /// the order.
+    /// Orders an article. Unless the outcome of an error is [unknown](Error::is_outcome_unknown), the service has not
+    /// taken the order.
     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created>;
 
     /// Asks for a job.
     fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response>;
 
-    /// How long a call may take. One that takes longer is dropped.
+    /// How long a call may take, up to an hour. One that takes longer is dropped.
     fn timeout(&self) -> Duration;
 
     /// A number that stands for the API key. Another number lifts the pause of a refused key.

@@ -25,10 +25,12 @@ pub use backfill::{BackfillPlan, BackfillStopped, Backfilled};
 pub use builder::CollectorBuilder;
 pub use health::CollectorHealth;
 
-/// Orders articles, remembers which are expected, and asks the API for those that do not come. Clones share the collector.
+/// Orders articles, remembers which are expected, and asks the API for those that do not come. Clones share the
+/// collector.
 ///
-/// It keeps everything in the ledger of an inbox's store: what it orders survives a crash, and several processes may share
-/// it. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same handler.
+/// It keeps everything in the ledger of an inbox's store: what it orders survives a crash, and several processes may
+/// share it. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
+/// handler.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -68,20 +70,21 @@ impl Collector {
         Self(Arc::new(Shared::new(ledger, api, settings)))
     }
 
-    /// Orders an article under the application's own key of the order, its *intent*: 1 to 64 ASCII letters, digits, `-` or
-    /// `_`. The same intent never orders twice.
+    /// Orders an article under the application's own key of the order, its *intent*: 1 to 64 ASCII letters, digits,
+    /// `-` or `_`. The same intent never orders twice.
     ///
-    /// The intent is stored before the call is made, and the call is made once. If the process dies before the answer is
-    /// stored, or the answer is lost, the outcome is [unknown](OrderOutcome::Unknown). With
-    /// [webhook URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
+    /// The intent is stored before the call is made, and the call is made once. If the process dies before the answer
+    /// is stored, or the answer is lost, the outcome is [unknown](OrderOutcome::Unknown). With [webhook
+    /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
-    /// All of this is done in a task of its own: it goes on when this future is dropped. If the service took the order and
-    /// the store fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the job id is
-    /// logged, and the store is tried again until it succeeds.
+    /// All of this is done in a task of its own: it goes on when this future is dropped. If the service took the
+    /// order and the store fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
+    /// job id is logged, and the store is tried again until it succeeds.
     ///
     /// # Errors
     ///
-    /// The intent is not valid, or the store failed: then nothing was ordered.
+    /// The intent is not valid, or the store failed: then nothing was ordered. A store that failed may have kept the
+    /// intent all the same, whose outcome is then unknown after its deadline.
     ///
     /// # Panics
     ///
@@ -90,9 +93,10 @@ impl Collector {
         order::order(&self.0, Attempt::First, intent, article).await
     }
 
-    /// Orders an article under an intent whose outcome is unknown, or that was abandoned. The earlier call may have ordered
-    /// as well: its article is still accepted. Any other intent is [ordered](Self::order) as if for the first time, or not
-    /// at all. While the deadline of the earlier call has not passed, it is [in progress](OrderOutcome::InProgress).
+    /// Orders an article under an intent whose outcome is unknown, or that was abandoned. The earlier call may have
+    /// ordered as well: its article is still accepted. Any other intent is [ordered](Self::order) as if for the first
+    /// time, or not at all. While the deadline of the earlier call has not passed, it is [in
+    /// progress](OrderOutcome::InProgress).
     ///
     /// # Errors
     ///
@@ -109,8 +113,8 @@ impl Collector {
         order::order(&self.0, Attempt::Again, intent, article).await
     }
 
-    /// Gives up an intent whose outcome is unknown. `false` for any other: then nothing changes. If its article arrives, it
-    /// is accepted.
+    /// Gives up an intent whose outcome is unknown. `false` for any other: then nothing changes. If its article
+    /// arrives, it is accepted.
     ///
     /// # Errors
     ///
@@ -119,8 +123,8 @@ impl Collector {
         self.0.ledger.abandon(intent).await
     }
 
-    /// Expects a job that was ordered elsewhere. Its article may have come before. A job that failed, is unreadable or was
-    /// not found is opened again.
+    /// Expects a job that was ordered elsewhere. Its article may have come before. A job that failed, is unreadable
+    /// or was not found is opened again.
     ///
     /// # Errors
     ///
@@ -168,8 +172,8 @@ impl Collector {
         self.0.ledger.jobs(filter).await
     }
 
-    /// A page of the intents in this state, or of all, by ascending id: at most a hundred with a greater id than `after`,
-    /// which is 0 or the [`next`](LedgerPage::next) of the last page.
+    /// A page of the intents in this state, or of all, by ascending id: at most a hundred with a greater id than
+    /// `after`, which is 0 or the [`next`](LedgerPage::next) of the last page.
     ///
     /// # Errors
     ///
@@ -203,12 +207,12 @@ impl Collector {
         Ok(())
     }
 
-    /// Asks for the jobs that are due, until `shutdown` resolves. Then it asks for nothing more, releases what it claimed,
-    /// and gives the calls that are under way a [grace](CollectorBuilder::shutdown_grace) period. Any number of processes
-    /// may run beside each other.
+    /// Asks for the jobs that are due, until `shutdown` resolves. Then it asks for nothing more, releases what it
+    /// claimed, and gives the calls that are under way a [grace](CollectorBuilder::shutdown_grace) period. Any number
+    /// of processes may run beside each other.
     ///
-    /// While the store fails temporarily, or is damaged, it goes on trying. Run it in a task of its own, as the worker: its
-    /// end must not end the receiver.
+    /// While the store fails temporarily, or is damaged, it goes on trying. Run it in a task of its own, as the
+    /// worker: its end must not end the receiver.
     ///
     /// # Errors
     ///
@@ -218,8 +222,8 @@ impl Collector {
         ended.inspect_err(telemetry::collector_failed)
     }
 
-    /// Asks for what is due and may be asked for now, until nothing is. A job whose time has not come, or for which there is
-    /// no token, stays. For tests, and for programs that are started from time to time.
+    /// Asks for what is due and may be asked for now, until nothing is. A job whose time has not come, or for which
+    /// there is no token, stays. For tests, and for programs that are started from time to time.
     ///
     /// # Errors
     ///

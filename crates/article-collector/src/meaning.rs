@@ -1,5 +1,5 @@
-//! What an answer of the API means for the job that was asked for, and for the asks that follow. Nothing here waits, reads
-//! a clock or stores anything.
+//! What an answer of the API means for the job that was asked for, and for the asks that follow. Nothing here waits,
+//! reads a clock or stores anything.
 
 mod answer;
 mod key_watch;

@@ -36,15 +36,15 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// For an application that the service delivers to: the first ask is ten minutes after the order, when the service has
-    /// delivered or has given up (service document, section 6.2). The longest pause is an hour.
+    /// For an application that the service delivers to: the first ask is ten minutes after the order, when the
+    /// service has delivered or has given up (service document, section 6.2). The longest pause is an hour.
     #[must_use]
     pub fn webhooks() -> Self {
         Self { first: Duration::from_secs(600), longest: HOUR }
     }
 
-    /// For an application that the service does not deliver to: the first ask is 20 seconds after the order. The longest
-    /// pause is an hour.
+    /// For an application that the service does not deliver to: the first ask is 20 seconds after the order. The
+    /// longest pause is an hour.
     #[must_use]
     pub fn polling() -> Self {
         Self { first: Duration::from_secs(20), longest: HOUR }

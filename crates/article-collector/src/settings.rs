@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use article_inbox::Error;
 
-use crate::{schedule::Schedule, webhook_urls::WebhookUrls};
+use crate::{
+    schedule::{DAY, Schedule},
+    webhook_urls::WebhookUrls,
+};
 
 /// The settings of a collector.
 #[derive(Debug, Clone)]
@@ -27,6 +30,9 @@ impl Settings {
                 return Err(Error::invalid(message));
             }
         }
+        if self.grace > DAY {
+            return Err(Error::invalid("collector: shutdown_grace: expected at most a day"));
+        }
         Ok(())
     }
 }
@@ -40,6 +46,33 @@ impl Default for Settings {
             concurrency: 4,
             grace: Duration::from_secs(10),
             urls: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_out_of_range_is_named() {
+        let standard = Settings::default;
+        assert!(standard().check().is_ok());
+        let longest = Settings { grace: Duration::MAX, ..standard() };
+        for (settings, message) in [
+            (
+                Settings { per_minute: 0, ..standard() },
+                "rate: per_minute: expected at least 1, found 0",
+            ),
+            (Settings { burst: 0, ..standard() }, "rate: burst: expected at least 1, found 0"),
+            (
+                Settings { concurrency: 0, ..standard() },
+                "concurrency: expected at least 1, found 0",
+            ),
+            (longest, "shutdown_grace: expected at most a day"),
+        ] {
+            let error = settings.check().unwrap_err();
+            assert_eq!(error.to_string(), format!("collector: {message}"));
         }
     }
 }

@@ -14,6 +14,9 @@ use crate::{api::Api, meaning::KeyWatch, settings::Settings, telemetry};
 /// The first and the longest pause before a call of the store is repeated.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(30)];
 
+/// No call may take longer, whatever the client says.
+const LONGEST_CALL: Duration = Duration::from_secs(3600);
+
 /// How often a loop looks for jobs that another process expects.
 pub(crate) const POLL: Duration = Duration::from_secs(10);
 
@@ -48,7 +51,7 @@ impl Shared {
 
     /// When a call is dropped: after the client would have ended it.
     pub(crate) fn call_limit(&self) -> Duration {
-        self.api.timeout() + Duration::from_secs(1)
+        self.api.timeout().min(LONGEST_CALL) + Duration::from_secs(1)
     }
 
     /// When a job that is expected from now on is asked for first.

@@ -1,8 +1,8 @@
 //! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features the functions are empty.
 //!
-//! No name, label or field contains a body, a token, a URL, or an intent. What the service answered, and why a call failed,
-//! appears in log events alone, unless `article_webhook::hide_causes` was called. A job id appears in log events alone, as a
-//! text, which the subscriber escapes.
+//! No name, label or field contains a body, a token, a URL, or an intent. What the service answered, and why a call
+//! failed, appears in log events alone, unless `article_webhook::hide_causes` was called. A job id appears in log
+//! events alone, as a text, which the subscriber escapes.
 
 #[cfg(feature = "metrics")]
 pub mod metric;

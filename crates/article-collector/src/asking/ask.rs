@@ -55,7 +55,7 @@ pub(super) async fn ask(shared: Arc<Shared>, ask: store::Ask, signal: watch::Rec
     let began = Instant::now();
     let answer = answer(&shared, &ask, signal).await;
     let now = shared.ledger.now();
-    let expected_for = now.duration_since(ask.job.expected_at).unwrap_or_default();
+    let expected_for = expected_for(&ask, now);
     let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
     let asked = Asked { job: &ask.job, pause, now };
     let Meaning { outcome, event, name } = match &answer {
@@ -75,7 +75,8 @@ async fn answer(
     ask: &store::Ask,
     mut signal: watch::Receiver<Signal>,
 ) -> Result<article_client::Response, NoAnswer> {
-    let call = timeout(shared.call_limit(), caught(shared.api.ask(&ask.job.job_id)));
+    let call = caught(async { shared.api.ask(&ask.job.job_id).await });
+    let call = timeout(shared.call_limit(), call);
     select! {
         biased;
         answer = call => match answer {
@@ -94,14 +95,17 @@ async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) {
     let call = || shared.ledger.settle_ask(ask.lease, outcome.clone());
     match repeat("settle_ask", is_late, call).await {
         Ok(AskSettled::Settled(state)) => {
-            let now = shared.ledger.now();
-            let expected_for = now.duration_since(ask.job.expected_at).unwrap_or_default();
+            let expected_for = expected_for(ask, shared.ledger.now());
             telemetry::settled(&ask.job, &outcome, state, expected_for);
         }
         Ok(AskSettled::LostLease) => telemetry::lost_lease(&ask.job),
         // It is logged, and the lease ends by itself.
         Err(_) => {}
     }
+}
+
+fn expected_for(ask: &store::Ask, now: SystemTime) -> Duration {
+    now.duration_since(ask.job.expected_at).unwrap_or_default()
 }
 
 fn is_over(shared: &Shared, ends: SystemTime) -> bool {

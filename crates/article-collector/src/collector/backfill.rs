@@ -46,14 +46,15 @@ pub struct BackfillPlan {
     pub asked_for: u64,
     /// Jobs whose article is in the inbox, or was.
     pub has_article: u64,
-    /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be asked for.
+    /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be asked
+    /// for.
     pub no_trace: u64,
     /// How long the asks take, at the full rate and if nothing else is asked for.
     pub takes: Duration,
 }
 
-/// A backfill that did not reach its end. What was expected before that stays: the same ids again change nothing, or leave
-/// out as many as are [`done`](Self::done).
+/// A backfill that did not reach its end. What was expected before that stays: the same ids again change nothing, or
+/// leave out as many as are [`done`](Self::done).
 ///
 /// ```
 /// use std::sync::Arc;

@@ -49,8 +49,8 @@ impl CollectorBuilder {
         self
     }
 
-    /// How many asks a minute brings, and how many may be saved up. In any time, there are at most as many as were saved up
-    /// and as that time brings. All processes that share a store must use the same rate.
+    /// How many asks a minute brings, and how many may be saved up. In any time, there are at most as many as were
+    /// saved up and as that time brings. All processes that share a store must use the same rate.
     pub fn rate(mut self, per_minute: u32, burst: u32) -> Self {
         (self.settings.per_minute, self.settings.burst) = (per_minute, burst);
         self
@@ -68,10 +68,10 @@ impl CollectorBuilder {
         self
     }
 
-    /// Gives each order a `webhook_url` of its own: `base`, a slash, and a capability for its intent that the key mints. It
-    /// is valid for 30 days, and takes the place of a `webhook_url` of the order. An order whose answer was lost resolves
-    /// itself when its article is delivered there. The receiver accepts these URLs with the same key, by `receive_capability`
-    /// of its adapter.
+    /// Gives each order a `webhook_url` of its own: `base`, a slash, and a capability for its intent that the key
+    /// mints. It is valid for 30 days, and takes the place of a `webhook_url` of the order. An order whose answer was
+    /// lost resolves itself when its article is delivered there. The receiver accepts these URLs with the same key,
+    /// by `receive_capability` of its adapter.
     pub fn webhook_urls(mut self, key: CapabilityKey, base: &str) -> Self {
         self.urls = Some((key, base.to_owned()));
         self
@@ -81,7 +81,7 @@ impl CollectorBuilder {
     ///
     /// # Errors
     ///
-    /// A number is 0, or the base of the webhook URLs is not one.
+    /// A number is 0, the grace period is longer than a day, or the base of the webhook URLs is not one.
     pub fn build(self) -> Result<Collector, Error> {
         let Self { ledger, api, mut settings, urls } = self;
         settings.check()?;

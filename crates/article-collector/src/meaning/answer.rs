@@ -55,8 +55,8 @@ pub(crate) struct Asked<'a> {
 impl Asked<'_> {
     /// The meaning of the answer.
     ///
-    /// What the service says about a job counts only in its documented form. Any other answer says nothing about the job,
-    /// which is asked for again: no number of them ends it.
+    /// What the service says about a job counts only in its documented form. Any other answer says nothing about the
+    /// job, which is asked for again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
             Outcome::Complete(_)
@@ -107,8 +107,8 @@ impl Asked<'_> {
         Meaning { outcome, event: None, name }
     }
 
-    /// The service does not know the job. That ends the job only if the service has said so for days, and has known other
-    /// jobs meanwhile: a key of another environment knows none.
+    /// The service does not know the job. That ends the job only if the service has said so for days, and has known
+    /// other jobs meanwhile: a key of another environment knows none.
     fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> AskOutcome {
         let cause = response.to_string();
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
@@ -120,8 +120,8 @@ impl Asked<'_> {
     }
 }
 
-/// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve any
-/// call now. The pause is never shortened: a call within it might renew it.
+/// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve
+/// any call now. The pause is never shortened: a call within it might renew it.
 pub(crate) fn rate_limit_of(response: &Response) -> Option<BucketEvent> {
     let retry_after = match response.outcome {
         Outcome::RateLimited => response.retry_after.unwrap_or_default(),

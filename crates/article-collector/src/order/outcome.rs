@@ -44,8 +44,8 @@ pub enum OrderOutcome {
         /// The deadline of the call.
         until: SystemTime,
     },
-    /// It is not known whether the service took the order. The article may still arrive. To order all the same, or to give
-    /// it up, is the application's decision.
+    /// It is not known whether the service took the order. The article may still arrive. To order all the same, or to
+    /// give it up, is the application's decision.
     Unknown {
         /// Since when.
         since: SystemTime,

@@ -44,9 +44,7 @@ pub(crate) async fn order(
     tokio::spawn(order.run(Reply(Some(reply))));
     // The task panicked, or its runtime ends: whether the call was made is not known.
     let unknown = |_| Ok(OrderOutcome::Unknown { since: now, cause: None });
-    let outcome = replied.await.unwrap_or_else(unknown);
-    telemetry::order_ended(outcome.as_ref().map_or("unavailable", OrderOutcome::name));
-    outcome
+    replied.await.unwrap_or_else(unknown)
 }
 
 struct Order {
@@ -61,6 +59,7 @@ struct Reply(Option<oneshot::Sender<Result<OrderOutcome, Error>>>);
 
 impl Reply {
     fn send(&mut self, outcome: Result<OrderOutcome, Error>) {
+        telemetry::order_ended(outcome.as_ref().map_or("unavailable", OrderOutcome::name));
         // A caller that is gone need not be told.
         _ = self.0.take().map(|reply| reply.send(outcome));
     }
@@ -166,7 +165,8 @@ impl Order {
         lease: IntentLease,
         article: &NewArticle,
     ) -> (Result<OrderOutcome, Error>, Note, Option<BucketEvent>) {
-        let call = timeout(self.shared.call_limit(), caught(self.shared.api.create(article)));
+        let call = caught(async { self.shared.api.create(article).await });
+        let call = timeout(self.shared.call_limit(), call);
         let unknown = |cause: Option<article_client::Error>| {
             match &cause {
                 Some(cause) => telemetry::order_unknown(cause),

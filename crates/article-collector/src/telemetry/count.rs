@@ -1,5 +1,5 @@
-//! Counters, gauges and histograms. The recorder is looked up each time, because it may be installed after the collector was
-//! made.
+//! Counters, gauges and histograms. The recorder is looked up each time, because it may be installed after the
+//! collector was made.
 
 use std::time::Duration;
 

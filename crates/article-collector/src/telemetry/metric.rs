@@ -1,7 +1,7 @@
 //! The names of all metrics, for dashboards and alarms.
 //!
-//! They go to the application's recorder of the crate `metrics`, which may be installed before or after the collector is
-//! made. Every label has few values: no job id, no intent, no cause.
+//! They go to the application's recorder of the crate `metrics`, which may be installed before or after the collector
+//! is made. Every label has few values: no job id, no intent, no cause.
 //!
 //! | name | kind | unit | labels | when |
 //! |---|---|---|---|---|
