@@ -93,7 +93,12 @@ impl Script {
 
     /// What orders are answered.
     pub(crate) fn on_order(&self, mut reply: impl FnMut() -> Reply + Send + 'static) {
-        *self.0.orders.lock().unwrap() = Box::new(move |_| reply());
+        self.on_order_of(move |_| reply());
+    }
+
+    /// What orders are answered, by the topic.
+    pub(crate) fn on_order_of(&self, reply: impl FnMut(&str) -> Reply + Send + 'static) {
+        *self.0.orders.lock().unwrap() = Box::new(reply);
     }
 
     /// What asks are answered, by the job.
@@ -152,7 +157,8 @@ impl Api for Script {
     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
         Box::pin(async move {
             self.0.ordered.lock().unwrap().push(article.clone());
-            let reply = self.0.orders.lock().unwrap()("");
+            let order = serde_json::to_value(article).unwrap();
+            let reply = self.0.orders.lock().unwrap()(order["topic"].as_str().unwrap());
             Created::classify(&key(), self.reply(reply).await)
         })
     }

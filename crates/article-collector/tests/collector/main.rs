@@ -11,6 +11,7 @@ mod backfill;
 mod bucket;
 mod ends;
 mod orders;
+mod random;
 mod shutdown;
 mod simulator;
 mod unknown_orders;
