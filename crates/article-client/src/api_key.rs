@@ -2,6 +2,7 @@ use std::{env, fmt};
 
 use article_webhook::adapter::Causes;
 use reqwest::header::HeaderValue;
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 /// The placeholder of a form or a template that was not filled in.
@@ -71,6 +72,13 @@ impl ApiKey {
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
+
+    /// The first eight bytes of the SHA-256 of the key.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let digest: [u8; 32] = Sha256::digest(self.0.as_bytes()).into();
+        let [a, b, c, d, e, f, g, h, ..] = digest;
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
 }
 
 impl fmt::Debug for ApiKey {
@@ -134,6 +142,14 @@ mod tests {
             assert_eq!(ApiKey::new(key).map(|_| ()), Err(error), "{key:?}");
         }
         assert!(ApiKey::new("sk-5f2b9c0e7a1d4e38").is_ok());
+    }
+
+    /// `printf sk-5f2b9c0e7a1d4e38 | sha256sum`
+    #[test]
+    fn a_fingerprint_is_the_beginning_of_the_hash() {
+        let fingerprint = |key| ApiKey::new(key).unwrap().fingerprint();
+        assert_eq!(fingerprint("sk-5f2b9c0e7a1d4e38"), 0xc353_e5f6_a416_6e46);
+        assert_ne!(fingerprint("sk-5f2b9c0e7a1d4e38"), fingerprint("sk-5f2b9c0e7a1d4e39"));
     }
 
     #[test]

@@ -61,6 +61,13 @@ impl Client {
     pub fn timeout(&self) -> Duration {
         self.0.timeout
     }
+
+    /// A number that tells the API key from another, and from which the key cannot be found: a part of its hash. It is the
+    /// same in every process.
+    #[must_use]
+    pub fn key_fingerprint(&self) -> u64 {
+        self.0.key.fingerprint()
+    }
 }
 
 /// Without the key.

@@ -1,0 +1,113 @@
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::store::{self, AskClaim, AskOutcome, AskSettled};
+use tokio::{
+    select,
+    sync::watch,
+    time::{Instant, timeout},
+};
+
+use crate::{
+    caught::caught,
+    meaning::{Asked, Meaning, NoAnswer},
+    shared::{Shared, repeat},
+    telemetry,
+};
+
+/// A token that is not used within this time is lost. A process that was suspended after its claim would otherwise ask
+/// beside the tokens that the bucket has given out since.
+const TOKEN_VALID: Duration = Duration::from_secs(5);
+
+/// How long the store may take to keep the outcome of an ask.
+const SLACK: Duration = Duration::from_secs(30);
+
+/// What the loop tells its asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Signal {
+    /// Ask.
+    Go,
+    /// Begin no call.
+    Release,
+    /// End the call.
+    Cancel,
+}
+
+/// The claim of asks. Their leases are longer than a call may take.
+pub(super) fn claim_of(shared: &Shared, limit: u32) -> AskClaim {
+    AskClaim { limit, lease: lease(shared), bucket: shared.bucket() }
+}
+
+fn lease(shared: &Shared) -> Duration {
+    TOKEN_VALID + shared.call_limit() + SLACK
+}
+
+/// Asks for one job, and stores the outcome. Nothing that happens here ends another ask.
+pub(super) async fn ask(shared: Arc<Shared>, ask: store::Ask, signal: watch::Receiver<Signal>) {
+    let ends = ask.job.at;
+    let now = shared.ledger.now();
+    let is_fresh = now <= ends - lease(&shared) + TOKEN_VALID;
+    if !is_fresh || *signal.borrow() != Signal::Go {
+        return settle(&shared, &ask, AskOutcome::Released).await;
+    }
+    let began = Instant::now();
+    let answer = answer(&shared, &ask, signal).await;
+    let now = shared.ledger.now();
+    let expected_for = expected_for(&ask, now);
+    let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
+    let asked = Asked { job: &ask.job, pause, now };
+    let Meaning { outcome, event, name } = match &answer {
+        Ok(response) => asked.meaning(response, &mut shared.key_watch()),
+        Err(why) => asked.without_answer(why),
+    };
+    telemetry::asked(&ask.job, name, began.elapsed());
+    if let Some(event) = event {
+        shared.report(event, || is_over(&shared, ends)).await;
+    }
+    settle(&shared, &ask, outcome).await;
+}
+
+/// The answer of the API, if it comes in time and reading it does not panic.
+async fn answer(
+    shared: &Shared,
+    ask: &store::Ask,
+    mut signal: watch::Receiver<Signal>,
+) -> Result<article_client::Response, NoAnswer> {
+    let call = caught(async { shared.api.ask(&ask.job.job_id).await });
+    let call = timeout(shared.call_limit(), call);
+    select! {
+        biased;
+        answer = call => match answer {
+            Ok(Ok(answer)) => answer.map_err(NoAnswer::Failed),
+            Ok(Err(_)) => Err(NoAnswer::Panicked),
+            Err(_) => Err(NoAnswer::Late),
+        },
+        // An error: the loop is gone, and this task ends with it.
+        _ = signal.wait_for(|signal| *signal == Signal::Cancel) => Err(NoAnswer::Stopped),
+    }
+}
+
+/// Stores the outcome. While the store fails, it is tried again until the lease ends. Then the job is due again.
+async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) {
+    let is_late = || is_over(shared, ask.job.at);
+    let call = || shared.ledger.settle_ask(ask.lease, outcome.clone());
+    match repeat("settle_ask", is_late, call).await {
+        Ok(AskSettled::Settled(state)) => {
+            let expected_for = expected_for(ask, shared.ledger.now());
+            telemetry::settled(&ask.job, &outcome, state, expected_for);
+        }
+        Ok(AskSettled::LostLease) => telemetry::lost_lease(&ask.job),
+        // It is logged, and the lease ends by itself.
+        Err(_) => {}
+    }
+}
+
+fn expected_for(ask: &store::Ask, now: SystemTime) -> Duration {
+    now.duration_since(ask.job.expected_at).unwrap_or_default()
+}
+
+fn is_over(shared: &Shared, ends: SystemTime) -> bool {
+    ends <= shared.ledger.now()
+}

@@ -1,0 +1,8 @@
+//! What an answer of the API means for the job that was asked for, and for the asks that follow. Nothing here waits,
+//! reads a clock or stores anything.
+
+mod answer;
+mod key_watch;
+
+pub(crate) use answer::{Asked, Meaning, NoAnswer, rate_limit_of};
+pub(crate) use key_watch::KeyWatch;

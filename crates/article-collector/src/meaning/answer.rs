@@ -1,0 +1,163 @@
+use std::time::{Duration, SystemTime};
+
+use article_client::{Outcome, Response};
+use article_inbox::{
+    Digest, ExpectedJob, Missing,
+    store::{Answer, AskOutcome, BucketEvent},
+};
+
+use super::KeyWatch;
+use crate::schedule::DAY;
+
+/// A job ends as not found after this many answers that say so.
+const TIMES: u32 = 3;
+
+/// The time from the first to the last of them.
+const SPAN: Duration = Duration::from_secs(72 * 3600);
+
+/// The label of bodies that the API gave.
+const TARGET: &str = "api";
+
+/// What an answer means.
+#[derive(Debug)]
+pub(crate) struct Meaning {
+    /// For the job.
+    pub(crate) outcome: AskOutcome,
+    /// For all asks.
+    pub(crate) event: Option<BucketEvent>,
+    /// The name of the answer in metrics and logs.
+    pub(crate) name: &'static str,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    /// The client says why.
+    Failed(article_client::Error),
+    /// The call took longer than the client allows.
+    Late,
+    /// The call, or the reading of its answer, panicked.
+    Panicked,
+    /// The collector stopped before the answer came.
+    Stopped,
+}
+
+/// An ask, when its answer came.
+pub(crate) struct Asked<'a> {
+    /// The job.
+    pub(crate) job: &'a ExpectedJob,
+    /// The pause of the schedule.
+    pub(crate) pause: Duration,
+    /// The time.
+    pub(crate) now: SystemTime,
+}
+
+impl Asked<'_> {
+    /// The meaning of the answer.
+    ///
+    /// What the service says about a job counts only in its documented form. Any other answer says nothing about the
+    /// job, which is asked for again: no number of them ends it.
+    pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
+        match &response.outcome {
+            Outcome::Complete(_)
+            | Outcome::Undecodable(_)
+            | Outcome::Unfinished { .. }
+            | Outcome::Failed { .. } => watch.knew(self.now),
+            Outcome::JobNotFound => watch.accepted(),
+            _ => {}
+        }
+        let name = name(&response.outcome);
+        let event = match &response.outcome {
+            Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
+            Outcome::Forbidden => watch.forbade(self.job.id).then_some(BucketEvent::KeyRefused),
+            _ => rate_limit_of(response),
+        };
+        let asked = response.retry_after.unwrap_or_default().min(DAY);
+        let after = match event {
+            // The bucket waits for as long as the service asks for, and then the schedule of the job counts.
+            Some(BucketEvent::RateLimited { .. }) => self.pause,
+            _ => self.pause.max(asked),
+        };
+        let outcome = match &response.outcome {
+            // Kept, although it cannot be decoded now: a later version may be able to.
+            Outcome::Complete(_) | Outcome::Undecodable(_) => {
+                AskOutcome::Answered(recorded(response))
+            }
+            Outcome::Failed { .. } => {
+                AskOutcome::Failed { answer: recorded(response), cause: response.to_string() }
+            }
+            Outcome::Unfinished { .. } => AskOutcome::Unfinished { after },
+            Outcome::JobNotFound => self.missing(response, watch, after),
+            _ => AskOutcome::Again { after, cause: response.to_string() },
+        };
+        Meaning { outcome, event, name }
+    }
+
+    /// The meaning of an ask without an answer: nothing is known about the job.
+    pub(crate) fn without_answer(&self, why: &NoAnswer) -> Meaning {
+        let (name, cause) = match why {
+            NoAnswer::Failed(error) => ("no_answer", error.to_string()),
+            NoAnswer::Late => ("no_answer", "the call took longer than its time limit".to_owned()),
+            NoAnswer::Panicked => ("panicked", "the ask panicked: see standard error".to_owned()),
+            NoAnswer::Stopped => {
+                ("stopped", "the collector stopped before the answer came".to_owned())
+            }
+        };
+        let outcome = AskOutcome::Again { after: self.pause, cause };
+        Meaning { outcome, event: None, name }
+    }
+
+    /// The service does not know the job. That ends the job only if the service has said so for days, and has known
+    /// other jobs meanwhile: a key of another environment knows none.
+    fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> AskOutcome {
+        let cause = response.to_string();
+        let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
+            times.saturating_add(1) >= TIMES
+                && self.now.duration_since(since).unwrap_or_default() >= SPAN
+                && watch.has_known_since(since)
+        });
+        if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }
+    }
+}
+
+/// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve
+/// any call now. The pause is never shortened: a call within it might renew it.
+pub(crate) fn rate_limit_of(response: &Response) -> Option<BucketEvent> {
+    let retry_after = match response.outcome {
+        Outcome::RateLimited => response.retry_after.unwrap_or_default(),
+        Outcome::Unavailable => response.retry_after?,
+        _ => return None,
+    };
+    Some(BucketEvent::RateLimited { retry_after })
+}
+
+fn recorded(response: &Response) -> Answer {
+    let bytes = response.body.clone();
+    Answer { target: TARGET.into(), digest: Digest::of(&bytes), bytes }
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Complete(_) => "complete",
+        Outcome::Unfinished { .. } => "unfinished",
+        Outcome::Failed { .. } => "failed",
+        Outcome::JobNotFound => "job_not_found",
+        Outcome::NotFound => "not_found",
+        Outcome::Unauthorized => "unauthorized",
+        Outcome::Forbidden => "forbidden",
+        Outcome::RateLimited => "rate_limited",
+        Outcome::Unavailable => "unavailable",
+        Outcome::Refused => "refused",
+        Outcome::Redirect => "redirect",
+        Outcome::UnknownStatus => "unknown_status",
+        Outcome::OtherJob => "other_job",
+        Outcome::Undecodable(_) => "undecodable",
+        Outcome::Page => "page",
+        Outcome::NotJson => "not_json",
+        Outcome::TooLarge { .. } => "too_large",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_client::{Created, JobId, NewArticle, Outcome};
+use article_inbox::{
+    Error, IntentState,
+    store::{BucketEvent, Intended, IntentLease, OrderTurn},
+};
+use tokio::{sync::oneshot, time::timeout};
+
+use super::OrderOutcome;
+use crate::{
+    caught::caught,
+    meaning::rate_limit_of,
+    shared::{Shared, repeat},
+    telemetry,
+    webhook_urls::check_intent,
+};
+
+/// How long the store may take between the intent and the call.
+const SLACK: Duration = Duration::from_secs(30);
+
+/// Whether an intent was given up or has an unknown outcome, and is ordered all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    First,
+    Again,
+}
+
+/// Orders an article, in a task of its own, which goes on when this future is dropped.
+pub(crate) async fn order(
+    shared: &Arc<Shared>,
+    attempt: Attempt,
+    intent: &str,
+    article: &NewArticle,
+) -> Result<OrderOutcome, Error> {
+    check_intent(intent)?;
+    let shared = Arc::clone(shared);
+    let order = Order { shared, attempt, intent: intent.into(), article: article.clone() };
+    let (reply, replied) = oneshot::channel();
+    let now = order.shared.ledger.now();
+    tokio::spawn(order.run(Reply(Some(reply))));
+    // The task panicked, or its runtime ends: whether the call was made is not known.
+    let unknown = |_| Ok(OrderOutcome::Unknown { since: now, cause: None });
+    replied.await.unwrap_or_else(unknown)
+}
+
+struct Order {
+    shared: Arc<Shared>,
+    attempt: Attempt,
+    intent: Box<str>,
+    article: NewArticle,
+}
+
+/// What the caller is told, once.
+struct Reply(Option<oneshot::Sender<Result<OrderOutcome, Error>>>);
+
+impl Reply {
+    fn send(&mut self, outcome: Result<OrderOutcome, Error>) {
+        telemetry::order_ended(outcome.as_ref().map_or("unavailable", OrderOutcome::name));
+        // A caller that is gone need not be told.
+        _ = self.0.take().map(|reply| reply.send(outcome));
+    }
+}
+
+/// What the ledger said about the intent.
+enum Begun {
+    /// One call may be made before the deadline.
+    Call { lease: IntentLease, deadline: SystemTime },
+    /// None may.
+    Ended(OrderOutcome),
+}
+
+/// What the store must note after the call.
+enum Note {
+    Ordered(JobId),
+    NotOrdered(IntentLease),
+    Nothing,
+}
+
+impl Note {
+    /// The name of the call in metrics and logs.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ordered(_) => "ordered",
+            Self::NotOrdered(_) => "not_ordered",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+impl Order {
+    async fn run(self, mut reply: Reply) {
+        let (lease, deadline) = match self.begin().await {
+            Ok(Begun::Call { lease, deadline }) => (lease, deadline),
+            Ok(Begun::Ended(outcome)) => return reply.send(Ok(outcome)),
+            Err(error) => return reply.send(Err(error)),
+        };
+        let (outcome, note, event) = match self.article(deadline) {
+            Ok(article) => self.call(lease, &article).await,
+            Err(error) => (Err(error), Note::NotOrdered(lease), None),
+        };
+        // The order is noted first: it is paid for.
+        let noted = self.note(&note).await;
+        if let Err(error) = &noted {
+            if let Note::Ordered(job_id) = &note {
+                telemetry::order_not_noted(job_id, error);
+            }
+            // The caller does not wait for a store that fails.
+            reply.send(outcome);
+            self.report(event).await;
+            // An intent that is not removed stays unknown.
+            _ = repeat(note.name(), || false, || self.note(&note)).await;
+        } else {
+            self.report(event).await;
+            reply.send(outcome);
+        }
+    }
+
+    /// Stores the intent, unless it is known or nothing may be ordered now.
+    async fn begin(&self) -> Result<Begun, Error> {
+        let Shared { ledger, .. } = &*self.shared;
+        if let Some(known) = ledger.intent(&self.intent).await? {
+            let may_order = self.attempt == Attempt::Again
+                && matches!(known.state, IntentState::Unknown | IntentState::Abandoned);
+            if !may_order {
+                return Ok(Begun::Ended(OrderOutcome::of_known(known)));
+            }
+        }
+        if let OrderTurn::Paused(pause) = ledger.take_for_order(self.shared.bucket()).await? {
+            return Ok(Begun::Ended(OrderOutcome::Paused(pause)));
+        }
+        let within = self.shared.call_limit() + SLACK;
+        // The store counts from a later time.
+        let deadline = ledger.now() + within;
+        let intended = match self.attempt {
+            Attempt::First => ledger.intend(&self.intent, within).await?,
+            Attempt::Again => ledger.order_again(&self.intent, within).await?,
+        };
+        Ok(match intended {
+            Intended::New(lease) => Begun::Call { lease, deadline },
+            Intended::Known(intent) => Begun::Ended(OrderOutcome::of_known(intent)),
+        })
+    }
+
+    /// The order as it is sent, if the call ends before the deadline: after that, the intent may be ordered again.
+    fn article(&self, deadline: SystemTime) -> Result<NewArticle, Error> {
+        let now = self.shared.ledger.now();
+        if now + self.shared.call_limit() > deadline {
+            let message = "the store took too long to keep the intent: nothing was ordered";
+            return Err(Error::unavailable(message));
+        }
+        let article = self.article.clone();
+        match &self.shared.settings.urls {
+            Some(urls) => Ok(article.webhook_url(&urls.url(&self.intent, now)?)),
+            None => Ok(article),
+        }
+    }
+
+    /// Makes the call, once.
+    async fn call(
+        &self,
+        lease: IntentLease,
+        article: &NewArticle,
+    ) -> (Result<OrderOutcome, Error>, Note, Option<BucketEvent>) {
+        let call = caught(async { self.shared.api.create(article).await });
+        let call = timeout(self.shared.call_limit(), call);
+        let unknown = |cause: Option<article_client::Error>| {
+            match &cause {
+                Some(cause) => telemetry::order_unknown(cause),
+                None => telemetry::order_unknown(&"the call panicked, or took too long"),
+            }
+            Ok(OrderOutcome::Unknown { since: self.shared.ledger.now(), cause })
+        };
+        let error = match call.await {
+            Ok(Ok(Ok(Created { job_id, .. }))) => {
+                telemetry::ordered(&job_id);
+                return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
+            }
+            Ok(Ok(Err(error))) => error,
+            Ok(Err(_)) | Err(_) => return (unknown(None), Note::Nothing, None),
+        };
+        let event = error.response().and_then(|response| match response.outcome {
+            Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
+            _ => rate_limit_of(response),
+        });
+        if error.is_outcome_unknown() {
+            (unknown(Some(error)), Note::Nothing, event)
+        } else {
+            (Ok(OrderOutcome::Refused(error)), Note::NotOrdered(lease), event)
+        }
+    }
+
+    async fn note(&self, note: &Note) -> Result<(), Error> {
+        let ledger = &self.shared.ledger;
+        match note {
+            Note::Ordered(job_id) => {
+                let first_ask = self.shared.first_ask();
+                ledger.ordered(&self.intent, job_id.clone(), first_ask).await?;
+                self.shared.expected();
+                Ok(())
+            }
+            Note::NotOrdered(lease) => ledger.not_ordered(*lease).await.map(drop),
+            Note::Nothing => Ok(()),
+        }
+    }
+
+    async fn report(&self, event: Option<BucketEvent>) {
+        if let Some(event) = event {
+            self.shared.report(event, || true).await;
+        }
+    }
+}

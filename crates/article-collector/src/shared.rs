@@ -1,0 +1,113 @@
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Error,
+    store::{BucketEvent, BucketSettings, Ledger},
+};
+use tokio::{sync::Notify, time::sleep};
+
+use crate::{api::Api, meaning::KeyWatch, settings::Settings, telemetry};
+
+/// The first and the longest pause before a call of the store is repeated.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(30)];
+
+/// No call may take longer, whatever the client says.
+const LONGEST_CALL: Duration = Duration::from_secs(3600);
+
+/// How often a loop looks for jobs that another process expects.
+pub(crate) const POLL: Duration = Duration::from_secs(10);
+
+/// What the clones of a collector share.
+pub(crate) struct Shared {
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) api: Arc<dyn Api>,
+    pub(crate) settings: Settings,
+    /// Notified when a job may be due earlier than was known.
+    pub(crate) wake: Notify,
+    /// How many loops ask.
+    pub(crate) running: AtomicU32,
+    key_watch: Mutex<KeyWatch>,
+}
+
+impl Shared {
+    pub(crate) fn new(ledger: Arc<dyn Ledger>, api: Arc<dyn Api>, settings: Settings) -> Self {
+        Self {
+            ledger,
+            api,
+            settings,
+            wake: Notify::new(),
+            running: AtomicU32::new(0),
+            key_watch: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn bucket(&self) -> BucketSettings {
+        let Settings { per_minute, burst, .. } = self.settings;
+        BucketSettings { per_minute, burst, key: self.api.key_fingerprint() }
+    }
+
+    /// When a call is dropped: after the client would have ended it.
+    pub(crate) fn call_limit(&self) -> Duration {
+        self.api.timeout().min(LONGEST_CALL) + Duration::from_secs(1)
+    }
+
+    /// When a job that is expected from now on is asked for first.
+    pub(crate) fn first_ask(&self) -> SystemTime {
+        self.ledger.now() + self.settings.schedule.first()
+    }
+
+    /// A job is expected from now on. A loop that looks from time to time finds most of them early enough.
+    pub(crate) fn expected(&self) {
+        if self.settings.schedule.first() < POLL {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Stores what happened to the bucket. It is tried again until `is_late`.
+    pub(crate) async fn report(&self, event: BucketEvent, is_late: impl Fn() -> bool) {
+        match event {
+            BucketEvent::KeyRefused => telemetry::key_refused(),
+            BucketEvent::RateLimited { retry_after } => telemetry::rate_limited(retry_after),
+            BucketEvent::Resumed => {}
+        }
+        // A failure is logged, and the next answer of this kind is reported again.
+        _ = repeat("report", is_late, || self.ledger.report(event)).await;
+    }
+
+    pub(crate) fn key_watch(&self) -> MutexGuard<'_, KeyWatch> {
+        self.key_watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a call of the store that failed like this may succeed later. Damage is repaired while the store is open, or
+/// concerns one entry.
+pub(crate) fn may_pass(error: &Error) -> bool {
+    error.is_transient() || error.is_damage()
+}
+
+/// Makes a call of the store until it succeeds. It gives up when no repetition can succeed, or `is_late`.
+pub(crate) async fn repeat<T, F>(
+    name: &'static str,
+    is_late: impl Fn() -> bool,
+    call: impl Fn() -> F,
+) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let [mut pause, longest] = PAUSES;
+    loop {
+        let error = match call().await {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        telemetry::store_failed(name, &error);
+        if !may_pass(&error) || is_late() {
+            return Err(error);
+        }
+        sleep(pause).await;
+        pause = longest.min(pause * 2);
+    }
+}

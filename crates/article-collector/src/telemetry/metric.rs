@@ -1,0 +1,86 @@
+//! The names of all metrics, for dashboards and alarms.
+//!
+//! They go to the application's recorder of the crate `metrics`, which may be installed before or after the collector
+//! is made. Every label has few values: no job id, no intent, no cause.
+//!
+//! | name | kind | unit | labels | when |
+//! |---|---|---|---|---|
+//! | `article_collector_orders_total` | counter | count | `outcome` | an order ended: `ordered`, `ordered_before`, `in_progress`, `unknown`, `abandoned`, `refused`, `paused`, or `unavailable` if the store failed |
+//! | `article_collector_asks_total` | counter | count | `answer` | the API was asked: `complete`, `unfinished`, `failed`, `job_not_found`, `unauthorized`, `forbidden`, `rate_limited`, `unavailable`, `undecodable`, `other_job`, `page`, `not_json`, `too_large`, `redirect`, `refused`, `not_found`, `unknown_status`, `no_answer`, `panicked`, `stopped` or `other` |
+//! | `article_collector_ask_duration_seconds` | histogram | seconds | | the API was asked: how long it took |
+//! | `article_collector_ended_total` | counter | count | `state` | an ask ended a job: `collected`, `failed`, `unreadable` or `not_found` |
+//! | `article_collector_collected_after_seconds` | histogram | seconds | | an article was collected: since when it was expected |
+//! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was forgotten, or its lease ended |
+//! | `article_collector_key_refusals_total` | counter | count | | the service refused the API key |
+//! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered` or `not_ordered` |
+//! | `article_collector_running` | gauge | count | | a collector began or ended: how many of this one's clones ask now |
+//! | `article_collector_expected` | gauge | count | | only when `health` is called: jobs that are expected |
+//! | `article_collector_oldest_expected_seconds` | gauge | seconds | | the same: since when the oldest of them is |
+//! | `article_collector_overdue` | gauge | count | | the same: how many are expected since 72 hours |
+//! | `article_collector_unknown_intents` | gauge | count | | the same: orders with an unknown outcome |
+//! | `article_collector_recovered` | gauge | count | | the same: articles that came by the collection alone, of the jobs that the ledger still has |
+//! | `article_collector_paused_seconds` | gauge | seconds | | the same: how long nothing is asked or ordered from now on |
+//!
+//! Call [`health`](crate::Collector::health) at each scrape, so that the last six are current.
+//!
+//! Set alarms for overdue jobs, unknown intents, refusals of the key, a long pause, and no running collector.
+
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+
+/// Orders, by their outcome.
+pub const ORDERS: &str = "article_collector_orders_total";
+/// Asks, by their answer.
+pub const ASKS: &str = "article_collector_asks_total";
+/// How long the API took.
+pub const ASK_DURATION: &str = "article_collector_ask_duration_seconds";
+/// Jobs that an ask ended, by their state.
+pub const ENDED: &str = "article_collector_ended_total";
+/// Since when the collected articles were expected.
+pub const COLLECTED_AFTER: &str = "article_collector_collected_after_seconds";
+/// Asks whose outcome was dropped.
+pub const LOST_LEASES: &str = "article_collector_lost_leases_total";
+/// How often the service refused the API key.
+pub const KEY_REFUSALS: &str = "article_collector_key_refusals_total";
+/// Failures of the store, by the call.
+pub const STORE_FAILURES: &str = "article_collector_store_failures_total";
+/// Collectors that run.
+pub const RUNNING: &str = "article_collector_running";
+/// Jobs that are expected.
+pub const EXPECTED: &str = "article_collector_expected";
+/// Since when the oldest of them is.
+pub const OLDEST_EXPECTED: &str = "article_collector_oldest_expected_seconds";
+/// How many of them are expected since 72 hours.
+pub const OVERDUE: &str = "article_collector_overdue";
+/// Orders with an unknown outcome.
+pub const UNKNOWN_INTENTS: &str = "article_collector_unknown_intents";
+/// Articles that came by the collection alone.
+pub const RECOVERED: &str = "article_collector_recovered";
+/// How long nothing is asked or ordered.
+pub const PAUSED: &str = "article_collector_paused_seconds";
+
+/// Gives the recorder the unit and the meaning of each metric. Call it once the recorder is installed, if the recorder
+/// shows them.
+///
+/// ```
+/// article_collector::metric::describe();
+/// ```
+pub fn describe() {
+    let count = |name, meaning: &'static str| describe_counter!(name, Unit::Count, meaning);
+    let time = |name, meaning: &'static str| describe_histogram!(name, Unit::Seconds, meaning);
+    let level = |name, unit, meaning: &'static str| describe_gauge!(name, unit, meaning);
+    count(ORDERS, "orders, by their outcome");
+    count(ASKS, "asks of the API, by their answer");
+    time(ASK_DURATION, "how long the API took to answer an ask");
+    count(ENDED, "jobs that an ask ended, by their state");
+    time(COLLECTED_AFTER, "since when the collected articles were expected");
+    count(LOST_LEASES, "asks whose outcome was dropped, because their lease was lost");
+    count(KEY_REFUSALS, "how often the service refused the API key");
+    count(STORE_FAILURES, "failures of the store, by the call");
+    level(RUNNING, Unit::Count, "collectors that run");
+    level(EXPECTED, Unit::Count, "jobs that were expected when health was last asked");
+    level(OLDEST_EXPECTED, Unit::Seconds, "since when the oldest of them was");
+    level(OVERDUE, Unit::Count, "how many of them were expected since 72 hours");
+    level(UNKNOWN_INTENTS, Unit::Count, "orders with an unknown outcome");
+    level(RECOVERED, Unit::Count, "articles that came by the collection alone");
+    level(PAUSED, Unit::Seconds, "how long nothing would be asked or ordered");
+}

@@ -1,0 +1,80 @@
+use std::time::{Duration, SystemTime};
+
+use article_inbox::Error;
+use article_webhook::CapabilityKey;
+
+/// How long the URL of an order is valid.
+const VALID: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Makes the URL that the article of an order is delivered to.
+#[derive(Debug, Clone)]
+pub(crate) struct WebhookUrls {
+    key: CapabilityKey,
+    /// Without a slash at its end.
+    base: Box<str>,
+}
+
+impl WebhookUrls {
+    pub(crate) fn new(key: CapabilityKey, base: &str) -> Result<Self, Error> {
+        let base = base.trim_end_matches('/');
+        let host = base.strip_prefix("https://").or_else(|| base.strip_prefix("http://"));
+        if host.is_none_or(str::is_empty) || base.contains(['?', '#']) {
+            let message = "collector: webhook_urls: expected a base such as https://shop.example/webhooks/orders, without a query";
+            return Err(Error::invalid(message));
+        }
+        Ok(Self { key, base: base.into() })
+    }
+
+    /// The URL of this order, a secret. The [intent](check_intent) must be valid.
+    pub(crate) fn url(&self, intent: &str, now: SystemTime) -> Result<String, Error> {
+        let minted = self.key.mint(intent, now + VALID);
+        let segment = minted.map_err(|error| Error::invalid(error.to_string()))?;
+        Ok(format!("{}/{}", self.base, segment.as_str()))
+    }
+}
+
+/// An intent fits what a URL can carry, also where no URL carries it: an application may turn that on later.
+pub(crate) fn check_intent(intent: &str) -> Result<(), Error> {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if (1..=64).contains(&intent.len()) && intent.bytes().all(is_legal) {
+        Ok(())
+    } else {
+        Err(Error::invalid("an intent is 1 to 64 ASCII letters, digits, `-` or `_`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn key() -> CapabilityKey {
+        CapabilityKey::new(&[7; 32]).unwrap()
+    }
+
+    #[test]
+    fn a_url_ends_with_the_capability() {
+        for base in ["https://shop.example/orders", "https://shop.example/orders/"] {
+            let url = WebhookUrls::new(key(), base).unwrap().url("post-17", NOW).unwrap();
+            assert!(url.starts_with("https://shop.example/orders/post-17.2592000."), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_base_that_no_service_can_call_is_refused() {
+        for base in ["", "shop.example", "https://", "/orders", "https://a.example/?a=b"] {
+            let error = WebhookUrls::new(key(), base).unwrap_err();
+            assert!(error.to_string().starts_with("collector: webhook_urls: "), "{base}");
+        }
+    }
+
+    /// Each intent that passes can be minted, and no other.
+    #[test]
+    fn an_intent_is_what_a_capability_can_carry() {
+        let long = "x".repeat(65);
+        for intent in ["", "a", "post-17_B", "a b", "a.b", "a/b", "\u{e9}", &long, &long[..64]] {
+            assert_eq!(check_intent(intent).is_ok(), key().mint(intent, NOW).is_ok(), "{intent}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+use std::{sync::Arc, time::Duration};
+
+use article_inbox::{JobState, PauseReason};
+
+use crate::{
+    api::Reply,
+    faulty_ledger::Fault,
+    world::{DAY, HOUR, MINUTE, SECOND, World},
+};
+
+/// After an outage of a day everything is due at once. In any time, no more is asked than the bucket gives.
+#[tokio::test(start_paused = true)]
+async fn the_bucket_spreads_what_is_due_at_once() {
+    let world = World::new();
+    let collector = world.builder().rate(30, 5).build().unwrap();
+    for job in 0..100 {
+        collector.expect(format!("job_{job}").parse().unwrap()).await.unwrap();
+    }
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(DAY);
+    let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
+    world.pass(5 * MINUTE, Duration::from_millis(100)).await;
+    let asked = world.api.asked_at();
+    assert_eq!(asked.len(), 100, "all within 5 minutes");
+    for (first, start) in asked.iter().enumerate() {
+        for (last, end) in asked.iter().enumerate().skip(first) {
+            let tokens = 5.0 + 0.5 * end.duration_since(*start).unwrap().as_secs_f64();
+            let sent = u32::try_from(last - first + 1).unwrap();
+            assert!(f64::from(sent) <= tokens + 1e-6, "{sent} sent, {tokens} tokens");
+        }
+    }
+    running.abort();
+}
+
+/// It is counted in full, and a token that was saved does not shorten it.
+#[tokio::test]
+async fn nothing_is_asked_within_a_retry_after() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1", "job_2"]).await;
+    world.clock.advance(HOUR);
+    let limited = |job: &str| match job {
+        "job_1" => Reply::Says(429, "172800", String::new()),
+        other => Reply::complete(other),
+    };
+    world.api.on_ask(limited);
+    collector.run_until_idle().await.unwrap();
+    let asked = world.api.asked().len();
+    let paused = collector.health().await.unwrap().paused.expect("two days");
+    assert_eq!((paused.why, paused.until), (PauseReason::RateLimited, world.clock.now() + 2 * DAY));
+
+    world.expect(&collector, &["job_3"]).await;
+    world.clock.advance(2 * DAY - SECOND);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked().len(), asked);
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(SECOND);
+    collector.run_until_idle().await.unwrap();
+    for job in ["job_1", "job_2", "job_3"] {
+        assert_eq!(world.state(job).await, JobState::Collected, "{job}");
+    }
+}
+
+#[tokio::test]
+async fn a_person_may_lift_a_pause() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    world.api.on_ask(|_| Reply::Says(503, "172800", String::new()));
+    collector.run_until_idle().await.unwrap();
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Expected);
+    collector.resume().await.unwrap();
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// One try every five minutes, rising to an hour, until the key is accepted. The jobs lose nothing by it.
+#[tokio::test]
+async fn a_refused_key_is_tried_from_time_to_time() {
+    let world = World::new();
+    let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
+    let collector = builder.build().unwrap();
+    let jobs: Vec<_> = (0..30).map(|job| format!("job_{job}")).collect();
+    for job in &jobs {
+        collector.expect(job.parse().unwrap()).await.unwrap();
+    }
+    world.api.on_ask(|_| Reply::status(401));
+    world.clock.advance(HOUR);
+    for _ in 0..6 * 60 {
+        collector.run_until_idle().await.unwrap();
+        world.clock.advance(MINUTE);
+    }
+    let asked = world.api.asked_at();
+    let pauses =
+        asked.windows(2).map(|pair| pair[1].duration_since(pair[0]).unwrap().as_secs() / 60);
+    assert_eq!(pauses.collect::<Vec<_>>(), [5, 10, 20, 40, 60, 60, 60, 60]);
+    assert!(collector.health().await.unwrap().key_refused_at.is_some());
+
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(2 * HOUR);
+    collector.run_until_idle().await.unwrap();
+    collector.run_until_idle().await.unwrap();
+    for job in &jobs {
+        assert_eq!(world.state(job).await, JobState::Collected, "{job}");
+    }
+}
+
+/// A 403 may be about one job: a proxy, or the plan.
+#[tokio::test]
+async fn one_forbidden_job_pauses_nothing() {
+    let world = World::new();
+    let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
+    let collector = builder.build().unwrap();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(|_| Reply::status(403));
+    for _ in 0..5 {
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+    }
+    assert!(collector.health().await.unwrap().paused.is_none());
+    assert_eq!(world.api.asked().len(), 5);
+
+    world.expect(&collector, &["job_2", "job_3", "job_4"]).await;
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    let paused = collector.health().await.unwrap().paused.expect("three jobs are several");
+    assert_eq!(paused.why, PauseReason::KeyRefused);
+}
+
+/// The process was suspended between the claim and the call. Other nodes have used the time that the tokens stand for.
+#[tokio::test(start_paused = true)]
+async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
+    for (took, asks) in [(5 * SECOND, 1), (6 * SECOND, 0)] {
+        let world = World::new();
+        let collector = world.collector();
+        world.expect(&collector, &["job_1"]).await;
+        world.clock.advance(HOUR);
+        world.ledger.fault("claim_asks", Fault::Takes(took));
+        let used = Arc::new(tokio::sync::Notify::new());
+        let stop = used.clone();
+        let running = tokio::spawn(collector.clone().run(async move { stop.notified().await }));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        used.notify_one();
+        running.await.unwrap().unwrap();
+        assert_eq!(world.api.asked().len(), asks, "{took:?}");
+        let job = world.job("job_1").await;
+        let asks = u32::try_from(asks).unwrap();
+        assert_eq!((job.state, job.asks), (JobState::Expected, asks), "it is due at once");
+    }
+}

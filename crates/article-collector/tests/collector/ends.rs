@@ -1,0 +1,100 @@
+use article_inbox::{EntryKey, Inbox, JobState};
+
+use crate::{
+    api::{Reply, article},
+    world::{DAY, HOUR, World},
+};
+
+/// What the service says about a job that it gave up is kept for the application as it came.
+#[tokio::test]
+async fn a_failed_job_ends_with_what_the_service_said() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    world.api.on_ask(|_| Reply::Says(500, "", failed.to_owned()));
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Failed);
+    let job_id = || "job_1".parse().unwrap();
+    assert_eq!(world.stored(EntryKey::failure(job_id())).await.unwrap(), failed);
+    assert_eq!(world.stored(EntryKey::article(job_id())).await, None);
+
+    // It is opened again by a person, and ends with its article.
+    world.api.on_ask(Reply::complete);
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// A body that cannot be decoded is kept. It is no article: the job is asked for once more, and ends if nothing has changed.
+#[tokio::test]
+async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
+    let world = World::new();
+    let (collector, inbox) = (world.collector(), Inbox::new(world.ledger.clone()));
+    world.expect(&collector, &["job_1"]).await;
+    let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
+    world.api.on_ask(|_| Reply::Says(200, "", unreadable.to_owned()));
+    for (state, after_the_worker) in
+        [(JobState::Collected, JobState::Expected), (JobState::Unreadable, JobState::Unreadable)]
+    {
+        world.clock.advance(2 * HOUR);
+        collector.run_until_idle().await.unwrap();
+        assert_eq!(world.state("job_1").await, state);
+        inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
+        assert_eq!(world.state("job_1").await, after_the_worker);
+    }
+    let key = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), unreadable);
+    world.clock.advance(30 * DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked().len(), 2);
+}
+
+/// It takes days, several answers, and other jobs that the service knows: a key of another environment knows none.
+#[tokio::test]
+async fn a_job_is_not_found_only_if_others_are() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_lost"]).await;
+    for _ in 0..10 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+    }
+    assert_eq!(world.state("job_lost").await, JobState::Expected);
+
+    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    world.api.on_ask(|job| match job {
+        "job_lost" => Reply::Says(404, "", lost.to_owned()),
+        other => Reply::complete(other),
+    });
+    world.expect(&collector, &["job_1"]).await;
+    for _ in 0..2 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+    }
+    let job = world.job("job_lost").await;
+    assert_eq!(job.state, JobState::NotFound);
+    assert_eq!(job.cause.as_deref(), Some("job_not_found (404): no such job"));
+    // A delivery opens it again.
+    world.deliver("job_lost", None).await;
+    assert_eq!(world.state("job_lost").await, JobState::Arrived);
+}
+
+#[tokio::test]
+async fn a_404_that_turns_into_an_article_is_collected() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.job("job_1").await.missing.map(|missing| missing.times), Some(1));
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.missing), (JobState::Collected, None));
+    let key = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
+}

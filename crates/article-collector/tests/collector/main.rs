@@ -1,0 +1,17 @@
+//! A collector over the memory store and an API without sockets, on a stepped clock: orders, asks, and what becomes of both
+//! when the store, the API or the caller fails.
+#![allow(clippy::unwrap_used)] // an unwrap here is the assertion
+
+mod api;
+mod faulty_ledger;
+mod world;
+
+mod asks;
+mod backfill;
+mod bucket;
+mod ends;
+mod orders;
+mod random;
+mod shutdown;
+mod simulator;
+mod unknown_orders;

@@ -1,0 +1,97 @@
+use std::sync::Arc;
+
+use article_inbox::{JobState, store::Store};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::{Instant, sleep},
+};
+
+use crate::{
+    api::{Reply, article},
+    faulty_ledger::Fault,
+    world::{HOUR, SECOND, World},
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_under_way_may_end() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1", "job_2"]).await;
+    world.clock.advance(HOUR);
+    let answered = Arc::new(Notify::new());
+    let until = answered.clone();
+    world.api.on_ask(move |job| match job {
+        "job_1" => Reply::Waits(until.clone(), article("job_1")),
+        _ => Reply::Hangs,
+    });
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(collector.run(stopped));
+    sleep(SECOND).await;
+    let start = Instant::now();
+    stop.send(()).unwrap();
+    sleep(5 * SECOND).await;
+    answered.notify_one();
+    running.await.unwrap().unwrap();
+    assert_eq!(start.elapsed().as_secs(), 10, "the other is cancelled after the grace period");
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+    let job = world.job("job_2").await;
+    assert_eq!(job.state, JobState::Expected);
+    assert_eq!(job.cause.as_deref(), Some("the collector stopped before the answer came"));
+}
+
+#[tokio::test]
+async fn nothing_is_claimed_after_the_shutdown() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    collector.run(std::future::ready(())).await.unwrap();
+    assert!(world.api.asked().is_empty());
+    assert_eq!(world.job("job_1").await.state, JobState::Expected);
+}
+
+/// What a claim brings while the collector stops is given back at once: it is due now, and was not asked for.
+#[tokio::test(start_paused = true)]
+async fn what_was_claimed_and_not_begun_is_released() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    world.ledger.fault("claim_asks", Fault::Slow(2 * SECOND));
+    collector.run(sleep(SECOND)).await.unwrap();
+    assert!(world.api.asked().is_empty());
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.asks, job.at), (JobState::Expected, 0, world.clock.now()));
+}
+
+/// What could not be stored is asked for again, when the lease has ended.
+#[tokio::test(start_paused = true)]
+async fn it_does_not_wait_for_a_store_that_fails() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    world.api.on_ask(Reply::complete);
+    world.ledger.fault("settle_ask", Fault::Fails(u32::MAX));
+    let start = Instant::now();
+    collector.clone().run(sleep(SECOND)).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 16);
+    assert_eq!(world.state("job_1").await, JobState::Asking);
+    world.ledger.fault("settle_ask", Fault::Fails(1));
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_ends_with_an_error_if_the_store_can_never_be_used() {
+    let world = World::new();
+    let collector = world.collector();
+    let running = tokio::spawn(collector.clone().run(std::future::pending::<()>()));
+    world.ledger.fault("claim_asks", Fault::Fails(10));
+    sleep(60 * SECOND).await;
+    assert_eq!(collector.health().await.unwrap().running, 1, "a store that is down may come back");
+    world.ledger.close().await.unwrap();
+    let error = running.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "the inbox is closed");
+}

@@ -1,0 +1,127 @@
+use article_collector::OrderOutcome;
+use article_inbox::{IntentState, JobState, store::Recorded};
+use article_webhook::{AuthToken, CapabilityKey, Receiver};
+
+use crate::{
+    api::Reply,
+    world::{DAY, HOUR, MINUTE, World, order, shoes},
+};
+
+/// A world in which the answer to the order of `post-17` was lost.
+async fn after_a_lost_answer() -> World {
+    let world = World::new();
+    world.api.on_order(|| Reply::Unanswered);
+    let outcome = order(&world.collector(), "post-17").await;
+    let OrderOutcome::Unknown { cause: Some(cause), .. } = outcome else { panic!("{outcome:?}") };
+    assert!(cause.is_outcome_unknown());
+    world.api.on_order(|| Reply::created("job_2"));
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_a_certain_answer_is_not_repeated() {
+    for reply in [
+        Reply::Unanswered,
+        Reply::Panics,
+        Reply::Hangs,
+        Reply::status(200),
+        Reply::status(500),
+        Reply::status(503),
+        Reply::created("not a job id"),
+    ] {
+        let world = World::new();
+        world.api.on_order({
+            let reply = reply.clone();
+            move || reply.clone()
+        });
+        let collector = world.collector();
+        let outcome = order(&collector, "post-17").await;
+        assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{reply:?}: {outcome:?}");
+        let outcome = order(&collector, "post-17").await;
+        assert!(matches!(outcome, OrderOutcome::InProgress { .. }), "{reply:?}: {outcome:?}");
+        world.clock.advance(2 * MINUTE);
+        let outcome = order(&collector, "post-17").await;
+        assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{reply:?}: {outcome:?}");
+        assert_eq!(world.api.orders(), 1, "{reply:?}");
+        assert_eq!(collector.health().await.unwrap().counts.unknown_intents, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_order_resolves_itself_when_its_article_arrives() {
+    let world = after_a_lost_answer().await;
+    let collector = world.collector();
+    assert_eq!(world.deliver("job_1", Some("post-17")).await, Recorded::Stored);
+    let outcome = order(&collector, "post-17").await;
+    assert!(matches!(&outcome, OrderOutcome::OrderedBefore(Some(job)) if job.as_str() == "job_1"));
+    assert_eq!((world.state("job_1").await, world.api.orders()), (JobState::Arrived, 1));
+}
+
+/// Until the deadline the first call may still order.
+#[tokio::test]
+async fn an_order_is_placed_again_after_its_deadline_and_not_before() {
+    let world = after_a_lost_answer().await;
+    let collector = world.collector();
+    let again = async || collector.order_again("post-17", &shoes()).await.unwrap();
+    let OrderOutcome::InProgress { until } = again().await else { panic!("too early") };
+    world.clock.advance(until.duration_since(world.clock.now()).unwrap());
+    let OrderOutcome::Ordered(job) = again().await else { panic!("it may be ordered") };
+    assert_eq!((job.as_str(), world.api.orders()), ("job_2", 2));
+    assert!(matches!(again().await, OrderOutcome::OrderedBefore(Some(_))), "its job is known");
+    // The article of the first call is accepted, and the intent stays with its job.
+    assert_eq!(world.deliver("job_1", Some("post-17")).await, Recorded::Stored);
+    let outcome = order(&collector, "post-17").await;
+    assert!(matches!(outcome, OrderOutcome::OrderedBefore(Some(job)) if job.as_str() == "job_2"));
+}
+
+/// The service refused the second call, and that says nothing about the first.
+#[tokio::test]
+async fn a_refusal_of_the_second_call_leaves_the_first_unknown() {
+    let world = after_a_lost_answer().await;
+    world.clock.advance(HOUR);
+    world.api.on_order(|| Reply::status(402));
+    let outcome = world.collector().order_again("post-17", &shoes()).await.unwrap();
+    assert!(matches!(outcome, OrderOutcome::Refused(_)));
+    assert_eq!(world.intent("post-17").await, Some(IntentState::Unknown));
+}
+
+#[tokio::test]
+async fn an_intent_that_was_given_up_is_ordered_only_again() {
+    let world = after_a_lost_answer().await;
+    let collector = world.collector();
+    assert!(!collector.abandon("post-17").await.unwrap(), "the call may be under way");
+    world.clock.advance(HOUR);
+    assert!(collector.abandon("post-17").await.unwrap());
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Abandoned { .. }));
+    assert_eq!(world.api.orders(), 1);
+    let outcome = collector.order_again("post-17", &shoes()).await.unwrap();
+    assert!(matches!(outcome, OrderOutcome::Ordered(_)));
+    let page = collector.intents(Some(IntentState::Ordered), 0).await.unwrap();
+    assert_eq!(page.items.len(), 1);
+}
+
+/// The receiver accepts the URL, for 30 days, and finds the intent in it.
+#[tokio::test]
+async fn an_order_carries_its_intent_in_its_webhook_url() {
+    let (world, key) = (World::new(), CapabilityKey::new(&[7; 32]).unwrap());
+    let base = "https://shop.example/orders";
+    let collector = world.builder().webhook_urls(key.clone(), base).build().unwrap();
+    // Its own URL gives way.
+    let article = shoes().webhook_url("https://elsewhere.example/");
+    assert!(collector.order("post-17", &article).await.unwrap().job_id().is_some());
+
+    let order = serde_json::to_value(world.api.last_order()).unwrap();
+    let url = order["webhook_url"].as_str().expect("it has one");
+    let segment = url.strip_prefix("https://shop.example/orders/").expect("it begins so");
+    let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+    let headers = [
+        ("Content-Type", "application/json"),
+        ("X-Service-Event", "article.complete"),
+        ("X-Service-Job-Id", "job_1"),
+    ];
+    let open = |after| receiver.open_capability(&key, segment, world.clock.now() + after, &headers);
+    assert!(open(30 * DAY).is_err());
+    let envelope = open(29 * DAY).unwrap();
+    let delivery = envelope.read(r#"{"job_id": "job_1"}"#).unwrap();
+    assert_eq!(delivery.intent(), Some("post-17"));
+}
