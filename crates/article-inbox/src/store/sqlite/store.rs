@@ -62,13 +62,13 @@ use crate::{
 /// memory, which takes twice its size, and replaced in one transaction; the application's rows keep their ids. Files over
 /// 512 MiB are not written anew: what is damaged in their lists of free pages alone is mended by a copy that
 /// `VACUUM INTO` makes, and other damaged pages by a backup. Only damage of a table's pages, of the schema or of the file's
-/// header refuses the start. What was found is in the log, in [`StoreHealth::findings`], and in a [check](Store::check).
+/// header refuses the start of a smaller file. What was found is in the log, in [`StoreHealth::findings`], and in a [check](Store::check).
 ///
 /// # Large files
 ///
 /// A start of a file over 64 MiB looks only at the list of free pages, and at the pages of the entries and of their
-/// indexes: less than a second for a million entries. Over 512 MiB it does not look at them either. The rest is searched in
-/// the background after each start, by a thread that on Linux has the lowest priority: about four seconds of a processor
+/// indexes: less than a second for a million entries. Over 512 MiB it looks at the list alone, and is refused if that is
+/// damaged. The rest is searched in the background after each start, by a thread that on Linux has the lowest priority: about four seconds of a processor
 /// for a million entries. While the search reads pages the log cannot be emptied, and grows by what is delivered. From
 /// 256 MiB on, the search gives way, and begins again two seconds later; each attempt lets the log grow twice as far. It
 /// also gives way to calls that erase, up to eight times.

@@ -8,7 +8,7 @@ use super::{
     Integrity, Tx,
     findings::Part,
     integrity,
-    integrity::{first_look, integrity_of_indexes, rebuild},
+    integrity::{first_look, free_page_lists, integrity_of_indexes, rebuild},
 };
 use crate::{
     Error,
@@ -41,7 +41,10 @@ pub(in crate::store::sqlite) fn judge(
 ) -> Result<Option<Integrity>, Fault> {
     let size = size(connection)?;
     if size > AT_START {
-        if size > IN_MEMORY || !first_look(connection)?.needs_rebuilt_copy() {
+        if size > IN_MEMORY {
+            return refuse_damaged_lists(connection, path).map(|()| None);
+        }
+        if !first_look(connection)?.needs_rebuilt_copy() {
             return Ok(None);
         }
         return Ok(Some(integrity(connection)?).filter(Integrity::is_mended_by_a_copy));
@@ -55,6 +58,19 @@ pub(in crate::store::sqlite) fn judge(
         .into());
     }
     Ok(Some(integrity(connection)?))
+}
+
+/// What is stored would be written to pages that are in use.
+fn refuse_damaged_lists(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    if free_page_lists(connection)?.free_page_lists.is_empty() {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Error::damaged(format!(
+        "the lists of free pages of {path} are damaged, so that a new delivery could overwrite another: copy the database \
+         with VACUUM INTO, put the copy in its place, and start again"
+    ))
+    .into())
 }
 
 /// What is to be mended in a file that was not searched, and cannot be started because of damage. `None` if it is too large.
@@ -132,8 +148,9 @@ fn rebuild_all(tx: &Tx<'_>) -> Result<(), Fault> {
 
 /// Builds all indexes again, in a transaction of the writer, while the store is open.
 pub(in crate::store::sqlite) fn build_again(tx: &Tx<'_>) -> Result<(), Fault> {
-    // An index whose pages lead to those of a table takes them along when it is removed.
-    if integrity_of_indexes(tx)?.pages.is_empty() {
+    // An index whose pages lead to those of a table takes them along when it is removed. A check that compares indexes
+    // with their tables may end, and then SQLite writes nothing more in this transaction.
+    if first_look(tx)?.pages.is_empty() {
         rebuild_all(tx)?;
     }
     if !integrity_of_indexes(tx)?.is_sound() {
@@ -162,4 +179,25 @@ fn is_only_read(connection: &Connection) -> rusqlite::Result<bool> {
     let written = tx.execute_batch(&format!("PRAGMA user_version = {version}"));
     tx.rollback()?;
     Ok(written.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_lists_of_a_file_that_is_too_large_to_be_written_anew_refuse_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let sql = "CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(100000)); DELETE FROM large";
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        assert!(refuse_damaged_lists(&Connection::open(&path).unwrap(), &path).is_ok());
+
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[39] ^= 1; // the number of free pages
+        std::fs::write(&path, bytes).unwrap();
+        let refused = refuse_damaged_lists(&Connection::open(&path).unwrap(), &path);
+        let error = Error::from(refused.unwrap_err());
+        assert!(error.is_damage() && error.to_string().contains("VACUUM INTO"), "{error}");
+    }
 }
