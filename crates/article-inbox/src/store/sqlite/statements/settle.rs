@@ -8,6 +8,7 @@ use super::{
     sql,
 };
 use crate::{
+    State,
     call::{Completion, Lease, Outcome, Settled},
     store::sqlite::{
         damage::{Part, Tx},
@@ -42,7 +43,10 @@ pub(crate) fn settle(tx: &Tx<'_>, lease: Lease, outcome: &Outcome) -> Result<Set
             );
         }
         rows::save(tx, &stored)?;
-        ledger::follow(tx, &stored)?;
+        // The job of a leased entry had its article already, and loses it only so (`JobRow::follow_entry`).
+        if matches!(stored.row.state, State::Unhandled | State::Corrupt) {
+            ledger::follow(tx, &stored)?;
+        }
     }
     Ok(settled)
 }
