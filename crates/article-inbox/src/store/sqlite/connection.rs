@@ -36,8 +36,8 @@ pub(super) const LOG_BYTES: i64 = 64 << 20;
 /// transaction.
 const CACHE_KIB: i64 = 16 << 10;
 
-/// How many prepared statements a connection keeps.
-const STATEMENTS: usize = 64;
+/// How many prepared statements a connection keeps: more than there are.
+const STATEMENTS: usize = 128;
 
 /// How a process opens a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        keep_statements(&connection)?;
         connection.busy_timeout(BUSY)?;
         let log = with_suffix(path, "-wal");
         if access == Access::Shared || log.symlink_metadata().is_ok() {
@@ -149,11 +149,18 @@ pub(super) fn open_without_log(path: &Path) -> rusqlite::Result<Connection> {
 pub(super) fn open_reader(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&connection)?;
     connection.busy_timeout(BUSY)?;
     set(&connection, "mmap_size", "0")?;
     set(&connection, "query_only", "ON")?;
     Ok(connection)
+}
+
+/// Prepares each statement once. Without the second setting SQLite prepares a statement again for each new parameter that
+/// it compared with the condition of a partial index, which is more work than to run it.
+pub(super) fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 #[cfg(test)]

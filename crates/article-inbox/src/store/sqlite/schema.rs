@@ -61,6 +61,10 @@ const STEPS: &[&str] = &["
     ALTER TABLE article_inbox_bodies ADD COLUMN checksum INTEGER;
     INSERT INTO article_inbox_meta (name, value) VALUES ('clock', 0);
 ", "
+    DROP INDEX article_inbox_entries_stuck;
+    CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
+        WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt';
+
     CREATE TABLE article_inbox_jobs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         job_id TEXT NOT NULL,
