@@ -2,6 +2,7 @@
 //! a socket to a receiver, and, where the service gave up, read by the client. On a stepped clock,
 //! so that a day takes milliseconds.
 
+mod capability;
 mod deliveries;
 mod document;
 mod drill;

@@ -8,8 +8,8 @@ use std::{fmt, sync::Arc};
 
 use article_client::{JobId, NewArticle};
 use article_inbox::{
-    Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerPage,
-    store::{BucketEvent, Expect, Ledger},
+    Error, ExpectedJob, Inbox, Intent, IntentState, JobFilter, JobState, LedgerPage,
+    store::{BucketEvent, Expect},
 };
 
 use crate::{
@@ -28,21 +28,20 @@ pub use health::CollectorHealth;
 /// Orders articles, remembers which are expected, and asks the API for those that do not come. Clones share the
 /// collector.
 ///
-/// It keeps everything in the ledger of an inbox's store: what it orders survives a crash, and several processes may
+/// It keeps everything in the store of an inbox: what it orders survives a crash, and several processes may
 /// share it. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
-/// handler.
+/// handler, at once.
 ///
 /// ```
-/// use std::sync::Arc;
 /// use article_client::{ApiKey, Client, NewArticle};
 /// use article_collector::{Collector, OrderOutcome};
-/// use article_inbox::MemoryStore;
+/// use article_inbox::Inbox;
 ///
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     // Nothing listens on port 1, so nothing is ordered.
 ///     let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
-///     let collector = Collector::new(Arc::new(MemoryStore::default()), client);
+///     let collector = Collector::new(&Inbox::memory(), client);
 ///     let outcome = collector.order("post-17", &NewArticle::new("How to choose running shoes")).await?;
 ///     assert!(matches!(outcome, OrderOutcome::Refused(_)), "certainly not ordered");
 ///
@@ -57,17 +56,17 @@ pub struct Collector(Arc<Shared>);
 impl Collector {
     /// A collector with the default settings of [`builder`](Self::builder).
     #[must_use]
-    pub fn new(ledger: Arc<dyn Ledger>, api: impl Api) -> Self {
-        Self::with(ledger, Arc::new(api), Settings::default())
+    pub fn new(inbox: &Inbox, api: impl Api) -> Self {
+        Self::with(inbox.clone(), Arc::new(api), Settings::default())
     }
 
     /// Settings for a collector.
-    pub fn builder(ledger: Arc<dyn Ledger>, api: impl Api) -> CollectorBuilder {
-        CollectorBuilder::new(ledger, Arc::new(api))
+    pub fn builder(inbox: &Inbox, api: impl Api) -> CollectorBuilder {
+        CollectorBuilder::new(inbox.clone(), Arc::new(api))
     }
 
-    pub(crate) fn with(ledger: Arc<dyn Ledger>, api: Arc<dyn Api>, settings: Settings) -> Self {
-        Self(Arc::new(Shared::new(ledger, api, settings)))
+    pub(crate) fn with(inbox: Inbox, api: Arc<dyn Api>, settings: Settings) -> Self {
+        Self(Arc::new(Shared::new(inbox, api, settings)))
     }
 
     /// Orders an article under the application's own key of the order, its *intent*: 1 to 64 ASCII letters, digits,
@@ -236,7 +235,7 @@ impl Collector {
 impl fmt::Debug for Collector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Collector")
-            .field("ledger", &self.0.ledger)
+            .field("inbox", &self.0.inbox)
             .field("settings", &self.0.settings)
             .finish_non_exhaustive()
     }

@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_inbox::{
-    Error,
+    Error, Inbox,
     store::{BucketEvent, BucketSettings, Ledger},
 };
 use tokio::{sync::Notify, time::sleep};
@@ -22,6 +22,8 @@ pub(crate) const POLL: Duration = Duration::from_secs(10);
 
 /// What the clones of a collector share.
 pub(crate) struct Shared {
+    pub(crate) inbox: Inbox,
+    /// The store of the inbox.
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) api: Arc<dyn Api>,
     pub(crate) settings: Settings,
@@ -33,9 +35,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(ledger: Arc<dyn Ledger>, api: Arc<dyn Api>, settings: Settings) -> Self {
+    pub(crate) fn new(inbox: Inbox, api: Arc<dyn Api>, settings: Settings) -> Self {
         Self {
-            ledger,
+            ledger: inbox.ledger(),
+            inbox,
             api,
             settings,
             wake: Notify::new(),

@@ -28,7 +28,7 @@ use tokio::time::timeout;
 use self::{hint_queue::HintQueue, probe_cache::ProbeCache};
 use crate::{
     Clock, Error,
-    store::{Pending, Store, memory::MemoryStore},
+    store::{Ledger, Pending, Store, memory::MemoryStore},
     worker::{Failed, Job, Registry, WakeSignal, Worker},
 };
 
@@ -78,7 +78,7 @@ pub struct Inbox(Arc<Shared>);
 
 /// What the clones of an inbox share.
 struct Shared {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
     wake: WakeSignal,
     workers: Registry,
     hints: Mutex<HintQueue>,
@@ -103,8 +103,13 @@ impl Inbox {
     }
 
     /// An inbox in a store that was opened with settings, or in a store of your own.
-    pub fn new(store: impl Store) -> Self {
-        let store = Arc::new(store);
+    pub fn new(store: impl Ledger) -> Self {
+        Self::over(Arc::new(store))
+    }
+
+    /// An inbox in a store that the application shares with it.
+    #[must_use]
+    pub fn over(store: Arc<dyn Ledger>) -> Self {
         Self(Arc::new(Shared {
             store,
             wake: WakeSignal::default(),
@@ -127,7 +132,20 @@ impl Inbox {
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let Shared { store, wake, workers, .. } = &*self.0;
-        Worker::new(Arc::clone(store), wake.clone(), workers.clone(), handler)
+        Worker::new(Arc::clone(store) as Arc<dyn Store>, wake.clone(), workers.clone(), handler)
+    }
+
+    /// The store of this inbox, for what stores entries by itself, as a collector does. After that, [wake](Self::wake) the
+    /// workers.
+    #[must_use]
+    pub fn ledger(&self) -> Arc<dyn Ledger> {
+        Arc::clone(&self.0.store)
+    }
+
+    /// Tells the workers of this inbox in this process that an entry may be due. Whatever stores entries through the inbox
+    /// does this already.
+    pub fn wake(&self) {
+        self.0.wake.wake();
     }
 
     /// Finishes the calls in progress and closes the store. Every later delivery is answered 503. Stop the server and

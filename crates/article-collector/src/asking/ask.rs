@@ -93,7 +93,12 @@ async fn answer(
 async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) {
     let is_late = || is_over(shared, ask.job.at);
     let call = || shared.ledger.settle_ask(ask.lease, outcome.clone());
-    match repeat("settle_ask", is_late, call).await {
+    let settled = repeat("settle_ask", is_late, call).await;
+    if matches!(outcome, AskOutcome::Answered(_) | AskOutcome::Failed { .. }) {
+        // Also if the lease is lost: an earlier call may have stored the outcome, and its answer was lost.
+        shared.inbox.wake();
+    }
+    match settled {
         Ok(AskSettled::Settled(state)) => {
             let expected_for = expected_for(ask, shared.ledger.now());
             telemetry::settled(&ask.job, &outcome, state, expected_for);

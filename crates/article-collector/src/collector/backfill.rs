@@ -57,20 +57,19 @@ pub struct BackfillPlan {
 /// leave out as many as are [`done`](Self::done).
 ///
 /// ```
-/// use std::sync::Arc;
 /// use article_client::{ApiKey, Client};
 /// use article_collector::Collector;
-/// use article_inbox::{MemoryStore, store::Store};
+/// use article_inbox::Inbox;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
-///     let store = Arc::new(MemoryStore::default());
-///     let collector = Collector::new(store.clone(), client);
+///     let inbox = Inbox::memory();
+///     let collector = Collector::new(&inbox, client);
 ///     let ids = ["job_1".parse()?, "job_2".parse()?];
 ///     assert_eq!(collector.expect_all(ids.clone()).await?.asked_for, 2);
 ///
-///     store.close().await?;
+///     inbox.close().await?;
 ///     let stopped = collector.expect_all(ids).await.unwrap_err();
 ///     assert_eq!(stopped.done, 0);
 ///     assert_eq!(stopped.to_string(), "the backfill stopped after 0 jobs: the inbox is closed");

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc, time::Duration};
 
-use article_inbox::{Error, store::Ledger};
+use article_inbox::{Error, Inbox};
 use article_webhook::CapabilityKey;
 
 use super::Collector;
@@ -17,13 +17,12 @@ use crate::{api::Api, schedule::Schedule, settings::Settings, webhook_urls::Webh
 /// | [`webhook_urls`](Self::webhook_urls) | none |
 ///
 /// ```
-/// use std::sync::Arc;
 /// use article_client::{ApiKey, Client};
 /// use article_collector::{Collector, Schedule};
-/// use article_inbox::MemoryStore;
+/// use article_inbox::Inbox;
 ///
 /// let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
-/// let builder = |client| Collector::builder(Arc::new(MemoryStore::default()), client);
+/// let builder = |client| Collector::builder(&Inbox::memory(), client);
 /// assert!(builder(client.clone()).schedule(Schedule::polling()).rate(60, 10).build().is_ok());
 ///
 /// let error = builder(client).concurrency(0).build().unwrap_err();
@@ -32,15 +31,15 @@ use crate::{api::Api, schedule::Schedule, settings::Settings, webhook_urls::Webh
 /// ```
 #[must_use]
 pub struct CollectorBuilder {
-    ledger: Arc<dyn Ledger>,
+    inbox: Inbox,
     api: Arc<dyn Api>,
     settings: Settings,
     urls: Option<(CapabilityKey, String)>,
 }
 
 impl CollectorBuilder {
-    pub(crate) fn new(ledger: Arc<dyn Ledger>, api: Arc<dyn Api>) -> Self {
-        Self { ledger, api, settings: Settings::default(), urls: None }
+    pub(crate) fn new(inbox: Inbox, api: Arc<dyn Api>) -> Self {
+        Self { inbox, api, settings: Settings::default(), urls: None }
     }
 
     /// When a job is asked for.
@@ -83,17 +82,17 @@ impl CollectorBuilder {
     ///
     /// A number is 0, the grace period is longer than a day, or the base of the webhook URLs is not one.
     pub fn build(self) -> Result<Collector, Error> {
-        let Self { ledger, api, mut settings, urls } = self;
+        let Self { inbox, api, mut settings, urls } = self;
         settings.check()?;
         settings.urls = urls.map(|(key, base)| WebhookUrls::new(key, &base)).transpose()?;
-        Ok(Collector::with(ledger, api, settings))
+        Ok(Collector::with(inbox, api, settings))
     }
 }
 
 impl fmt::Debug for CollectorBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CollectorBuilder")
-            .field("ledger", &self.ledger)
+            .field("inbox", &self.inbox)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }

@@ -13,15 +13,14 @@ use crate::{shared::Shared, telemetry};
 /// The figures that an operator watches.
 ///
 /// ```
-/// use std::sync::Arc;
 /// use article_client::{ApiKey, Client};
 /// use article_collector::Collector;
-/// use article_inbox::MemoryStore;
+/// use article_inbox::Inbox;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
-///     let collector = Collector::new(Arc::new(MemoryStore::default()), client);
+///     let collector = Collector::new(&Inbox::memory(), client);
 ///     collector.expect("job_1".parse()?).await?;
 ///
 ///     let health = collector.health().await?;

@@ -1,4 +1,7 @@
-use article_inbox::{EntryKey, Inbox, JobState};
+use std::{sync::Arc, time::Duration};
+
+use article_inbox::{EntryKey, JobState};
+use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     api::{Reply, article},
@@ -28,11 +31,37 @@ async fn a_failed_job_ends_with_what_the_service_said() {
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
+/// As after a delivery, the worker does not wait until it polls the store.
+#[tokio::test]
+async fn a_collected_article_is_handled_at_once() {
+    let world = World::new();
+    let (handled, stop) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (tell, stopped) = (handled.clone(), stop.clone());
+    let worker = world.inbox.worker(move |_| {
+        tell.notify_one();
+        async { Ok(()) }
+    });
+    let working = tokio::spawn(worker.poll(HOUR).run(async move { stopped.notified().await }));
+    // It has looked, and found nothing.
+    while world.ledger.calls("claim") == 0 {
+        tokio::task::yield_now().await;
+    }
+
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    timeout(Duration::from_secs(20), handled.notified()).await.unwrap();
+    stop.notify_one();
+    working.await.unwrap().unwrap();
+}
+
 /// A body that cannot be decoded is kept. It is no article: the job is asked for once more, and ends if nothing has changed.
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     let world = World::new();
-    let (collector, inbox) = (world.collector(), Inbox::new(world.ledger.clone()));
+    let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
     world.api.on_ask(|_| Reply::Says(200, "", unreadable.to_owned()));
@@ -42,7 +71,7 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
         world.clock.advance(2 * HOUR);
         collector.run_until_idle().await.unwrap();
         assert_eq!(world.state("job_1").await, state);
-        inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
+        world.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
         assert_eq!(world.state("job_1").await, after_the_worker);
     }
     let key = EntryKey::article("job_1".parse().unwrap());

@@ -35,11 +35,19 @@ pub(crate) struct FaultyLedger {
     store: Arc<MemoryStore>,
     clock: Clock,
     faults: Arc<Mutex<HashMap<&'static str, Fault>>>,
+    /// How often each call has ended.
+    calls: Arc<Mutex<HashMap<&'static str, u32>>>,
 }
 
 impl FaultyLedger {
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { store: Arc::new(MemoryStore::new(clock.clone())), clock, faults: Arc::default() }
+        let store = Arc::new(MemoryStore::new(clock.clone()));
+        Self { store, clock, faults: Arc::default(), calls: Arc::default() }
+    }
+
+    /// How often the call has ended.
+    pub(crate) fn calls(&self, call: &str) -> u32 {
+        self.calls.lock().unwrap().get(call).copied().unwrap_or_default()
     }
 
     pub(crate) fn fault(&self, call: &'static str, fault: Fault) {
@@ -77,6 +85,7 @@ impl FaultyLedger {
             if let Some(Fault::Takes(time)) = fault {
                 self.clock.advance(time);
             }
+            *self.calls.lock().unwrap().entry(call).or_default() += 1;
             result
         })
     }

@@ -1,10 +1,10 @@
 //! Against the simulator, over sockets: the receiver never gets the delivery, and the collector brings the article.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use article_client::{ApiKey, Client};
 use article_collector::{Collector, OrderOutcome};
-use article_inbox::{EntryKey, Inbox, JobState, Source, State, store::Store};
+use article_inbox::{EntryKey, JobState, Source, State, store::Store};
 use article_simulator::{
     Clock, Fault, Outcome, Push, Rule, Sender, Sending, Simulator, SimulatorBuilder,
 };
@@ -38,7 +38,7 @@ impl Shop {
         let simulator = settings(builder).start().await.unwrap();
         let world = World::new();
         let client = Client::new(ApiKey::new(KEY).unwrap(), &simulator.base_url()).unwrap();
-        let collector = Collector::new(Arc::new(world.ledger.clone()), client);
+        let collector = Collector::new(&world.inbox, client);
         Self { world, simulator, collector }
     }
 
@@ -62,7 +62,7 @@ async fn ten_articles_that_were_never_delivered_are_handled() {
     shop.pass(HOUR).await;
     assert_eq!(shop.simulator.attempts().len(), 40, "four attempts each, all in vain");
 
-    let inbox = Inbox::new(shop.world.ledger.clone());
+    let inbox = &shop.world.inbox;
     inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
     assert_eq!(inbox.counts().await.unwrap().of(State::Done), 10);
     for job in shop.simulator.jobs() {

@@ -1,12 +1,9 @@
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use article_client::NewArticle;
 use article_collector::{Collector, CollectorBuilder, OrderOutcome};
 use article_inbox::{
-    Clock, Digest, EntryKey, ExpectedJob, IntentState, JobState, Source,
+    Clock, Digest, EntryKey, ExpectedJob, Inbox, IntentState, JobState, Source,
     store::{Arrival, Ledger, Recorded, Store},
 };
 
@@ -24,6 +21,8 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 pub(crate) struct World {
     pub(crate) clock: Clock,
     pub(crate) ledger: FaultyLedger,
+    /// Over that ledger.
+    pub(crate) inbox: Inbox,
     pub(crate) api: Script,
 }
 
@@ -31,11 +30,12 @@ impl World {
     pub(crate) fn new() -> Self {
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + 365 * DAY);
         let (ledger, api) = (FaultyLedger::new(clock.clone()), Script::new(clock.clone()));
-        Self { clock, ledger, api }
+        let inbox = Inbox::new(ledger.clone());
+        Self { clock, ledger, inbox, api }
     }
 
     pub(crate) fn builder(&self) -> CollectorBuilder {
-        Collector::builder(Arc::new(self.ledger.clone()), self.api.clone())
+        Collector::builder(&self.inbox, self.api.clone())
     }
 
     /// A collector that is slowed down by nothing.

@@ -8,9 +8,14 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, Filter, Hint, MemoryStore, Page,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Hint, Intent,
+    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
-    store::{Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store},
+    store::{
+        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
+        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, OrderTurn,
+        Outcome, Pending, Recorded, Settled, Store,
+    },
 };
 use article_webhook::JobId;
 use tokio::sync::Notify;
@@ -199,5 +204,49 @@ impl Store for Faulty {
     }
     fn close(&self) -> Pending<'_, ()> {
         self.store.close()
+    }
+}
+
+/// Calls that are passed on, through the gate.
+macro_rules! calls {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        fn $name(&self, $($argument: $type),*) -> Pending<'_, $result> {
+            self.through(stringify!($name), self.store.$name($($argument),*))
+        }
+    )*};
+}
+
+impl Ledger for Faulty {
+    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+        self.through("intend", self.store.intend(name, within))
+    }
+    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+        self.through("order_again", self.store.order_again(name, within))
+    }
+    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+        self.through("ordered", self.store.ordered(name, job_id, at))
+    }
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        self.through("abandon", self.store.abandon(name))
+    }
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        self.through("intent", self.store.intent(name))
+    }
+    calls! {
+        not_ordered(lease: IntentLease) -> bool;
+        expect(jobs: Vec<Expect>) -> Vec<JobState>;
+        claim_asks(claim: AskClaim) -> Asks;
+        settle_ask(lease: AskLease, outcome: AskOutcome) -> AskSettled;
+        take_for_order(settings: BucketSettings) -> OrderTurn;
+        report(event: BucketEvent) -> ();
+        bucket() -> Bucket;
+        job(job_id: JobId) -> Option<ExpectedJob>;
+        jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
+        intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
+        ledger_counts() -> LedgerCounts;
+        prune_ledger(before: SystemTime, limit: u32) -> LedgerPruned;
+        import_job(job: ExpectedJob) -> bool;
+        import_intent(intent: Intent) -> bool;
+        import_bucket(bucket: Bucket) -> ();
     }
 }

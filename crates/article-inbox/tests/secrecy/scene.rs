@@ -8,7 +8,7 @@ use std::{
 
 use article_inbox::{
     Clock, Digest, EntryKey, Error, Failed, Filter, Hint, Inbox, Job, Source, State,
-    store::{Arrival, Claim, Outcome, Store},
+    store::{Arrival, Claim, Ledger, Outcome},
 };
 use article_webhook::{
     AuthToken, Delivery, Receiver, Reply, Sink, Targets,
@@ -75,7 +75,7 @@ impl Scene {
     }
 
     /// What public types and errors show meanwhile.
-    pub(crate) async fn play(&self, store: impl Store, clock: &Clock) -> Vec<String> {
+    pub(crate) async fn play(&self, store: impl Ledger, clock: &Clock) -> Vec<String> {
         let mut shown = self.before(&store, clock).await;
         let inbox = Inbox::new(store);
         self.deliver(&inbox).await;
@@ -85,7 +85,7 @@ impl Scene {
     }
 
     /// A worker that was killed twice, and a damaged body.
-    async fn before(&self, store: &impl Store, clock: &Clock) -> Vec<String> {
+    async fn before(&self, store: &impl Ledger, clock: &Clock) -> Vec<String> {
         let mut shown = vec![format!("{:?}", self.arrival("killed"))];
         store.record(self.arrival("killed")).await.unwrap();
         for _ in 0..2 {
