@@ -13,7 +13,7 @@ mod settle;
 mod store_health;
 
 pub use arrival::{Arrival, Recorded};
-pub use claim::{Claim, Claimed, Claims, Lease};
+pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
 pub(crate) use ledger::LAST_DELIVERY;
 #[cfg(feature = "sqlite")]

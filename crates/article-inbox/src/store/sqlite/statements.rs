@@ -15,7 +15,7 @@ mod sql;
 
 pub(super) use self::{
     check::{check, isolate, scan, separate_twins},
-    claim::{claim, extend, release},
+    claim::{claim, due_since, extend, release},
     ledger::{
         abandon, bucket, claim_asks, earlier_jobs, expect, import_bucket, import_intent,
         import_job, intend, intent, intents, job, jobs, ledger_counts, not_ordered, order_again,
@@ -23,7 +23,7 @@ pub(super) use self::{
     },
     operator::{bury, forget, import, probe, requeue},
     prune::{PRUNE_BYTES, prune},
-    read::{counts, due_since, list, show},
+    read::{counts, list, show},
     restart::{follow, free_leases, store_clock, stored_clock},
     settle::{completion, settle},
 };
