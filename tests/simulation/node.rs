@@ -108,14 +108,15 @@ async fn sleep_while_it_storms(world: &World, time: Duration) {
 
 fn start(world: &Arc<World>, life: &Life) -> Running {
     let store = Connection::new(world, life);
-    let collector = Collector::builder(Arc::new(store.clone()), Line::new(world, life))
+    let inbox = Inbox::new(store.clone());
+    let collector = Collector::builder(&inbox, Line::new(world, life))
         .rate(world.plan.per_minute, world.plan.burst);
     let collector = match world.plan.urls {
         Urls::Capability => collector.webhook_urls(world.key.clone(), ORDERS),
         Urls::PublishTarget => collector,
     };
     let collector = collector.build().expect("the settings are valid");
-    Running { collector, inbox: Inbox::new(store.clone()), store }
+    Running { collector, inbox, store }
 }
 
 /// Asks for what is due. A run of `Collector::run` over days would look into the store each ten seconds, so it is run for

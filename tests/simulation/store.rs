@@ -5,9 +5,9 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Hint, Intent,
-    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned,
-    Source, State,
+    Body, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent, IntentState,
+    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned, Source,
+    State,
     store::{
         Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
         BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, OrderTurn,
@@ -156,15 +156,6 @@ impl Store for Connection {
         self.world.store.completion(lease)
     }
 
-    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        let id = hint.job_id.clone();
-        self.through("hint", self.world.store.hint(hint), move |(), truth, _| {
-            truth.is_back(id.as_str());
-            truth.may_be_asked(id.as_str());
-            Ok(())
-        })
-    }
-
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         let id = job_id.clone();
         self.through("forget", self.world.store.forget(job_id), move |_, truth, _| {
@@ -174,7 +165,6 @@ impl Store for Connection {
     }
 
     calls! {
-        hints(limit: u32) -> Vec<Hint>;
         prune(prune: Prune) -> Pruned;
         counts() -> Counts;
         due_since() -> Option<SystemTime>;

@@ -111,9 +111,9 @@ mod enabled {
     }
 
     pub(crate) fn pruned(pruned: &Pruned) {
-        let Pruned { bodies, entries, hints, .. } = *pruned;
-        if bodies + entries + hints > 0 {
-            debug!(target: TARGET, bodies, entries, hints, "removed what is old");
+        let Pruned { bodies, entries, .. } = *pruned;
+        if bodies + entries > 0 {
+            debug!(target: TARGET, bodies, entries, "removed what is old");
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source, State,
+    Clock, Digest, EntryKey, Failed, Inbox, Job, JobFilter, MemoryStore, Source, State,
     store::{Arrival, Claim, Events, Store},
 };
 use article_webhook::{
@@ -161,7 +161,7 @@ pub(crate) async fn retention() {
     deliver(&inbox, "job_1").await;
     deliver(&inbox, "job_2").await;
     refuse(&inbox, "job_3");
-    while inbox.hints(1).await.unwrap().is_empty() {
+    while inbox.jobs(JobFilter::default()).await.unwrap().items.is_empty() {
         yield_now().await;
     }
     let worker = || inbox.worker(|_| ready(Ok(())));
