@@ -28,7 +28,7 @@ use tokio::time::timeout;
 use self::{expect_queue::ExpectQueue, probe_cache::ProbeCache};
 use crate::{
     Clock, Error,
-    store::{Ledger, Pending, Store, memory::MemoryStore},
+    store::{Ledger, Pending, memory::MemoryStore},
     worker::{Failed, Job, Registry, WakeSignal, Worker},
 };
 
@@ -132,7 +132,7 @@ impl Inbox {
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let Shared { store, wake, workers, .. } = &*self.0;
-        Worker::new(Arc::clone(store) as Arc<dyn Store>, wake.clone(), workers.clone(), handler)
+        Worker::new(Arc::clone(store), wake.clone(), workers.clone(), handler)
     }
 
     /// The store of this inbox, for what stores entries by itself, as a collector does. After that, [wake](Self::wake) the
