@@ -14,6 +14,8 @@ mod operator;
 
 mod export_line;
 
+mod ledger_line;
+
 mod export;
 mod import;
 
