@@ -11,6 +11,7 @@ mod output;
 
 mod service;
 mod store;
+mod token;
 
 mod context;
 

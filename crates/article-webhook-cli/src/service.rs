@@ -42,7 +42,10 @@ impl ServiceArguments {
 }
 
 /// Shows what the service answered to a call that configures the brand: any JSON, or nothing.
-pub(crate) fn configured(answer: Result<impl AsRef<[u8]>, article_client::Error>, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn configured(
+    answer: Result<impl AsRef<[u8]>, article_client::Error>,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let answer = answer.map_err(|error| Failure::of_service(&error))?;
     match answer.as_ref() {
         b"" => output.either(&json!({}), "configured")?,

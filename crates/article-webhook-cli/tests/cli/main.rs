@@ -3,4 +3,5 @@
 mod examples;
 mod pipes;
 mod sample;
+mod signals;
 mod tool;

@@ -74,7 +74,8 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             row("due", Tone::Busy, format!("an entry, for {}", moment::span(*age)));
         }
         Some(age) => {
-            let waits = format!("the oldest entry waits for {}: does a worker run?", moment::span(*age));
+            let waits =
+                format!("the oldest entry waits for {}: does a worker run?", moment::span(*age));
             row("due", Tone::Bad, waits);
         }
     }

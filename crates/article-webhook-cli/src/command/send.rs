@@ -1,0 +1,165 @@
+mod parcel;
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use article_webhook::{JobId, fixture::Defect};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use reqwest::{Client, StatusCode, Url, redirect};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    escape,
+    exit::Exit,
+    failure::Failure,
+    output::{Table, Tone},
+    token,
+};
+
+/// How long the receiver may take. The document does not define it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many bytes of the answer are shown.
+const SHOWN: usize = 2000;
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArguments {
+    /// The receiver
+    #[arg(value_name = "URL")]
+    url: Url,
+    /// Send this file as the body, as it is
+    #[arg(long, value_name = "PATH", group = "what")]
+    file: Option<PathBuf>,
+    /// Send a sample of the service
+    #[arg(long, value_enum, group = "what", default_value = "complete")]
+    fixture: Fixture,
+    /// Send what an entry of this inbox received; --job names it
+    #[arg(long, value_name = "FILE", group = "what", requires = "job")]
+    inbox: Option<PathBuf>,
+    /// The job id [default: of the file's body; a new one for a sample]
+    #[arg(long, value_name = "JOB")]
+    job: Option<JobId>,
+    /// Send it badly, as a receiver must refuse it; may be repeated
+    #[arg(long, value_name = "FAULT", value_parser = defects())]
+    fault: Vec<Defect>,
+    /// A file with the token that the receiver accepts [default: the token in ARTICLE_WEBHOOK_TOKEN]
+    #[arg(long, value_name = "PATH")]
+    token_file: Option<PathBuf>,
+}
+
+/// A sample of the service. Their names say what they are in the help.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Fixture {
+    Complete,
+    Minimal,
+    Unicode,
+    ExtraFields,
+    Large,
+}
+
+pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
+    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
+    let request = parcel::pack(&arguments).await?.token(&token);
+    let request =
+        arguments.fault.iter().fold(request, |request, fault| request.with_defect(*fault));
+    let job =
+        String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
+
+    let setup =
+        |error: reqwest::Error| Failure::failed("the HTTP client cannot be set up").because(&error);
+    let client = client().map_err(setup)?;
+    let mut post = client.post(arguments.url.clone()).body(request.body().clone());
+    for (name, value) in request.headers() {
+        if !name.eq_ignore_ascii_case("Content-Length") {
+            post = post.header(name, value.as_slice());
+        }
+    }
+    let start = Instant::now();
+    let answer = post.send().await.map_err(|error| {
+        // The URL may hold a secret.
+        Failure::failed("the receiver did not answer")
+            .because(&error.without_url())
+            .mend("start the receiver, or check host and port of the URL")
+    })?;
+    let took = start.elapsed().as_millis();
+    let status = answer.status();
+    let body = answer.bytes().await.unwrap_or_default();
+    let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
+    let meaning = meaning(status);
+    let exit = if status.is_success() { Exit::Done } else { Exit::Failed };
+    if context.output.is_json() {
+        context.output.json(&json!({
+            "job_id": job,
+            "status": status.as_u16(),
+            "accepted": status.is_success(),
+            "meaning": meaning,
+            "body": body,
+            "milliseconds": u64::try_from(took).unwrap_or(u64::MAX),
+        }))?;
+        return Ok(exit);
+    }
+    let tone = if status.is_success() { Tone::Good } else { Tone::Bad };
+    let reason = status.canonical_reason().unwrap_or_default();
+    let mut table = Table::plain();
+    let mut row =
+        |name: &str, tone, text: String| table.row([(Tone::Quiet, name.to_owned()), (tone, text)]);
+    row("sent", Tone::Plain, format!("{}, {} bytes", escape::line(&job), request.body().len()));
+    row("answer", tone, format!("{} {reason}, in {took} ms", status.as_u16()).replace(" ,", ","));
+    if !body.is_empty() {
+        row("body", Tone::Plain, escape::line(body.trim_end()));
+    }
+    row("means", Tone::Plain, meaning.to_owned());
+    table.write(&context.output)?;
+    Ok(exit)
+}
+
+fn client() -> Result<Client, reqwest::Error> {
+    // Has no effect if there is a provider already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    // The service follows no redirect, as far as its document says. A proxy could read the token.
+    Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()
+}
+
+/// What an answer means to the service (service document, section 6.2).
+fn meaning(status: StatusCode) -> &'static str {
+    match status {
+        _ if status.is_success() => "accepted: the service does not deliver this article again",
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "refused: the receiver has another token; the service delivers again after 10, 60 and 300 seconds"
+        }
+        StatusCode::NOT_FOUND => {
+            "no receiver is at this path; the service delivers again after 10, 60 and 300 seconds"
+        }
+        _ if status.is_redirection() => {
+            "not accepted: a redirect is not followed; give the service the final URL"
+        }
+        _ if status.is_client_error() => {
+            "refused: the receiver cannot use this delivery; the service delivers again after 10, 60 and 300 seconds"
+        }
+        _ => "not stored: the service delivers again after 10, 60 and 300 seconds",
+    }
+}
+
+/// The defects by their names in lower case, such as `wrong-token`.
+fn defects() -> impl TypedValueParser<Value = Defect> {
+    let name = |defect: &Defect| {
+        let mut name = String::new();
+        for character in format!("{defect:?}").chars() {
+            if character.is_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.extend(character.to_lowercase());
+        }
+        name
+    };
+    PossibleValuesParser::new(Defect::ALL.iter().map(name)).map(move |wanted| {
+        let found = Defect::ALL.into_iter().find(|defect| name(defect) == wanted);
+        found.expect("a possible value is the name of a defect")
+    })
+}

@@ -1,0 +1,13 @@
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::{environment::Environment, failure::Failure};
+
+/// The token that deliveries carry.
+pub(crate) fn read(
+    file: Option<&Path>,
+    environment: &Environment,
+) -> Result<Zeroizing<String>, Failure> {
+    environment.secret("ARTICLE_WEBHOOK_TOKEN", "--token-file", file)
+}
