@@ -24,14 +24,14 @@ async fn delivered(framework: Framework, faults: Vec<Rule>) -> Vec<(u64, Option<
 
 #[tokio::test]
 async fn an_article_is_delivered_the_first_time() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         assert_eq!(delivered(framework, vec![]).await, [(0, Some(200))], "{framework:?}");
     }
 }
 
 #[tokio::test]
 async fn after_503_twice_it_is_delivered_70_seconds_later() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let story = Story::begin(framework, Simulator::builder()).await;
         let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
         story.generate(&job_id).await;
@@ -48,7 +48,7 @@ async fn after_503_twice_it_is_delivered_70_seconds_later() {
 /// The service did not see the answer, so it comes again; the article is there once.
 #[tokio::test]
 async fn an_answer_that_was_lost_makes_a_duplicate_of_the_same_bytes() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let lost = Rule::new(Fault::AnswerLost).attempt(1);
         let attempts = delivered(framework, vec![lost]).await;
         assert_eq!(
@@ -70,7 +70,7 @@ async fn a_spoiled_attempt_is_refused_and_the_next_one_stored() {
         (Fault::JobIdMismatch, Some(422)),
         (Fault::Cut, None),
     ];
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         for (fault, status) in spoiled {
             let attempts = delivered(framework, vec![Rule::new(fault).attempt(1)]).await;
             let expected = [(0, status), (10, Some(200))];
@@ -83,7 +83,7 @@ async fn a_spoiled_attempt_is_refused_and_the_next_one_stored() {
 /// instead of the 413.
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_and_the_next_one_stored() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let oversized = Rule::new(Fault::Oversized(9 << 20)).attempt(1);
         let attempts = delivered(framework, vec![oversized]).await;
         let [(0, None | Some(413)), (10, Some(200))] = attempts[..] else {
@@ -95,7 +95,7 @@ async fn a_body_over_the_limit_is_refused_and_the_next_one_stored() {
 /// Nothing is wrong with them.
 #[tokio::test]
 async fn chunks_and_a_slow_sender_are_let_in() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         for fault in [Fault::Chunked, Fault::Slow(Duration::from_millis(100))] {
             let attempts = delivered(framework, vec![Rule::new(fault)]).await;
             assert_eq!(attempts, [(0, Some(200))], "{framework:?}, {fault:?}");
@@ -107,7 +107,7 @@ async fn chunks_and_a_slow_sender_are_let_in() {
 #[tokio::test]
 async fn surprising_results_are_stored() {
     let surprises = [Fault::UnknownEvent, Fault::UnknownFields, Fault::MissingOptionalFields];
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         for fault in surprises {
             let story = Story::begin(framework, Simulator::builder().fault(Rule::new(fault))).await;
             let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
@@ -121,7 +121,7 @@ async fn surprising_results_are_stored() {
 /// The brand's publish target and the order's own URL: both are delivered to, and the article is there once.
 #[tokio::test]
 async fn both_routes_lead_to_one_article() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let story = Story::begin(framework, Simulator::builder()).await;
         let expires = SystemTime::now() + HOUR;
         let capability = capability_key().mint("order-17", expires).expect("it is a legal intent");

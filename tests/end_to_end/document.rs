@@ -18,7 +18,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// Section 2.1: what the service wrote and what the application reads, field by field.
 #[tokio::test]
 async fn every_field_of_the_result_reaches_the_application() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let story = Story::begin(framework, Simulator::builder().price(3)).await;
         let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
         story.simulator.advance(HOUR).await;
@@ -56,9 +56,9 @@ async fn every_field_of_the_result_reaches_the_application() {
 /// Sections 2.2, 4 and 5: the token that the client sends is the one that the receiver is shown.
 #[tokio::test]
 async fn a_target_that_the_client_configured_is_delivered_to() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let shop = Shop::default();
-        let url = format!("{}/articles", framework.serve(&shop));
+        let url = format!("{}/articles", framework.serve(shop.clone()));
         let settings = Simulator::builder().seed(7).clock(Clock::stepped()).api_key(KEY);
         let simulator = settings.start().await.expect("there is a free port");
         let client = client(&simulator, KEY);
@@ -79,7 +79,7 @@ async fn a_target_that_the_client_configured_is_delivered_to() {
 /// Section 3: nothing comes before a job is complete, and the result is there to be read when it is.
 #[tokio::test]
 async fn a_job_is_read_and_delivered_when_it_is_complete_and_not_before() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let story = Story::begin(framework, Simulator::builder()).await;
         let job_id = story.order(&NewArticle::new("Shoes")).await;
         story.generate(&job_id).await;

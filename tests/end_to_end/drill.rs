@@ -30,7 +30,7 @@ async fn an_outage_of_any_length_loses_nothing() {
     let mut table = String::from("\n  outage   attempts   how the article came, after\n");
     for (name, seconds) in OUTAGES {
         let mut rows = Vec::new();
-        for framework in Framework::BOTH {
+        for framework in Framework::ALL {
             let story = Story::begin(framework, Simulator::builder()).await;
             let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
             story.generate(&job_id).await;
@@ -53,7 +53,7 @@ async fn an_outage_of_any_length_loses_nothing() {
             };
             rows.push(format!("  {name:>6}   {:>8}   {came}\n", attempts.len()));
         }
-        assert_eq!(rows[0], rows[1], "the frameworks differ");
+        assert!(rows.iter().all(|row| *row == rows[0]), "the frameworks differ");
         table += &rows[0];
     }
     // Unlike what `println!` writes, it is seen when the tests pass.

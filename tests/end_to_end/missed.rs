@@ -7,7 +7,7 @@ use crate::{receiver::Framework, story::Story};
 
 #[tokio::test]
 async fn what_was_never_pushed_again_is_read_by_the_client() {
-    for framework in Framework::BOTH {
+    for framework in Framework::ALL {
         let story = Story::begin(framework, Simulator::builder()).await;
         let job_id = story.order(&NewArticle::new("How to choose running shoes")).await;
         story.generate(&job_id).await;

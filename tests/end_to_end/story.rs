@@ -23,7 +23,7 @@ impl Story {
     /// The brand's publish target is the receiver.
     pub(crate) async fn begin(framework: Framework, settings: SimulatorBuilder) -> Self {
         let shop = Shop::default();
-        let url = framework.serve(&shop);
+        let url = framework.serve(shop.clone());
         let target = format!("{url}/articles");
         let simulator = settings
             .seed(7)

@@ -1,4 +1,7 @@
-use std::process::{Output, Stdio};
+use std::{
+    process::{Output, Stdio},
+    time::{Duration, Instant},
+};
 
 use article_webhook_axum::fixture;
 
@@ -20,6 +23,36 @@ fn an_article_is_ordered_delivered_and_read() {
     let received = r#"received   "How to choose running shoes", some "#;
     assert!(lines.iter().any(|line| line.starts_with(received)), "{said}");
     assert!(line(lines.len() - 1).starts_with("read       the same article"), "{said}");
+}
+
+/// The service tries each delivery four times in vain, and then all articles come by asking.
+#[test]
+fn ten_articles_are_collected_after_an_outage_each_once() {
+    let began = Instant::now();
+    let output = command("collect").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let lines = |label: &str| {
+        let lines = said.lines().filter_map(|line| line.strip_prefix(label)?.strip_prefix("  "));
+        let mut lines: Vec<_> =
+            lines.map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
+        lines.sort();
+        lines
+    };
+    let orders =
+        |label| lines(label).into_iter().map(|line| line[..2].to_vec()).collect::<Vec<_>>();
+    let ordered = orders("ordered  ");
+    assert_eq!(ordered.len(), 10, "{said}");
+    assert_eq!((orders("missed   "), orders("published")), (ordered.clone(), ordered), "{said}");
+    let is_tried_four_times = |line: &Vec<&str>| line[2..4] == ["tried", "at"] && line.len() == 8;
+    assert!(lines("missed   ").iter().all(is_tried_four_times), "{said}");
+    let result = "\nresult     10 articles, each published once\n           0 were delivered, 10 were asked for\n";
+    assert!(said.contains(result), "{said}");
+    assert!(said.lines().last().unwrap().contains("cargo doc -p article-collector"), "{said}");
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "it takes a few seconds on a machine at rest"
+    );
 }
 
 #[test]

@@ -22,16 +22,16 @@ impl Sink for Inbox {
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
             Ok(Recorded::Crowded) => Reply::Retry,
             Err(_) => {
-                self.remember(delivery.job_id().clone(), "unavailable");
+                self.expect_refused(delivery.job_id().clone(), "unavailable");
                 Reply::Unavailable
             }
         }
     }
 
-    /// Keeps the job as a hint. It is stored as soon as the store accepts it.
+    /// Expects the job. That is stored as soon as the store accepts it.
     fn refused(&self, refused: &Refused) {
         telemetry::refused(refused);
         let Some(job_id) = refused.job_id().cloned() else { return };
-        self.remember(job_id, refused.rejection().code());
+        self.expect_refused(job_id, refused.rejection().code());
     }
 }

@@ -93,8 +93,8 @@ pub trait Ledger: Store {
     /// - A new job is expected from now on. If its article's entry is there already and can be read, it has arrived; or it
     ///   was collected, if the API gave all its bodies.
     /// - A job that failed, is unreadable or was not found is opened again.
-    /// - An open job changes in two cases: a refused delivery brings its ask forward, and a reason of its own takes the
-    ///   place of `backfill`.
+    /// - An open job changes in two cases: a refused delivery brings its ask forward and is noted as its cause, and a
+    ///   reason of its own takes the place of `backfill`.
     /// - A job that arrived or was collected stays as it is.
     ///
     /// The rules are [`JobRow::new`](crate::store::JobRow::new) and [`JobRow::expect`](crate::store::JobRow::expect).

@@ -17,8 +17,8 @@ use super::interface::{Pending, Store};
 use crate::{
     Body, Clock, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
-        Prune, Pruned, Recorded, Settled,
+        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune,
+        Pruned, Recorded, Settled,
     },
     rules::{ClaimDecision, Claiming, Row},
     timestamp::rounded,
@@ -101,7 +101,11 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
-            for id in tables.by_time(|row| row.is_due(now)) {
+            let due = tables.by_time(|row| row.is_due(now)).into_iter();
+            let (due, others): (Vec<_>, Vec<_>) =
+                due.partition(|id| claim.events.includes(&tables.entries[id].key));
+            claims.failures_wait = !others.is_empty();
+            for id in due {
                 let entry = tables.entries.get_mut(&id).expect("an entry that is due is there");
                 let has_expired_lease = entry.row.has_expired_lease(now);
                 let Some(decision) = claiming.decide(id, &mut entry.row) else { break };
@@ -120,8 +124,10 @@ impl Store for MemoryStore {
             }
             claims.alone_waits = claiming.alone_waits();
             let is_claimed = |id| claims.claimed.iter().any(|claimed| claimed.lease.id == id);
+            let is_wanted = |id| claim.events.includes(&tables.entries[&id].key);
             let live = tables.times(&[State::Waiting, State::Leased]);
-            claims.next_due = live.filter(|(_, id)| !is_claimed(*id)).map(|(at, _)| at).min();
+            let left = live.filter(|(_, id)| is_wanted(*id) && !is_claimed(*id));
+            claims.next_due = left.map(|(at, _)| at).min();
             Ok(claims)
         })
     }
@@ -154,24 +160,6 @@ impl Store for MemoryStore {
     fn completion(&self, _: Lease) -> Result<Completion, Error> {
         drop(self.open()?);
         Err(Error::unusable("a store in memory knows no SQL: complete by returning Ok"))
-    }
-
-    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        Box::pin(async move {
-            let (mut tables, _) = self.open()?;
-            let hint = Hint { at: rounded(hint.at), ..hint };
-            tables.hints.entry(hint.job_id.clone()).or_insert(hint);
-            Ok(())
-        })
-    }
-
-    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
-        Box::pin(async move {
-            let (tables, _) = self.open()?;
-            let mut hints = tables.hints_by_age();
-            hints.truncate(limit as usize);
-            Ok(hints)
-        })
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
@@ -236,7 +224,6 @@ impl Store for MemoryStore {
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            tables.hints.remove(&job_id);
             tables.ledger.forget(&job_id);
             let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
             let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();

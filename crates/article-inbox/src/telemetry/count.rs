@@ -63,7 +63,6 @@ mod enabled {
     pub(crate) fn pruned(pruned: &Pruned) {
         counter!(metric::PRUNED, "what" => "bodies").increment(pruned.bodies.into());
         counter!(metric::PRUNED, "what" => "entries").increment(pruned.entries.into());
-        counter!(metric::PRUNED, "what" => "hints").increment(pruned.hints.into());
     }
 
     pub(crate) fn overdue(age: Duration) {

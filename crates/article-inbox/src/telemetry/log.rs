@@ -111,9 +111,9 @@ mod enabled {
     }
 
     pub(crate) fn pruned(pruned: &Pruned) {
-        let Pruned { bodies, entries, hints, .. } = *pruned;
-        if bodies + entries + hints > 0 {
-            debug!(target: TARGET, bodies, entries, hints, "removed what is old");
+        let Pruned { bodies, entries, .. } = *pruned;
+        if bodies + entries > 0 {
+            debug!(target: TARGET, bodies, entries, "removed what is old");
         }
     }
 
@@ -153,6 +153,11 @@ mod enabled {
     pub(crate) fn worker_dropped() {
         let advice =
             "the worker was dropped before it was told to stop: articles wait until another runs";
+        warn!(target: TARGET, "{advice}");
+    }
+
+    pub(crate) fn failures_wait() {
+        let advice = "jobs have failed, and no worker is told: add `Worker::on_failure`";
         warn!(target: TARGET, "{advice}");
     }
 
@@ -227,6 +232,7 @@ mod disabled {
     #[cfg(feature = "signal")]
     pub(crate) fn stopping() {}
     pub(crate) fn worker_dropped() {}
+    pub(crate) fn failures_wait() {}
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}
     pub(crate) fn stuck(_: &[&EntryKey]) {}
     pub(crate) fn no_thread() {}

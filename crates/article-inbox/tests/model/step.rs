@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_inbox::{EntryKey, State};
+use article_inbox::{EntryKey, State, store::Events};
 use article_webhook::JobId;
 use fastrand::Rng;
 
@@ -23,6 +23,7 @@ pub(crate) enum Step {
         lease: Duration,
         attempts: u32,
         running: u32,
+        events: Events,
     },
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
@@ -32,14 +33,6 @@ pub(crate) enum Step {
     Settle {
         lease: usize,
         outcome: Ending,
-    },
-    Hint {
-        job: JobId,
-        ago: Duration,
-        code: usize,
-    },
-    Hints {
-        limit: u32,
     },
     Prune {
         bodies_ago: Duration,
@@ -98,7 +91,8 @@ pub(crate) enum Bytes {
     Removed,
 }
 
-pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
+/// The last is that of a failure.
+pub(crate) const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
 pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
 pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
 pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
@@ -144,15 +138,14 @@ fn step(rng: &mut Rng) -> Step {
                 lease: pause(rng).min(DAY),
                 attempts: rng.u32(1..7),
                 running: rng.u32(..3) / 2,
+                events: if rng.bool() { Events::All } else { Events::ExceptFailures },
             }
         }
         52..55 => Step::Extend {
             leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
             by: pause(rng),
         },
-        55..74 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
-        74..77 => Step::Hint { job: job(rng), ago: pause(rng), code: rng.usize(..CODES.len()) },
-        77 => Step::Hints { limit: rng.u32(1..6) },
+        55..78 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
         78..82 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             // Entries must outlive their bodies, or the removal of bodies has no visible effect.
@@ -233,8 +226,8 @@ pub(crate) fn lease(rng: &mut Rng) -> usize {
 
 /// Half of the time one of two keys, so that many steps are about them.
 fn key(rng: &mut Rng) -> EntryKey {
-    let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..10) };
-    keys().nth(number).expect("there are ten keys")
+    let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..15) };
+    keys().nth(number).expect("there are fifteen keys")
 }
 
 pub(crate) fn job(rng: &mut Rng) -> JobId {

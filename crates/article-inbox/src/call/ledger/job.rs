@@ -224,8 +224,8 @@ pub struct ExpectedJob {
     pub pushed_at: Option<SystemTime>,
     /// When the API gave its article.
     pub collected_at: Option<SystemTime>,
-    /// Why the last ask brought no article, or why it ended without one. It may contain what the service answered;
-    /// log events of this crate never do.
+    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then, as
+    /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,
 }
 

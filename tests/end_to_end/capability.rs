@@ -1,0 +1,246 @@
+//! Orders of a collector, whose articles are delivered to a URL of their own: behind each adapter, over sockets. The
+//! receiver stores them in the inbox whose ledger has the orders.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use article_client::{ApiKey, Client, Created, JobId, NewArticle, Response};
+use article_collector::{Api, Calling, Collector, OrderOutcome};
+use article_inbox::{
+    Clock, EntryKey, ExpectedJob, Inbox, Job, JobFilter, JobState, MemoryStore, Source,
+};
+use article_simulator::{Fault, Rule, Simulator};
+
+use crate::{
+    receiver::{Framework, TOKEN, capability_key},
+    story::KEY,
+};
+
+const INTENT: &str = "post-17";
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// A service, and an application that orders from it, on clocks that are stepped together.
+struct Orders {
+    clock: Clock,
+    simulator: Arc<Simulator>,
+    inbox: Inbox,
+    collector: Collector,
+}
+
+/// Where the service delivers.
+#[derive(Debug, Clone, Copy)]
+enum Destination {
+    OwnUrl,
+    /// Also to a publish target, whose copies have no intent.
+    OwnUrlAndTarget,
+}
+
+/// When the API answers an ask.
+#[derive(Debug, Clone, Copy)]
+enum Answer {
+    AtOnce,
+    /// The service delivers what is due within an hour before the answer arrives.
+    AfterDeliveries,
+}
+
+impl Orders {
+    async fn begin(framework: Framework, destination: Destination, answer: Answer) -> Self {
+        // Receivers look at the system's clock: it says whether a URL has expired.
+        let clock = Clock::stepped(SystemTime::now());
+        let inbox = Inbox::new(MemoryStore::new(clock.clone()));
+        let url = framework.serve(inbox.clone());
+        let clock_of_service = article_simulator::Clock::stepped();
+        let service = Simulator::builder().clock(clock_of_service).api_key(KEY).brand("brand_1");
+        let service = match destination {
+            Destination::OwnUrl => service,
+            Destination::OwnUrlAndTarget => {
+                service.publish_target(&format!("{url}/articles"), TOKEN)
+            }
+        };
+        let simulator = Arc::new(service.start().await.unwrap());
+        let client = Client::new(ApiKey::new(KEY).unwrap(), &simulator.base_url()).unwrap();
+        let api = Line { client, simulator: Arc::clone(&simulator), answer };
+        let collector = Collector::builder(&inbox, api)
+            .webhook_urls(capability_key(), &format!("{url}/orders"))
+            .build()
+            .unwrap();
+        Self { clock, simulator, inbox, collector }
+    }
+
+    async fn order(&self) -> OrderOutcome {
+        let article = NewArticle::new("How to choose running shoes");
+        self.collector.order(INTENT, &article).await.unwrap()
+    }
+
+    /// Lets this time pass, a minute at a time, and asks for what is due after each.
+    async fn pass(&self, time: Duration) {
+        for _ in 0..time.as_secs() / 60 {
+            self.clock.advance(MINUTE);
+            self.simulator.advance(MINUTE).await;
+            self.collector.run_until_idle().await.unwrap();
+        }
+    }
+
+    /// The only job that the service has, and the ledger.
+    async fn job(&self) -> ExpectedJob {
+        let jobs = self.simulator.jobs();
+        let page = self.collector.list(JobFilter::default()).await.unwrap();
+        let [job] = page.items.try_into().expect("the ledger has one job");
+        assert_eq!((jobs.len(), &*jobs[0].job_id), (1, job.job_id.as_str()), "ordered once");
+        job
+    }
+
+    /// Runs the handler for everything that is due. What it was given, and how the article came.
+    async fn handled(&self) -> Vec<(Option<String>, Source)> {
+        let handled: Arc<Mutex<Vec<_>>> = Arc::default();
+        let calls = Arc::clone(&handled);
+        let worker = self.inbox.worker(move |job: Job| {
+            calls.lock().unwrap().push((job.intent().map(str::to_owned), job.source()));
+            async { Ok(()) }
+        });
+        worker.run_until_idle().await.unwrap();
+        std::mem::take(&mut *handled.lock().unwrap())
+    }
+
+    /// How many bodies the entry of the job has.
+    async fn bodies(&self, job_id: &JobId) -> usize {
+        let entry = self.inbox.show(EntryKey::article(job_id.clone())).await.unwrap();
+        entry.expect("the article is stored").1.len()
+    }
+}
+
+/// The API, as the collector hears it.
+struct Line {
+    client: Client,
+    simulator: Arc<Simulator>,
+    answer: Answer,
+}
+
+impl Api for Line {
+    fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
+        Api::create(&self.client, article)
+    }
+
+    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+        Box::pin(async move {
+            let answer = Api::ask(&self.client, job_id).await;
+            if let Answer::AfterDeliveries = self.answer {
+                self.simulator.advance(HOUR).await;
+            }
+            answer
+        })
+    }
+
+    fn timeout(&self) -> Duration {
+        Api::timeout(&self.client)
+    }
+
+    fn key_fingerprint(&self) -> u64 {
+        Api::key_fingerprint(&self.client)
+    }
+}
+
+/// The first ask is ten minutes after the order, so that a delivery that is late comes after it.
+#[tokio::test]
+async fn an_article_has_the_intent_of_its_order_whichever_copy_came_first() {
+    let late = || Rule::new(Fault::Late(HOUR / 2));
+    let lost = (1..=4).map(|attempt| Rule::new(Fault::Cut).attempt(attempt)).collect();
+    let (own, both) = (Destination::OwnUrl, Destination::OwnUrlAndTarget);
+    let (arrived, collected) = (JobState::Arrived, JobState::Collected);
+    let cases = [
+        ("delivered", own, Answer::AtOnce, vec![], arrived, 0),
+        ("to the target, then to its URL", both, Answer::AtOnce, vec![], arrived, 0),
+        ("to its URL, then to the target", both, Answer::AtOnce, vec![late().nth(1)], arrived, 0),
+        ("collected, then delivered", own, Answer::AtOnce, vec![late()], collected, 1),
+        ("delivered during the ask", own, Answer::AfterDeliveries, vec![late()], arrived, 1),
+        ("collected", own, Answer::AtOnce, lost, collected, 1),
+    ];
+    for (name, destination, answer, faults, state, asks) in cases {
+        let is_delivered = name != "collected";
+        for framework in Framework::ALL {
+            let about = format!("{framework:?}, {name}");
+            let orders = Orders::begin(framework, destination, answer).await;
+            orders.simulator.set_faults(faults.clone());
+            let outcome = orders.order().await;
+            assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{about}: {outcome:?}");
+            orders.pass(HOUR).await;
+
+            let job = orders.job().await;
+            assert_eq!(
+                (job.state, job.asks, job.intent.as_deref()),
+                (state, asks, Some(INTENT)),
+                "{about}"
+            );
+            assert_eq!(
+                (job.pushed_at.is_some(), orders.bodies(&job.job_id).await),
+                (is_delivered, 1),
+                "{about}"
+            );
+            let source = if state == arrived { Source::Webhook } else { Source::Api };
+            assert_eq!(orders.handled().await, [(Some(INTENT.to_owned()), source)], "{about}");
+            let OrderOutcome::OrderedBefore(Some(job_id)) = orders.order().await else {
+                panic!("{about}: it was ordered");
+            };
+            assert_eq!(job_id, job.job_id, "{about}");
+        }
+    }
+}
+
+/// The service took the order, and its answer was lost. The order is not placed again, and says so until the article comes
+/// to its URL.
+#[tokio::test]
+async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_delivered() {
+    for framework in Framework::ALL {
+        let orders = Orders::begin(framework, Destination::OwnUrl, Answer::AtOnce).await;
+        let late = Rule::new(Fault::Late(HOUR / 2));
+        orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1), late]);
+        let unknown = async || orders.collector.health().await.unwrap().counts.unknown_intents;
+        for time in [Duration::ZERO, 20 * MINUTE] {
+            orders.pass(time).await;
+            let outcome = orders.order().await;
+            let is_placed_again = outcome.job_id().is_some() || orders.simulator.jobs().len() > 1;
+            assert!(!is_placed_again, "{framework:?}: {outcome:?}");
+        }
+        assert_eq!(unknown().await, 1, "{framework:?}");
+        orders.pass(20 * MINUTE).await;
+
+        let job = orders.job().await;
+        let expected = (JobState::Arrived, 0, Some(INTENT));
+        assert_eq!((job.state, job.asks, job.intent.as_deref()), expected, "{framework:?}");
+        let OrderOutcome::OrderedBefore(Some(job_id)) = orders.order().await else {
+            panic!("{framework:?}: it is known again");
+        };
+        assert_eq!((job_id, unknown().await), (job.job_id, 0), "{framework:?}");
+        let handled = orders.handled().await;
+        assert_eq!(handled, [(Some(INTENT.to_owned()), Source::Webhook)], "{framework:?}");
+    }
+}
+
+/// A person found the job in the service and had it asked for, so that its article came without the intent.
+#[tokio::test]
+async fn a_delivery_brings_the_intent_to_an_article_that_was_collected_without_it() {
+    for framework in Framework::ALL {
+        let orders = Orders::begin(framework, Destination::OwnUrl, Answer::AtOnce).await;
+        let late = Rule::new(Fault::Late(HOUR / 2));
+        orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1), late]);
+        let outcome = orders.order().await;
+        assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{framework:?}: {outcome:?}");
+        let job_id: JobId = orders.simulator.jobs()[0].job_id.parse().unwrap();
+        orders.collector.expect(job_id.clone()).await.unwrap();
+        orders.pass(20 * MINUTE).await;
+        let job = orders.job().await;
+        assert_eq!((job.state, job.intent), (JobState::Collected, None), "{framework:?}");
+        orders.pass(HOUR).await;
+
+        let job = orders.job().await;
+        let expected = (JobState::Collected, Some(INTENT));
+        assert_eq!((job.state, job.intent.as_deref()), expected, "{framework:?}");
+        let outcome = orders.order().await;
+        assert_eq!(outcome.job_id(), Some(&job_id), "{framework:?}: {outcome:?}");
+        let handled = orders.handled().await;
+        assert_eq!(handled, [(Some(INTENT.to_owned()), Source::Api)], "{framework:?}");
+    }
+}

@@ -1,0 +1,196 @@
+use std::{future::pending, sync::Arc, time::Duration};
+
+use article_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
+use article_collector::{Api, Calling};
+use article_simulator::JobState;
+use bytes::Bytes;
+use http::Request;
+use tokio::time::sleep;
+
+use crate::{
+    node::Life,
+    truth::{API_TIMEOUT, Truth},
+    weather::{Accident, Mood},
+    world::{API_KEY, SECOND, World, span},
+};
+
+/// JSON about a job that is no article.
+pub(crate) fn not_an_article(job: &str) -> Bytes {
+    format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":7}}}}"#).into()
+}
+
+const NOT_FOUND: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
+
+/// The calls of one process to the service: the state machine of the simulator, without sockets.
+#[derive(Clone)]
+pub(crate) struct Line {
+    world: Arc<World>,
+    life: Life,
+    key: ApiKey,
+}
+
+impl Line {
+    pub(crate) fn new(world: &Arc<World>, life: &Life) -> Self {
+        let key = ApiKey::new(API_KEY).expect("the key is valid");
+        Self { world: Arc::clone(world), life: life.clone(), key }
+    }
+
+    /// One call: its accidents, and what the service makes of it.
+    async fn call(
+        &self,
+        name: &str,
+        request: Request<Bytes>,
+        sent: impl FnOnce(&mut Truth, Duration) -> Result<(), String>,
+    ) -> Result<RawResponse, Error> {
+        self.life.go_on().await;
+        let world = &self.world;
+        let now = world.now();
+        let (accident, mood, latency) = world.with(|inner| {
+            let accident = inner.weather.accident(&mut inner.rng);
+            let mood = inner.weather.mood(&mut inner.rng, now);
+            (accident, mood, span(&mut inner.rng, SECOND / 100, 20 * SECOND))
+        });
+        if accident == Accident::CrashBefore {
+            self.life.end(world, name, "before").await;
+        }
+        world.note(&format!("{} {name} {}: {mood:?}", self.life, subject(&request)));
+        world.seen(sent);
+        match mood {
+            Mood::Unreachable => return Err(Error::unreachable("no connection")),
+            Mood::Panics => panic!("planted"),
+            Mood::Hangs => pending().await,
+            _ => {}
+        }
+        let half = latency / 2;
+        sleep(half).await;
+        let answer = self.answer(mood, &request);
+        if accident == Accident::CrashAfter {
+            self.life.end(world, name, "after").await;
+        }
+        sleep(half).await;
+        self.life.go_on().await;
+        match answer {
+            Some(answer) => Ok(answer),
+            None => Err(Error::unanswered("the connection was cut")),
+        }
+    }
+
+    /// What the service answers, if an answer comes.
+    fn answer(&self, mood: Mood, request: &Request<Bytes>) -> Option<RawResponse> {
+        let carried_out = || self.carry_out(request);
+        let pause = |status, pause: Duration| {
+            let now = self.world.now();
+            self.world.with(|inner| inner.truth.pause_answered(self.life.node(), now, pause));
+            self.raw(status, &pause.as_secs().to_string(), Bytes::new())
+        };
+        Some(match mood {
+            Mood::CutBefore => return None,
+            Mood::CutAfter => {
+                carried_out();
+                return None;
+            }
+            Mood::StatusAfter(status) => {
+                carried_out();
+                self.raw(status, "", "<h1>out of order</h1>")
+            }
+            Mood::Status(status) => self.raw(status, "", "<h1>out of order</h1>"),
+            Mood::RateLimited(time) => pause(429, time),
+            Mood::Unavailable(time) => pause(503, time),
+            Mood::Unauthorized => self.raw(401, "", r#"{"error":"invalid_api_key"}"#),
+            Mood::Forbidden => self.raw(403, "", r#"{"error":"forbidden"}"#),
+            Mood::Page => self.raw(200, "", "<!doctype html><h1>Sign in</h1>"),
+            Mood::Truncated => {
+                let (status, body) = carried_out();
+                self.raw(status, "", body.slice(..body.len() / 2))
+            }
+            Mood::NotAnArticle if request.method() == http::Method::GET => {
+                self.raw(200, "", not_an_article(id(request)))
+            }
+            Mood::OtherJob if request.method() == http::Method::GET => {
+                let (status, body) = carried_out();
+                let text = String::from_utf8_lossy(&body).replace(id(request), "job_of_another");
+                self.raw(status, "", text)
+            }
+            Mood::OtherKey if request.method() == http::Method::GET => self.raw(404, "", NOT_FOUND),
+            _ => {
+                let (status, body) = carried_out();
+                self.raw(status, "", body)
+            }
+        })
+    }
+
+    /// The service sees the call.
+    fn carry_out(&self, request: &Request<Bytes>) -> (u16, Bytes) {
+        let is_cursed = self.world.with(|inner| inner.truth.is_cursed(id(request)));
+        let is_complete = || self.world.state_of(id(request)) == Some(JobState::Complete);
+        if request.method() == http::Method::GET && is_cursed && is_complete() {
+            return (200, not_an_article(id(request)));
+        }
+        let response = self.world.service(|service, now| service.call(now, request));
+        if response.status() == 202 {
+            self.world.taken(subject(request), response.body());
+        }
+        (response.status().as_u16(), response.into_body())
+    }
+
+    fn raw(&self, status: u16, retry_after: &str, body: impl Into<Bytes>) -> RawResponse {
+        let headers: &[(&str, &str)] = &[("Retry-After", retry_after)];
+        RawResponse::new(status, headers, body, self.world.time())
+    }
+}
+
+fn id(request: &Request<Bytes>) -> &str {
+    request.uri().path().rsplit('/').next().unwrap_or_default()
+}
+
+/// The job that is asked for, or the order.
+fn subject(request: &Request<Bytes>) -> &str {
+    match request.method() {
+        &http::Method::GET => id(request),
+        _ => std::str::from_utf8(request.body()).unwrap_or_default(),
+    }
+}
+
+/// A request to the service.
+pub(crate) fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header("Authorization", format!("Bearer {API_KEY}"));
+    let request = request.header("Content-Type", "application/json").body(body.into());
+    request.expect("the request is valid")
+}
+
+impl Api for Line {
+    fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
+        Box::pin(async move {
+            let order = serde_json::to_value(article).expect("an order is JSON");
+            let intent = order["topic"].as_str().expect("it has a topic").to_owned();
+            let sent = request("POST", "/v1/content/articles", order.to_string());
+            let raw = self.call("create", sent, |truth, now| truth.order_sent(&intent, now)).await;
+            let created = Created::classify(&self.key, raw);
+            if let Err(error) = &created
+                && !error.is_outcome_unknown()
+            {
+                self.world.with(|inner| inner.truth.order_refused(&intent));
+            }
+            created
+        })
+    }
+
+    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+        Box::pin(async move {
+            let path = format!("/v1/content/articles/{job_id}");
+            let sent = request("GET", &path, Bytes::new());
+            let raw = self.call("ask", sent, |truth, now| truth.ask_sent(job_id.as_str(), now));
+            let raw = raw.await?;
+            Ok(Response::classify(&self.key, job_id, raw))
+        })
+    }
+
+    fn timeout(&self) -> Duration {
+        API_TIMEOUT
+    }
+
+    fn key_fingerprint(&self) -> u64 {
+        17
+    }
+}

@@ -1,0 +1,121 @@
+//! The way from the service to the receiver.
+
+use std::sync::Arc;
+
+use article_simulator::{Outcome, Push};
+use article_webhook::{AuthToken, Receiver, adapter::dispatch};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Uri};
+use tokio::time::{sleep, timeout};
+
+use crate::{
+    api::not_an_article,
+    node::Running,
+    world::{DAY, TOKEN, World},
+};
+
+/// What the service sends, and sends again.
+pub(crate) async fn deliver_all(world: Arc<World>) {
+    loop {
+        let now = world.now();
+        let next = world.service(|service, _| service.next_due());
+        let pause = next.map_or(DAY, |next| next.saturating_sub(now));
+        if !pause.is_zero() {
+            _ = timeout(pause, world.orders.notified()).await;
+        }
+        for push in world.service(|service, now| service.due(now)) {
+            let outcome = deliver(&world, &push).await;
+            world.service(|service, now| service.pushed(now, &push, outcome));
+            world.with(|inner| inner.truth.pushes.push(push));
+        }
+    }
+}
+
+/// One attempt at a delivery.
+async fn deliver(world: &Arc<World>, push: &Push) -> Outcome {
+    let id = push.job_id();
+    let now = world.now();
+    let (is_down, is_calm, accident) = world.with(|inner| {
+        let is_down = inner.weather.receiver_is_down(now) || inner.truth.beacons.contains(id);
+        (is_down, inner.weather.is_calm(), inner.rng.u8(..16))
+    });
+    if is_down {
+        return Outcome::failed("no connection");
+    }
+    match accident {
+        _ if is_calm => {}
+        0 => return Outcome::failed("cut"),
+        1 => {
+            send(world, push, |_, body| body.slice(..body.len() / 2)).await;
+            return Outcome::failed("cut");
+        }
+        2 => {
+            send(world, push, |_, body| body).await;
+            return Outcome::failed("the answer was lost");
+        }
+        3 => {
+            let other = |_: &mut HeaderMap, _| not_an_article(id);
+            return Outcome::status(send(world, push, other).await);
+        }
+        _ => {}
+    }
+    let status = send(world, push, |_, body| body).await;
+    let outcome = Outcome::status(status);
+    if outcome.is_success() {
+        world.with(|inner| {
+            let job = inner.truth.job(id);
+            job.accepted = true;
+            job.accepted_with_intent |= push.url().contains("/orders/");
+        });
+    }
+    outcome
+}
+
+/// Sends a request with its body, changed like this, and returns the status.
+pub(crate) async fn send(
+    world: &Arc<World>,
+    push: &Push,
+    change: impl FnOnce(&mut HeaderMap, Bytes) -> Bytes,
+) -> u16 {
+    let Some(node) = world.any_node() else { return 502 };
+    let id = push.job_id();
+    let (mut parts, body) = push.request().into_parts();
+    let body = match world.with(|inner| inner.truth.is_cursed(id)) {
+        true => not_an_article(id),
+        false => body,
+    };
+    let body = change(&mut parts.headers, body);
+    let status = receive(world, &node, &parts.uri, &parts.headers, body).await;
+    world.note(&format!("{id} is pushed to {}: {status}", parts.uri.path().len()));
+    status
+}
+
+/// The receiver of a process, as an adapter runs it.
+async fn receive(
+    world: &World,
+    node: &Running,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> u16 {
+    let receiver = Receiver::new(AuthToken::new(TOKEN).expect("the token is valid"));
+    let (path, now) = (uri.path(), world.time());
+    let opened = match path.starts_with("/orders/") {
+        true => receiver.open_capability_request(&world.key, "POST", path, now, headers),
+        false => receiver.open_request("POST", headers),
+    };
+    let received = opened.and_then(|envelope| envelope.read(body));
+    let sink = Arc::new(node.inbox.clone());
+    dispatch(&receiver, received, sink, tokio::spawn, sleep).await.status().as_u16()
+}
+
+/// A sender that has the token forges the failure of a job by its header.
+pub(crate) async fn forge_failure(world: &Arc<World>, push: &Push) {
+    let events = ["article.failed", "generation_failed", "generation failed", "failed"];
+    let event = world.draw(|rng| events[rng.usize(..events.len())]);
+    let forge = |headers: &mut HeaderMap, body| {
+        headers.insert("x-service-event", HeaderValue::from_static(event));
+        body
+    };
+    send(world, push, forge).await;
+}

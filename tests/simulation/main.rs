@@ -1,0 +1,144 @@
+//! The collector, the ledger, the rules and the inbox on one stepped clock, against the state machine of the service: one
+//! seed draws one story of outages, lost answers, crashes and impatient callers.
+//!
+//! ```text
+//! cargo test -p article-webhook-tests --test simulation                     200 seeds
+//! cargo test -p article-webhook-tests --test simulation -- --long           10,000 seeds
+//! cargo test -p article-webhook-tests --test simulation -- --seed 17        this one, twice: both must be the same
+//! cargo test -p article-webhook-tests --test simulation -- --count 1000     as many, from --seed or from 0
+//! ```
+//!
+//! A run is a single thread with Tokio's paused clock, so that a seed replays exactly. The store is in memory and survives
+//! each crash. A process that dies does nothing more: what it called before is carried out or not, as drawn.
+//!
+//! What is checked comes from an independent ledger (`truth.rs`): what the service took, was asked and answered, and what
+//! handlers were given. The worker is a model (`worker.rs`), everything else is the real code.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program may
+
+mod api;
+mod deliver;
+mod node;
+mod run;
+mod script;
+mod store;
+mod truth;
+mod weather;
+mod worker;
+mod world;
+
+use std::{
+    collections::BTreeSet,
+    env, panic,
+    process::ExitCode,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+use article_inbox::JobState;
+
+use crate::{run::run, world::lock};
+
+const SHORT: u64 = 200;
+const LONG: u64 = 10_000;
+
+/// How many of the first seeds are run twice.
+const TWICE: u64 = 8;
+
+/// What all runs did together.
+#[derive(Default)]
+struct Sum {
+    crashes: BTreeSet<String>,
+    states: [u64; JobState::ALL.len()],
+    recovered: u64,
+}
+
+fn main() -> ExitCode {
+    let number = |name: &str| {
+        let mut arguments = env::args().skip_while(|argument| argument != name).skip(1);
+        arguments.next().map(|value| value.parse::<u64>().expect("a number follows"))
+    };
+    let is_long = env::args().any(|argument| argument == "--long");
+    let seed = number("--seed");
+    let standard = if is_long { LONG } else { SHORT };
+    let count = number("--count").unwrap_or(if seed.is_some() { 1 } else { standard });
+    quiet_planted_panics();
+    run_all(seed.unwrap_or(0), count)
+}
+
+/// A planted panic is part of the story.
+fn quiet_planted_panics() {
+    let standard = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if info.payload_as_str() != Some("planted") {
+            standard(info);
+        }
+    }));
+}
+
+fn run_all(first: u64, count: u64) -> ExitCode {
+    let start = Instant::now();
+    let (next, is_failed, sum) = (AtomicU64::new(first), AtomicBool::new(false), Mutex::default());
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !is_failed.load(Ordering::Relaxed) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + count {
+                        return;
+                    }
+                    if !holds(seed, first, &sum) {
+                        is_failed.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    if is_failed.into_inner() {
+        return ExitCode::FAILURE;
+    }
+    let Sum { crashes, states, recovered } = sum.into_inner().unwrap_or_default();
+    let states = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
+    let states: Vec<_> = states.collect();
+    println!(
+        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered; crashes at {} points",
+        start.elapsed().as_secs_f64(),
+        states.join(", "),
+        crashes.len(),
+    );
+    ExitCode::SUCCESS
+}
+
+/// Runs a seed; the first ones twice, because a seed that does not replay is worth nothing.
+fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
+    let report = run(seed);
+    if let Some(cause) = &report.ending.cause {
+        println!("\nsimulation: seed {seed}: {cause}\n");
+        report.ending.steps.iter().for_each(|step| println!("  {step}"));
+        println!("\nagain: cargo test -p article-webhook-tests --test simulation -- --seed {seed}");
+        return false;
+    }
+    if seed < first + TWICE {
+        let again = run(seed).ending;
+        if again.hash != report.ending.hash {
+            println!("simulation: seed {seed} does not replay:");
+            let pairs = report.ending.steps.iter().zip(&again.steps);
+            for (step, other) in pairs.filter(|(step, other)| step != other).take(4) {
+                println!("  {step}\n  {other}\n");
+            }
+            return false;
+        }
+    }
+    let mut sum = lock(sum);
+    sum.crashes.extend(report.crashes);
+    sum.recovered += report.recovered;
+    for (sum, count) in sum.states.iter_mut().zip(report.states) {
+        *sum += count;
+    }
+    true
+}

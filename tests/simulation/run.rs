@@ -1,0 +1,209 @@
+//! One run from its seed to its verdict.
+
+use std::{sync::Arc, time::Duration};
+
+use article_inbox::{
+    EntryKey, ExpectedJob, IntentState, JobFilter, JobState,
+    store::{Ledger, Store},
+};
+use article_simulator::JobState as Made;
+use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
+
+use crate::{
+    deliver::deliver_all,
+    node::run_node,
+    script::{count_recovered, order_elsewhere, storm},
+    world::{DAY, Ending, HOUR, MINUTE, World},
+};
+
+/// What was run, for the report.
+pub(crate) struct Report {
+    pub(crate) ending: Ending,
+    pub(crate) crashes: Vec<String>,
+    /// How many jobs ended in each state.
+    pub(crate) states: [u64; JobState::ALL.len()],
+    pub(crate) recovered: u64,
+}
+
+/// Runs a seed on this thread alone.
+pub(crate) fn run(seed: u64) -> Report {
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime starts").block_on(async {
+        let world = World::new(seed);
+        select! {
+            biased;
+            () = world.failed.notified() => {}
+            () = live(&world) => {}
+        }
+        let counts = world.store.ledger_counts().await.expect("a store in memory counts");
+        Report {
+            ending: world.ending(),
+            crashes: world.with(|inner| inner.truth.crashes.iter().cloned().collect()),
+            states: counts.states,
+            recovered: counts.recovered,
+        }
+    })
+}
+
+async fn live(world: &Arc<World>) {
+    world.note(&format!("{:?}", world.plan));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(deliver_all(Arc::clone(world)));
+    let mut nodes: Vec<_> =
+        (0..world.plan.nodes).map(|node| tasks.spawn(run_node(Arc::clone(world), node))).collect();
+    storm(Arc::clone(world)).await;
+    world.note("nothing goes wrong any more");
+    world.with(|inner| inner.weather.calm());
+    world.changed.notify_waiters();
+    // What the API called unreadable again and again is looked at by a person now.
+    sleep(10 * MINUTE).await;
+    open_unreadable(world).await;
+    until_ended(world).await;
+    if !world.is_failed() && jobs(world).await.iter().any(|job| job.state.is_open()) {
+        // Each process must know by itself that the key is the right one.
+        if let Some(second) = nodes.get_mut(1) {
+            second.abort();
+            world.nodes()[1] = None;
+        }
+        until_not_found(world).await;
+    }
+    if !world.is_failed() {
+        judge(world).await;
+        count_recovered(world).await;
+    }
+}
+
+async fn jobs(world: &World) -> Vec<ExpectedJob> {
+    let page = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
+    page.expect("a store in memory lists its jobs").items
+}
+
+async fn open_unreadable(world: &World) {
+    for job in jobs(world).await {
+        let is_cursed = world.with(|inner| inner.truth.is_cursed(job.job_id.as_str()));
+        if job.state == JobState::Unreadable && !is_cursed {
+            let Some(node) = world.any_node() else { return world.fail("no node runs") };
+            node.collector.expect(job.job_id).await.map(drop).unwrap_or_default();
+        }
+    }
+}
+
+/// Waits until every job that the service knows has ended, for as long as the arithmetic of the bucket allows.
+async fn until_ended(world: &World) {
+    let open = jobs(world).await.len() as u32;
+    let paused = world.with(|inner| inner.truth.paused_until());
+    let start = world.now().max(paused);
+    // A job is asked for once a day at least. The probe of a refused key comes each hour, an unreadable answer is asked
+    // for again after an hour, and the rate is at least a sixteenth.
+    let asks = MINUTE * 16 * 2 * open / world.plan.per_minute;
+    let limit = start + 26 * HOUR + 3 * HOUR + asks;
+    while world.now() < limit {
+        sleep(HOUR).await;
+        if is_settled(world).await || world.is_failed() {
+            return;
+        }
+    }
+    for job in jobs(world).await {
+        let made = world.state_of(job.job_id.as_str());
+        if job.state.is_open() && made.is_some() {
+            return world.fail(&format!("{} is still {}: {job:?}", job.job_id, job.state));
+        }
+    }
+}
+
+/// Whether every job that the service knows has ended, and every entry was handled.
+async fn is_settled(world: &World) -> bool {
+    let open = jobs(world).await.into_iter().filter(|job| job.state.is_open());
+    let mut known = open.filter(|job| world.state_of(job.job_id.as_str()).is_some());
+    let due = world.store.due_since().await.expect("a store in memory knows what is due");
+    known.next().is_none() && due.is_none()
+}
+
+/// A job that the service does not know ends after 72 hours, if the service knows others of the key meanwhile.
+async fn until_not_found(world: &World) {
+    for _ in 0..12 {
+        let Some(node) = world.any_node() else { return world.fail("no node runs") };
+        if let Some(beacon) = order_elsewhere(world, "beacon") {
+            world.with(|inner| {
+                inner.truth.beacons.insert(beacon.to_string());
+                inner.truth.job(beacon.as_str()).cursed = false;
+            });
+            node.collector.expect(beacon).await.map(drop).unwrap_or_default();
+        }
+        sleep(DAY / 2).await;
+        if world.is_failed() || !jobs(world).await.iter().any(|job| job.state.is_open()) {
+            break;
+        }
+    }
+    sleep(Duration::from_secs(500)).await;
+}
+
+/// What became of each job, against what the service knows.
+async fn judge(world: &World) {
+    for job in jobs(world).await {
+        let id = job.job_id.as_str();
+        let (is_cursed, is_forgotten) = world.with(|inner| {
+            let seen = inner.truth.job(id);
+            (seen.cursed, seen.forgotten)
+        });
+        let expected: &[JobState] = match world.state_of(id) {
+            Some(Made::Failed(_)) => &[JobState::Failed],
+            Some(_) if is_cursed => &[JobState::Unreadable],
+            Some(_) => &[JobState::Arrived, JobState::Collected],
+            None => &[JobState::NotFound],
+        };
+        if is_forgotten {
+            return world.fail(&format!("{id} was forgotten, and is back as {}", job.state));
+        }
+        if !expected.contains(&job.state) {
+            return world
+                .fail(&format!("{id} ended as {}, expected {expected:?}: {job:?}", job.state));
+        }
+        let (done, failure_done) = world.with(|inner| {
+            let seen = inner.truth.job(id);
+            (seen.done, seen.failure_done)
+        });
+        if job.state.has_article() && !done {
+            return world
+                .fail(&format!("the article of {id} is {}, and no handler has it", job.state));
+        }
+        if job.state == JobState::Failed && !failure_done {
+            return world.fail(&format!("the application was not told that {id} failed"));
+        }
+    }
+    let taken = world.with(|inner| inner.truth.taken.clone());
+    for (id, intent) in taken {
+        judge_order(world, &id, &intent).await;
+    }
+}
+
+/// Nothing that the service took has vanished.
+async fn judge_order(world: &World, id: &str, intent: &str) {
+    let (forgotten, accepted, with_intent, done, cursed) = world.with(|inner| {
+        let seen = inner.truth.job(id);
+        (seen.forgotten, seen.accepted, seen.accepted_with_intent, seen.done, seen.cursed)
+    });
+    let job_id: article_client::JobId = id.parse().expect("it is an id");
+    let row = world.store.job(job_id.clone()).await.expect("a store in memory looks");
+    let entry = world.store.show(EntryKey::article(job_id)).await.expect("a store in memory looks");
+    if forgotten {
+        if row.is_some() || entry.is_some() {
+            world.fail(&format!("{id} was forgotten, and is back"));
+        }
+        return;
+    }
+    if accepted && !done && !cursed {
+        return world.fail(&format!("{id} was accepted, and no handler has it"));
+    }
+    if row.is_some() || !intent.starts_with("post-") {
+        return;
+    }
+    let stored = world.store.intent(intent).await.expect("a store in memory looks");
+    match stored.map(|stored| stored.state) {
+        None => world.fail(&format!("{intent} was ordered as {id}, and is forgotten")),
+        Some(state) if with_intent && state != IntentState::Ordered => {
+            world.fail(&format!("{intent} was delivered as {id}, and is {state}"));
+        }
+        Some(_) => {}
+    }
+}

@@ -1,0 +1,185 @@
+//! What the application and its operator do while things go wrong.
+
+use std::sync::Arc;
+
+use article_client::{JobId, NewArticle};
+use article_inbox::{JobFilter, Prune, store::Ledger};
+use article_simulator::Push;
+use bytes::Bytes;
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    api::request,
+    deliver::{forge_failure, send},
+    node::Running,
+    weather::lasting_mood,
+    world::{DAY, HOUR, SECOND, World, span},
+};
+
+/// One thing after the other, until the time is over.
+pub(crate) async fn storm(world: Arc<World>) {
+    let mut tasks = JoinSet::new();
+    while world.now() < world.plan.span {
+        let most = (world.plan.span / 16).max(2 * SECOND);
+        let pause = world.draw(|rng| span(rng, SECOND / 10, most));
+        sleep(pause).await;
+        let event = world.draw(|rng| rng.u8(..32));
+        match event {
+            0..=11 => {
+                let again = world.draw(|rng| rng.u8(..3) == 0);
+                let count = if again { 3 } else { 1 };
+                for _ in 0..count {
+                    tasks.spawn(order(Arc::clone(&world)));
+                }
+            }
+            12 | 13 => _ = tasks.spawn(expect(Arc::clone(&world))),
+            14..=22 => fail_something(&world),
+            23 | 24 => forget(&world).await,
+            25 => prune(&world).await,
+            26 | 27 => _ = tasks.spawn(deliver_again(Arc::clone(&world))),
+            28 => suspend(&world),
+            29 => resume(&world).await,
+            _ => count_recovered(&world).await,
+        }
+        while tasks.try_join_next().is_some() {}
+    }
+}
+
+/// Orders, gives up, or orders again. Some callers hang up.
+async fn order(world: Arc<World>) {
+    let Some(Running { collector, .. }) = world.any_node() else { return };
+    let (number, what, patience) = world.draw(|rng| {
+        let patience = (rng.u8(..4) == 0).then(|| span(rng, SECOND / 100, 30 * SECOND));
+        (rng.u32(..world.plan.intents), rng.u8(..12), patience)
+    });
+    let intent = format!("post-{number}");
+    let article = NewArticle::new(&intent).field("bytes", 600.into());
+    let article = match number % 5 {
+        3 => article.field("fail_at", "draft".into()),
+        _ => article,
+    };
+    let call = async {
+        match what {
+            0 => collector.abandon(&intent).await.map(|is_given_up| format!("{is_given_up}")),
+            1 | 2 => {
+                collector.order_again(&intent, &article).await.map(|outcome| format!("{outcome:?}"))
+            }
+            _ => collector.order(&intent, &article).await.map(|outcome| format!("{outcome:?}")),
+        }
+    };
+    let told = timeout(patience.unwrap_or(HOUR), call).await;
+    world.note(&format!("{intent} ({what}): {told:?}"));
+}
+
+/// Expects jobs that were ordered elsewhere, and some that never were.
+async fn expect(world: Arc<World>) {
+    let (count, what) = world.draw(|rng| (rng.u8(1..=6), rng.u8(..8)));
+    let jobs: Vec<JobId> = match what {
+        0 => vec![format!("job_lost_{count}").parse().expect("it is an id")],
+        _ => (0..count).filter_map(|_| order_elsewhere(&world, "elsewhere")).collect(),
+    };
+    let Some(Running { collector, .. }) = world.any_node() else { return };
+    if what < 4 {
+        for job in jobs {
+            let told = collector.expect(job.clone()).await;
+            world.note(&format!("{job} is expected: {told:?}"));
+        }
+    } else {
+        let told = collector.expect_all(jobs.clone()).await;
+        world.note(&format!("{jobs:?} are expected: {told:?}"));
+    }
+}
+
+/// An order that the collector knows nothing of.
+pub(crate) fn order_elsewhere(world: &World, topic: &str) -> Option<JobId> {
+    let order = format!(r#"{{"topic":"{topic}","bytes":600}}"#);
+    let sent = request("POST", "/v1/content/articles", order.clone());
+    let response = world.service(|service, now| service.call(now, &sent));
+    let job = world.taken(&order, response.body());
+    job.parse().ok()
+}
+
+/// Begins an outage.
+fn fail_something(world: &World) {
+    let now = world.now();
+    let (what, until, mood) =
+        world.draw(|rng| (rng.u8(..6), now + span(rng, SECOND, 3 * DAY), lasting_mood(rng)));
+    world.note(&format!("outage {what} until {until:?}, {mood:?}"));
+    let until = until.min(world.plan.span);
+    world.with(|inner| match what {
+        0 => inner.weather.store_fails(&[0], until),
+        1 => inner.weather.store_fails(&[0, 1], until),
+        2 | 3 => inner.weather.receiver_fails(until),
+        _ => inner.weather.api_is(mood, now, until),
+    });
+}
+
+async fn forget(world: &World) {
+    let jobs: Vec<_> = world.with(|inner| inner.truth.taken.keys().cloned().collect());
+    let job = world.draw(|rng| rng.choice(jobs));
+    let (Some(job), Some(node)) = (job, world.any_node()) else { return };
+    let job = job.parse::<JobId>().expect("it is an id");
+    let told = timeout(10 * SECOND, node.inbox.forget(job.clone())).await;
+    world.note(&format!("{job} is forgotten: {told:?}"));
+}
+
+/// Retention, as far as a run of some days has any.
+async fn prune(world: &World) {
+    let Some(node) = world.any_node() else { return };
+    let now = world.time();
+    let prune = Prune {
+        bodies_before: now - HOUR,
+        entries_before: now - 2 * HOUR,
+        dead_before: None,
+        limit: 100,
+    };
+    let pruned = timeout(10 * SECOND, node.inbox.prune(prune)).await;
+    let ledger = timeout(10 * SECOND, node.store.prune_ledger(now - 30 * DAY, 100)).await;
+    world.note(&format!("pruned: {pruned:?}, {ledger:?}"));
+}
+
+/// An old delivery comes once more, or with a header that forges a failure.
+async fn deliver_again(world: Arc<World>) {
+    let forges = world.draw(|rng| rng.u8(..2) == 0);
+    let pushes = world.with(|inner| {
+        let is_expected = |push: &&Push| inner.truth.is_expected(push.job_id());
+        let pushes = inner.truth.pushes.iter().filter(is_expected);
+        pushes.cloned().collect::<Vec<_>>()
+    });
+    let Some(push) = world.draw(|rng| rng.choice(pushes)) else { return };
+    match forges {
+        true => forge_failure(&world, &push).await,
+        false => _ = send(&world, &push, |_, body: Bytes| body).await,
+    }
+}
+
+fn suspend(world: &World) {
+    let time = world.draw(|rng| span(rng, SECOND, DAY));
+    world.note(&format!("the machines are suspended for {time:?}"));
+    world.suspend(time);
+}
+
+async fn resume(world: &World) {
+    let Some(node) = world.any_node() else { return };
+    let told = timeout(10 * SECOND, node.collector.resume()).await;
+    world.note(&format!("resumed: {told:?}"));
+}
+
+/// The figure that a person watches is the one that the harness counts.
+pub(crate) async fn count_recovered(world: &World) {
+    let now = world.now();
+    let jobs = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
+    let jobs = jobs.expect("a store in memory lists its jobs").items;
+    let counts = world.store.ledger_counts().await.expect("a store in memory counts");
+    let expected = world.with(|inner| {
+        let ids = jobs.iter().filter(|job| job.state.has_article());
+        ids.filter(|job| inner.truth.was_recovered(job.job_id.as_str(), now)).count()
+    });
+    if counts.recovered != expected as u64 {
+        let cause = format!("{} are counted as recovered, and {expected} were", counts.recovered);
+        world.fail(&cause);
+    }
+}

@@ -1,0 +1,275 @@
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Body, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent, IntentState,
+    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned, Source,
+    State,
+    store::{
+        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
+        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, OrderTurn,
+        Outcome, Pending, Recorded, Settled, Store,
+    },
+};
+use article_webhook::JobId;
+use tokio::time::sleep;
+
+use crate::{node::Life, truth::Truth, weather::Accident, world::World};
+
+/// The connection of one process to the store. Clones are the same connection.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    world: Arc<World>,
+    life: Life,
+}
+
+impl Connection {
+    pub(crate) fn new(world: &Arc<World>, life: &Life) -> Self {
+        Self { world: Arc::clone(world), life: life.clone() }
+    }
+
+    /// A call with its accidents. `seen` is told what was carried out, also if the application is not.
+    fn through<'a, T: Send + 'a>(
+        &'a self,
+        name: &'static str,
+        call: Pending<'a, T>,
+        seen: impl FnOnce(&T, &mut Truth, Duration) -> Result<(), String> + Send + 'a,
+    ) -> Pending<'a, T> {
+        let (world, life) = (&self.world, &self.life);
+        Box::pin(async move {
+            life.go_on().await;
+            let now = world.now();
+            let (is_down, accident) = world.with(|inner| {
+                let is_down = inner.weather.store_is_down(life.node(), now);
+                (is_down, inner.weather.accident(&mut inner.rng))
+            });
+            match accident {
+                Accident::CrashBefore => life.end(world, name, "before").await,
+                Accident::SlowBefore(time) => {
+                    sleep(time).await;
+                    life.go_on().await;
+                }
+                _ => {}
+            }
+            if is_down || accident == Accident::FailsBefore {
+                return Err(Error::unavailable("the store is down"));
+            }
+            world.now();
+            let result = call.await;
+            if let Ok(value) = &result {
+                world.seen(|truth, now| seen(value, truth, now));
+            }
+            if !matches!(name, "claim" | "claim_asks" | "take_for_order" | "intent") {
+                world.note(&format!("{life} {name} {accident:?}"));
+                world.changed.notify_waiters();
+            }
+            match accident {
+                Accident::CrashAfter => life.end(world, name, "after").await,
+                Accident::FailsAfter => return Err(Error::unavailable("the answer was lost")),
+                Accident::SlowAfter(time) => sleep(time).await,
+                _ => {}
+            }
+            life.go_on().await;
+            result
+        })
+    }
+
+    /// The job of a row of the ledger, read past the connection.
+    fn job_of(truth: &Truth, id: i64) -> String {
+        truth.rows.get(&id).cloned().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connection of {}", self.life)
+    }
+}
+
+/// Calls that are passed on, and of which the harness need not know more.
+macro_rules! calls {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        fn $name(&self, $($argument: $type),*) -> Pending<'_, $result> {
+            let call = self.world.store.$name($($argument),*);
+            self.through(stringify!($name), call, |_, _, _| Ok(()))
+        }
+    )*};
+}
+
+impl Store for Connection {
+    fn now(&self) -> SystemTime {
+        self.world.now();
+        self.world.store.now()
+    }
+
+    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
+        let (key, source) = (arrival.key.clone(), arrival.source);
+        let call = self.world.store.record(arrival);
+        self.through("record", call, move |recorded, truth, now| {
+            if *recorded != Recorded::Crowded && key.is_article() && source == Source::Webhook {
+                truth.is_back(key.job_id.as_str());
+                truth.pushed(key.job_id.as_str(), now);
+                // A copy of a body that could not be read leaves its entry as it is.
+                if *recorded == Recorded::Stored {
+                    truth.in_hand(key.job_id.as_str(), now);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        self.through("claim", self.world.store.claim(claim), |claims, truth, _| {
+            let keys = claims.claimed.iter().map(|claimed| (claimed.lease.id, claimed.key.clone()));
+            truth.entries.extend(keys);
+            Ok(())
+        })
+    }
+
+    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
+        let settled = outcome.clone();
+        let call = self.world.store.settle(lease, outcome);
+        self.through("settle", call, move |result, truth, _| {
+            let Some(key) = truth.entries.get(&lease.id).cloned() else { return Ok(()) };
+            let id = key.job_id.as_str();
+            match settled {
+                _ if *result != Settled::Settled => {}
+                Outcome::Done if key.is_article() => truth.job(id).done = true,
+                Outcome::Done => truth.job(id).failure_done = true,
+                Outcome::Unhandled { .. } | Outcome::Corrupt { .. } if key.is_article() => {
+                    truth.unreadable(id);
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
+        self.through("extend", self.world.store.extend(leases, lease), |_, _, _| Ok(()))
+    }
+
+    fn completion(&self, lease: Lease) -> Result<Completion, Error> {
+        self.world.store.completion(lease)
+    }
+
+    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
+        let id = job_id.clone();
+        self.through("forget", self.world.store.forget(job_id), move |_, truth, _| {
+            truth.forgotten(id.as_str());
+            Ok(())
+        })
+    }
+
+    calls! {
+        prune(prune: Prune) -> Pruned;
+        counts() -> Counts;
+        due_since() -> Option<SystemTime>;
+        list(filter: Filter) -> Page;
+        show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
+        requeue(key: EntryKey, from: Option<State>) -> bool;
+        bury(key: EntryKey, cause: String) -> bool;
+        import(entry: Entry, bodies: Vec<Body>) -> bool;
+        check() -> Vec<String>;
+        probe() -> ();
+        close() -> ();
+    }
+}
+
+impl Ledger for Connection {
+    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+        self.through("intend", self.world.store.intend(name, within), |_, _, _| Ok(()))
+    }
+
+    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+        let call = self.world.store.order_again(name, within);
+        self.through("order_again", call, |intended, truth, _| {
+            if matches!(intended, Intended::New(_)) {
+                truth.again(name);
+            }
+            Ok(())
+        })
+    }
+
+    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+        let id = job_id.clone();
+        let call = self.world.store.ordered(name, job_id, at);
+        self.through("ordered", call, move |(), truth, _| {
+            truth.expected(id.as_str());
+            Ok(())
+        })
+    }
+
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        self.through("abandon", self.world.store.abandon(name), |_, _, _| Ok(()))
+    }
+
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        self.through("intent", self.world.store.intent(name), |_, _, _| Ok(()))
+    }
+
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
+        let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
+        self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
+            for (id, state) in ids.iter().zip(states) {
+                truth.expected(id.as_str());
+                if !state.has_article() {
+                    truth.may_be_asked(id.as_str());
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
+        self.through("claim_asks", self.world.store.claim_asks(claim), |asks, truth, _| {
+            let rows = asks.asks.iter().map(|ask| (ask.lease.id, ask.job.job_id.to_string()));
+            truth.rows.extend(rows);
+            Ok(())
+        })
+    }
+
+    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+        let settled = outcome.clone();
+        let call = self.world.store.settle_ask(lease, outcome);
+        self.through("settle_ask", call, move |result, truth, now| {
+            let id = Self::job_of(truth, lease.id);
+            match (result, settled) {
+                (AskSettled::LostLease, _) => {}
+                (AskSettled::Settled(_), AskOutcome::Released) => truth.ask_released(&id),
+                (AskSettled::Settled(JobState::Collected), _) => truth.collected(&id, now),
+                (AskSettled::Settled(_), _) => truth.ask_ended(&id, now),
+            }
+            Ok(())
+        })
+    }
+
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
+        let node = self.life.node();
+        self.through("report", self.world.store.report(event), move |(), truth, now| match event {
+            BucketEvent::RateLimited { retry_after } => truth.pause_stored(node, retry_after, now),
+            BucketEvent::Resumed => {
+                truth.resumed();
+                Ok(())
+            }
+            BucketEvent::KeyRefused => Ok(()),
+        })
+    }
+
+    calls! {
+        not_ordered(lease: IntentLease) -> bool;
+        take_for_order(settings: BucketSettings) -> OrderTurn;
+        bucket() -> Bucket;
+        job(job_id: JobId) -> Option<ExpectedJob>;
+        jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
+        intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
+        ledger_counts() -> LedgerCounts;
+        prune_ledger(before: SystemTime, limit: u32) -> LedgerPruned;
+        import_job(job: ExpectedJob) -> bool;
+        import_intent(intent: Intent) -> bool;
+        import_bucket(bucket: Bucket) -> ();
+    }
+}

@@ -1,0 +1,275 @@
+//! What the harness saw by itself: what was sent to the service, what it took and answered, and what the application was
+//! given. Nothing here is read from the store under test.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use article_inbox::EntryKey;
+use article_simulator::Push;
+
+use crate::world::{HOUR, Plan, SECOND};
+
+/// The pause of `Schedule::webhooks` before the first ask.
+const FIRST_ASK: Duration = Duration::from_secs(600);
+
+/// A token is used within this time, or never.
+const TOKEN_VALID: Duration = Duration::from_secs(5);
+
+/// The time-out of the API, which is shorter than the lease of an ask.
+pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long after a collection a push still shows that it was not needed.
+const LAST_PUSH: Duration = Duration::from_secs(400);
+
+pub(crate) struct Truth {
+    plan: Plan,
+    calls: BTreeMap<String, OrderCalls>,
+    /// The intents of the jobs that the service took, by job.
+    pub(crate) taken: BTreeMap<String, String>,
+    pub(crate) jobs: BTreeMap<String, SeenJob>,
+    /// The asks that are not yet paid for by the rate, and when that was.
+    level: (f64, Duration),
+    /// The pauses that the service asked for and the application has stored: from when, until when.
+    pauses: Vec<(Duration, Duration)>,
+    /// The pauses that each node was answered with: when, and how long.
+    answered: Vec<(usize, Duration, Duration)>,
+    /// The jobs of the rows of the ledger, and the keys of the entries, by the ids that leases name.
+    pub(crate) rows: BTreeMap<i64, String>,
+    pub(crate) entries: BTreeMap<i64, EntryKey>,
+    /// What the service has sent, to be sent once more.
+    pub(crate) pushes: Vec<Push>,
+    /// Jobs whose deliveries never reach the receiver.
+    pub(crate) beacons: BTreeSet<String>,
+    /// The points at which a process died.
+    pub(crate) crashes: BTreeSet<String>,
+}
+
+/// The calls that order, of one intent.
+#[derive(Debug, Default)]
+struct OrderCalls {
+    /// Those of which no answer proved that nothing was taken.
+    open: u32,
+    /// How often the application asked to order again.
+    again: u32,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct SeenJob {
+    /// How often it was asked for since it was last opened.
+    asks: u32,
+    /// When it may be asked for again.
+    not_before: Duration,
+    /// Since when its article is stored, unless that turned out to be unreadable.
+    in_hand: Option<Duration>,
+    pushed: Option<Duration>,
+    collected: Option<Duration>,
+    /// A push was answered with success.
+    pub(crate) accepted: bool,
+    /// One to a capability URL.
+    pub(crate) accepted_with_intent: bool,
+    /// The ledger has noted it: a copy that comes after its entry was pruned is a duplicate.
+    expected: bool,
+    /// The article was handled, and the completion is stored.
+    pub(crate) done: bool,
+    pub(crate) failure_done: bool,
+    pub(crate) forgotten: bool,
+    /// The API and the receiver give a body that is no article, each time.
+    pub(crate) cursed: bool,
+}
+
+impl Truth {
+    pub(crate) fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            calls: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            level: (0.0, Duration::ZERO),
+            pauses: Vec::new(),
+            answered: Vec::new(),
+            rows: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            pushes: Vec::new(),
+            beacons: BTreeSet::new(),
+            crashes: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn job(&mut self, job: &str) -> &mut SeenJob {
+        self.jobs.entry(job.to_owned()).or_default()
+    }
+
+    pub(crate) fn is_cursed(&self, job: &str) -> bool {
+        self.jobs.get(job).is_some_and(|job| job.cursed)
+    }
+
+    /// The application asks to order this intent, although an earlier call may have.
+    pub(crate) fn again(&mut self, intent: &str) {
+        self.calls.entry(intent.to_owned()).or_default().again += 1;
+    }
+
+    /// A call that orders is sent.
+    pub(crate) fn order_sent(&mut self, intent: &str, now: Duration) -> Result<(), String> {
+        let calls = self.calls.entry(intent.to_owned()).or_default();
+        calls.open += 1;
+        let (open, again) = (calls.open, calls.again);
+        if open > 1 + again {
+            return Err(format!("{intent} is ordered twice"));
+        }
+        self.sent_in_a_pause(now)
+    }
+
+    /// The answer proved that nothing was taken.
+    pub(crate) fn order_refused(&mut self, intent: &str) {
+        let calls = self.calls.entry(intent.to_owned()).or_default();
+        calls.open = calls.open.saturating_sub(1);
+    }
+
+    /// An ask is sent.
+    pub(crate) fn ask_sent(&mut self, id: &str, now: Duration) -> Result<(), String> {
+        let rate = f64::from(self.plan.per_minute) / 60.0;
+        let (level, at) = self.level;
+        let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
+        self.level = (level, now);
+        // Rounded, because the bucket counts in thousandths.
+        let most = f64::from(self.plan.burst) + rate * TOKEN_VALID.as_secs_f64() + 0.01;
+        if level > most {
+            return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
+        }
+        self.sent_in_a_pause(now)?;
+        let job = self.job(id);
+        if now < job.not_before {
+            let early = job.not_before - now;
+            return Err(format!("{id} is asked for {early:?} earlier than the schedule says"));
+        }
+        if job.in_hand.is_some_and(|since| now > since + TOKEN_VALID) {
+            return Err(format!("{id} is asked for, and its article is in the inbox"));
+        }
+        job.asks += 1;
+        // The lease is longer than the call.
+        job.not_before = now + API_TIMEOUT;
+        Ok(())
+    }
+
+    fn sent_in_a_pause(&self, now: Duration) -> Result<(), String> {
+        let pause =
+            self.pauses.iter().find(|(from, until)| *from + TOKEN_VALID < now && now < *until);
+        match pause {
+            Some((_, until)) => {
+                let early = *until - now;
+                Err(format!("a call is sent {early:?} before the end of a Retry-After"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The service asked this node for a pause.
+    pub(crate) fn pause_answered(&mut self, node: usize, now: Duration, pause: Duration) {
+        self.answered.push((node, now, pause));
+    }
+
+    /// The application stored a pause.
+    pub(crate) fn pause_stored(
+        &mut self,
+        node: usize,
+        pause: Duration,
+        now: Duration,
+    ) -> Result<(), String> {
+        let answered = self.answered.iter().rev();
+        let answered = answered.filter(|(of, _, long)| *of == node && *long == pause);
+        let Some((_, at, long)) = answered.copied().next() else {
+            return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
+        };
+        self.pauses.push((now, at + long));
+        Ok(())
+    }
+
+    pub(crate) fn resumed(&mut self) {
+        self.pauses.clear();
+    }
+
+    /// Until when the service may be asked for nothing.
+    pub(crate) fn paused_until(&self) -> Duration {
+        // Also an answer that is not stored yet.
+        let answered = self.answered.iter().map(|(_, at, long)| *at + *long);
+        answered.max().unwrap_or_default()
+    }
+
+    /// An ask without an article was stored: the next comes after the pause of the schedule.
+    pub(crate) fn ask_ended(&mut self, id: &str, now: Duration) {
+        let job = self.job(id);
+        let exponent = i32::try_from(job.asks).unwrap_or(i32::MAX);
+        let pause = FIRST_ASK.as_secs_f64() * 1.5_f64.powi(exponent);
+        let pause = pause.min(HOUR.as_secs_f64()) / 2.0;
+        job.not_before = now + Duration::from_secs_f64(pause) - SECOND / 1000;
+    }
+
+    /// The job may be asked for at once, or was opened again.
+    pub(crate) fn may_be_asked(&mut self, id: &str) {
+        let job = self.job(id);
+        (job.asks, job.not_before, job.in_hand) = (0, Duration::ZERO, None);
+    }
+
+    /// What was stored is no article.
+    pub(crate) fn unreadable(&mut self, id: &str) {
+        self.may_be_asked(id);
+        self.job(id).collected = None;
+    }
+
+    /// An ask was given back before it was sent.
+    pub(crate) fn ask_released(&mut self, id: &str) {
+        self.job(id).not_before = Duration::ZERO;
+    }
+
+    pub(crate) fn pushed(&mut self, id: &str, now: Duration) {
+        self.job(id).pushed.get_or_insert(now);
+    }
+
+    /// Its article is stored, and is to be handled.
+    pub(crate) fn in_hand(&mut self, id: &str, now: Duration) {
+        self.job(id).in_hand.get_or_insert(now);
+    }
+
+    pub(crate) fn collected(&mut self, id: &str, now: Duration) {
+        let job = self.job(id);
+        job.collected = Some(now);
+        job.in_hand.get_or_insert(now);
+    }
+
+    pub(crate) fn forgotten(&mut self, id: &str) {
+        let cursed = self.is_cursed(id);
+        *self.job(id) = SeenJob { forgotten: true, cursed, ..SeenJob::default() };
+    }
+
+    pub(crate) fn is_expected(&self, id: &str) -> bool {
+        self.jobs.get(id).is_some_and(|job| job.expected)
+    }
+
+    pub(crate) fn expected(&mut self, id: &str) {
+        self.is_back(id);
+        self.job(id).expected = true;
+    }
+
+    /// A copy, or a person, brings a job back that was forgotten.
+    pub(crate) fn is_back(&mut self, id: &str) {
+        self.job(id).forgotten = false;
+    }
+
+    /// A handler begins.
+    pub(crate) fn handling(&mut self, id: &str) -> Result<(), String> {
+        match self.job(id).done {
+            true => Err(format!("{id} is handled again after its completion was stored")),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether this job came by its collection alone.
+    pub(crate) fn was_recovered(&self, id: &str, now: Duration) -> bool {
+        let Some(job) = self.jobs.get(id) else { return false };
+        job.collected.is_some_and(|at| {
+            now >= at + LAST_PUSH && job.pushed.is_none_or(|pushed| pushed > at + LAST_PUSH)
+        })
+    }
+}

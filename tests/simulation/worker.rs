@@ -1,0 +1,109 @@
+//! The worker as a model. The real one runs each handler on a thread of its own, which no seed replays. This one makes the
+//! same calls of the store in the same order: it claims, decodes the first body that is an article, runs the handler, and
+//! settles.
+
+use std::{sync::Arc, time::Duration};
+
+use article_inbox::{
+    EntryKey, Error,
+    store::{Claim, Claimed, Events, Outcome, Store},
+};
+use article_webhook::ArticleResult;
+use bytes::Bytes;
+use tokio::time::{sleep, timeout};
+
+use crate::{
+    store::Connection,
+    world::{HOUR, MINUTE, SECOND, World, span},
+};
+
+const CLAIM: Claim =
+    Claim { limit: 4, lease: MINUTE, attempts: 1000, running: 0, events: Events::All };
+
+pub(crate) async fn work(world: Arc<World>, store: Connection) {
+    let mut failures = 0;
+    loop {
+        let pause = match store.claim(CLAIM).await {
+            Err(error) => {
+                check(&world, &error);
+                failures += 1;
+                MINUTE.min(SECOND * failures)
+            }
+            Ok(claims) => {
+                failures = 0;
+                let next = claims.next_due;
+                for claimed in claims.claimed {
+                    attempt(&world, &store, claimed).await;
+                }
+                let wait = |next: std::time::SystemTime| next.duration_since(world.time());
+                next.map_or(HOUR, |next| wait(next).unwrap_or_default())
+            }
+        };
+        let pause = pause.clamp(SECOND, HOUR);
+        match failures {
+            0 => _ = timeout(pause, world.changed.notified()).await,
+            _ => sleep(pause).await,
+        }
+        sleep(SECOND / 100).await;
+    }
+}
+
+fn check(world: &World, error: &Error) {
+    if !error.is_transient() {
+        world.fail(&format!("the worker ended: {error}"));
+    }
+}
+
+/// Runs the handler for one entry, and stores the outcome.
+async fn attempt(world: &World, store: &Connection, claimed: Claimed) {
+    let Claimed { lease, key, bodies, attempt, .. } = claimed;
+    let seen = bodies.len();
+    let bodies: Vec<Bytes> = bodies.into_iter().filter_map(|body| body.bytes).collect();
+    let mut bodies = bodies.into_iter();
+    let body = if key.is_article() {
+        bodies.find(|bytes| is_article_of(&key, bytes))
+    } else if key == EntryKey::failure(key.job_id.clone()) {
+        bodies.next()
+    } else {
+        None
+    };
+    let outcome = match body {
+        Some(bytes) => handle(world, &key, &bytes, attempt).await,
+        None => Outcome::Unhandled { seen, cause: "nothing handles it".to_owned() },
+    };
+    for pause in [1, 10, 60] {
+        match store.settle(lease, outcome.clone()).await {
+            Ok(_) => return,
+            Err(error) => check(world, &error),
+        }
+        sleep(pause * SECOND).await;
+    }
+}
+
+fn is_article_of(key: &EntryKey, bytes: &[u8]) -> bool {
+    ArticleResult::from_json(bytes).is_ok_and(|article| article.job_id == key.job_id)
+}
+
+/// The handler of the application: it fails now and then, and may take longer than its lease.
+async fn handle(world: &World, key: &EntryKey, bytes: &[u8], attempt: u32) -> Outcome {
+    let id = key.job_id.as_str();
+    world.note(&format!("the handler of {key} begins, attempt {attempt}"));
+    if key.is_article() {
+        world.seen(|truth, _| truth.handling(id));
+        if world.truth_of(id).as_deref() != Some(bytes) {
+            world.fail(&format!("the article of {id} is not what the service finished"));
+        }
+    } else if !world.has_failed(id) {
+        world.fail(&format!("{id} is handled as failed, and the service never said so"));
+    }
+    let is_calm = world.with(|inner| inner.weather.is_calm());
+    let (fails, takes) = world.draw(|rng| (rng.u8(..8) == 0, rng.u8(..16)));
+    if !is_calm && takes == 0 {
+        let time = world.draw(|rng| span(rng, SECOND, 2 * MINUTE));
+        sleep(time).await;
+    }
+    match fails && !is_calm {
+        true => Outcome::Retry { after: Duration::from_secs(30), cause: "drawn".to_owned() },
+        false => Outcome::Done,
+    }
+}

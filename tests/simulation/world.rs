@@ -1,0 +1,270 @@
+use std::{
+    collections::VecDeque,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{Clock, MemoryStore};
+use article_simulator::{JobState, Service, Settings, Tenant};
+use article_webhook::CapabilityKey;
+use bytes::Bytes;
+use fastrand::Rng;
+use serde_json::Value;
+use tokio::{sync::Notify, time::Instant};
+
+use crate::{api::request, node::Running, truth::Truth, weather::Weather};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) const API_KEY: &str = "sk-5f2b9c0e7a1d4e38";
+pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+pub(crate) const SHOP: &str = "http://shop.test/articles";
+pub(crate) const ORDERS: &str = "http://shop.test/orders";
+
+/// How many of the last steps a failure shows, unless `STEPS` says otherwise.
+const STEPS: usize = 40;
+
+/// What is drawn once for a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) nodes: usize,
+    pub(crate) per_minute: u32,
+    pub(crate) burst: u32,
+    pub(crate) urls: Urls,
+    /// How long things go wrong.
+    pub(crate) span: Duration,
+    /// How many intents are ordered.
+    pub(crate) intents: u32,
+}
+
+/// Whether orders carry capability URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urls {
+    Capability,
+    PublishTarget,
+}
+
+/// Everything that one run shares. Only its own thread uses it: the locks are for the compiler.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) key: CapabilityKey,
+    /// The database, which survives every crash.
+    pub(crate) store: MemoryStore,
+    clock: Clock,
+    start: Instant,
+    /// Milliseconds that passed while the machine of the application was suspended.
+    suspended: AtomicU64,
+    service: Mutex<Service>,
+    inner: Mutex<Inner>,
+    is_failed: AtomicBool,
+    nodes: Mutex<Vec<Option<Running>>>,
+    /// Something in the store may be due earlier than was known.
+    pub(crate) changed: Notify,
+    /// The service took an order.
+    pub(crate) orders: Notify,
+    pub(crate) failed: Notify,
+}
+
+pub(crate) struct Inner {
+    pub(crate) rng: Rng,
+    pub(crate) weather: Weather,
+    pub(crate) truth: Truth,
+    story: VecDeque<String>,
+    /// How many steps are kept.
+    kept: usize,
+    hash: DefaultHasher,
+    cause: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// A hash of every step.
+    pub(crate) hash: u64,
+    pub(crate) cause: Option<String>,
+    pub(crate) steps: Vec<String>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Arc<Self> {
+        let mut rng = Rng::with_seed(seed);
+        // The collector draws its pauses from the generator of the thread.
+        fastrand::seed(rng.u64(..));
+        let plan = Plan {
+            nodes: rng.usize(1..=2),
+            per_minute: [6, 12, 30, 60][rng.usize(..4)],
+            burst: rng.u32(1..=5),
+            urls: if rng.u8(..4) > 0 { Urls::Capability } else { Urls::PublishTarget },
+            span: span(&mut rng, HOUR, 5 * DAY),
+            intents: rng.u32(3..=12),
+        };
+        let tenant = Tenant::new(API_KEY).deliver_to(SHOP, TOKEN);
+        let tenant = tenant.expect("the target is valid");
+        let settings = Settings { seed, tenants: vec![tenant], ..Settings::default() };
+        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + 365 * DAY);
+        let weather = Weather::new(&mut rng);
+        let steps = std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok());
+        Arc::new(Self {
+            plan,
+            key: CapabilityKey::new(&[7; 32]).expect("32 bytes are a key"),
+            store: MemoryStore::new(clock.clone()),
+            clock,
+            start: Instant::now(),
+            suspended: AtomicU64::new(0),
+            service: Mutex::new(Service::new(settings)),
+            inner: Mutex::new(Inner {
+                rng,
+                weather,
+                truth: Truth::new(plan),
+                story: VecDeque::new(),
+                kept: steps.unwrap_or(STEPS).max(1),
+                hash: DefaultHasher::new(),
+                cause: None,
+            }),
+            is_failed: AtomicBool::new(false),
+            nodes: Mutex::new((0..plan.nodes).map(|_| None).collect()),
+            changed: Notify::new(),
+            orders: Notify::new(),
+            failed: Notify::new(),
+        })
+    }
+
+    /// The time since the start. It moves the clock of the store along.
+    pub(crate) fn now(&self) -> Duration {
+        let suspended = Duration::from_millis(self.suspended.load(Ordering::Relaxed));
+        let now = self.start.elapsed() + suspended;
+        let shown = self.clock.now().duration_since(SystemTime::UNIX_EPOCH + 365 * DAY);
+        if let Some(behind) = now.checked_sub(shown.unwrap_or_default()) {
+            self.clock.advance(behind);
+        }
+        now
+    }
+
+    /// The same time, as the store shows it.
+    pub(crate) fn time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + 365 * DAY + self.now()
+    }
+
+    /// Time passes, and no process of the application notices.
+    pub(crate) fn suspend(&self, time: Duration) {
+        let millis = u64::try_from(time.as_millis()).expect("it is at most days");
+        self.suspended.fetch_add(millis, Ordering::Relaxed);
+        self.now();
+    }
+
+    pub(crate) fn service<T>(&self, action: impl FnOnce(&mut Service, Duration) -> T) -> T {
+        let now = self.now();
+        action(&mut lock(&self.service), now)
+    }
+
+    /// The service took this order, with this answer.
+    pub(crate) fn taken(&self, order: &str, answer: &[u8]) -> String {
+        let json = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
+        let (order, answer) = (json(order.as_bytes()), json(answer));
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (intent, job) = (text(&order["topic"]), text(&answer["job_id"]));
+        self.with(|inner| {
+            let is_cursed = inner.rng.u8(..16) == 0;
+            inner.truth.job(&job).cursed = is_cursed;
+            inner.truth.taken.insert(job.clone(), intent);
+        });
+        self.orders.notify_waiters();
+        job
+    }
+
+    /// The article of a job, if the service has finished it, and nothing changes it on its way.
+    pub(crate) fn truth_of(&self, job: &str) -> Option<Bytes> {
+        let path = format!("/v1/content/articles/{job}");
+        let ask = request("GET", &path, Bytes::new());
+        let response = self.service(|service, now| service.call(now, &ask));
+        let is_complete = self.state_of(job) == Some(JobState::Complete);
+        is_complete.then(|| response.into_body())
+    }
+
+    pub(crate) fn has_failed(&self, job: &str) -> bool {
+        matches!(self.state_of(job), Some(JobState::Failed(_)))
+    }
+
+    /// What the service knows about a job.
+    pub(crate) fn state_of(&self, job: &str) -> Option<JobState> {
+        self.service(|service, now| service.job(now, job)).map(|job| job.state)
+    }
+
+    pub(crate) fn with<T>(&self, action: impl FnOnce(&mut Inner) -> T) -> T {
+        action(&mut lock(&self.inner))
+    }
+
+    pub(crate) fn draw<T>(&self, action: impl FnOnce(&mut Rng) -> T) -> T {
+        self.with(|inner| action(&mut inner.rng))
+    }
+
+    pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Option<Running>>> {
+        lock(&self.nodes)
+    }
+
+    /// One of the processes that run.
+    pub(crate) fn any_node(&self) -> Option<Running> {
+        let running: Vec<_> = self.nodes().iter().flatten().cloned().collect();
+        if running.is_empty() {
+            return None;
+        }
+        let node = self.draw(|rng| rng.usize(..running.len()));
+        running.into_iter().nth(node)
+    }
+
+    /// A step of the story.
+    pub(crate) fn note(&self, step: &str) {
+        let step = format!("{:>12.3}  {step}", self.now().as_secs_f64());
+        self.with(|inner| {
+            step.hash(&mut inner.hash);
+            inner.story.truncate(inner.kept - 1);
+            inner.story.push_front(step);
+        });
+    }
+
+    /// What was seen by the independent ledger. An error ends the run.
+    pub(crate) fn seen(&self, check: impl FnOnce(&mut Truth, Duration) -> Result<(), String>) {
+        let now = self.now();
+        let checked = self.with(|inner| check(&mut inner.truth, now));
+        if let Err(cause) = checked {
+            self.fail(&cause);
+        }
+    }
+
+    pub(crate) fn fail(&self, cause: &str) {
+        self.note(&format!("FAILED: {cause}"));
+        self.with(|inner| _ = inner.cause.get_or_insert_with(|| cause.to_owned()));
+        self.is_failed.store(true, Ordering::Relaxed);
+        self.failed.notify_waiters();
+    }
+
+    pub(crate) fn is_failed(&self) -> bool {
+        self.is_failed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn ending(&self) -> Ending {
+        self.with(|inner| Ending {
+            hash: inner.hash.finish(),
+            cause: inner.cause.clone(),
+            steps: inner.story.iter().rev().cloned().collect(),
+        })
+    }
+}
+
+/// A time from this to that, short ones as often as long ones.
+pub(crate) fn span(rng: &mut Rng, from: Duration, to: Duration) -> Duration {
+    let (from, to) = (from.as_secs_f64().ln(), to.as_secs_f64().ln());
+    let seconds = (from + (to - from) * rng.f64()).exp();
+    Duration::from_millis((seconds * 1000.0).round() as u64)
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
