@@ -6,6 +6,7 @@ mod collect;
 mod completions;
 mod get;
 mod inbox;
+mod listen;
 mod order;
 mod send;
 mod simulate;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Collect(collect::CollectArguments),
     /// Imitate the service on this machine: its API, deliveries, retries and faults
     Simulate(simulate::SimulateArguments),
+    /// Receive on this machine, and pass what arrives on to an application
+    Listen(listen::ListenArguments),
     /// Deliver one article like the service, well or badly
     Send(send::SendArguments),
     /// Ask a receiver, in any language, all that matters about it
@@ -42,7 +45,7 @@ pub(crate) enum Command {
 impl Command {
     /// Whether the command ends at Ctrl-C by itself, and has then done what it was asked for.
     pub(crate) fn ends_by_signal(&self) -> bool {
-        matches!(self, Self::Simulate(_))
+        matches!(self, Self::Simulate(_) | Self::Listen(_))
     }
 
     /// `line` is the whole command line, for completions.
@@ -59,6 +62,7 @@ impl Command {
             Self::Targets(arguments) => targets::run(arguments, context).await,
             Self::Collect(arguments) => collect::run(arguments, context).await,
             Self::Simulate(arguments) => simulate::run(arguments, context).await,
+            Self::Listen(arguments) => listen::run(arguments, context).await,
             Self::Send(arguments) => send::run(arguments, context).await,
             Self::Check(arguments) => check::run(arguments, context).await,
             Self::Completions(arguments) => completions::run(&arguments, line(), context),

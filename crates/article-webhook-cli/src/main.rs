@@ -2,6 +2,7 @@
 
 mod escape;
 mod exit;
+mod log;
 mod moment;
 
 mod failure;
@@ -9,6 +10,7 @@ mod failure;
 mod environment;
 mod output;
 
+mod delivering;
 mod service;
 mod store;
 mod token;

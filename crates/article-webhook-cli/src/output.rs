@@ -45,24 +45,31 @@ impl Tone {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    Off,
+    On,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     format: Format,
-    has_colour: bool,
+    stdout: Colour,
+    stderr: Colour,
     /// Whether standard error is a terminal, so that progress can be shown on one line of it.
     has_progress: bool,
-    stderr_has_colour: bool,
 }
 
 impl Output {
     pub(crate) fn new(format: Format) -> Self {
-        let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        let is_wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let colour = |is_terminal| if is_wanted && is_terminal { Colour::On } else { Colour::Off };
         Self {
             format,
-            has_colour: colour && stdout().is_terminal(),
+            stdout: colour(stdout().is_terminal()),
+            stderr: colour(stderr().is_terminal()),
             has_progress: stderr().is_terminal(),
-            stderr_has_colour: colour && stderr().is_terminal(),
         }
     }
 
@@ -72,7 +79,7 @@ impl Output {
 
     /// A piece of text in its tone. Text from outside must be escaped before.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
-        painted(self.has_colour, tone, text)
+        painted(self.stdout, tone, text)
     }
 
     /// A line for people. Text from outside must be escaped before.
@@ -139,18 +146,18 @@ impl Output {
             self.note(&escape::json(&error.to_string()));
             return failure.exit;
         }
-        self.note(&format!("{} {what}", painted(self.stderr_has_colour, Tone::Bad, "error:")));
+        self.note(&format!("{} {what}", painted(self.stderr, Tone::Bad, "error:")));
         if let Some(mend) = mend {
-            self.note(&format!("{}  {mend}", painted(self.stderr_has_colour, Tone::Good, "mend:")));
+            self.note(&format!("{}  {mend}", painted(self.stderr, Tone::Good, "mend:")));
         }
         failure.exit
     }
 }
 
-fn painted(has_colour: bool, tone: Tone, text: &str) -> String {
-    match has_colour && tone != Tone::Plain {
-        true => format!("{style}{text}{style:#}", style = tone.style()),
-        false => text.to_owned(),
+fn painted(colour: Colour, tone: Tone, text: &str) -> String {
+    match (colour, tone) {
+        (Colour::Off, _) | (_, Tone::Plain) => text.to_owned(),
+        (Colour::On, tone) => format!("{style}{text}{style:#}", style = tone.style()),
     }
 }
 

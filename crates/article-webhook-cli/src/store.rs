@@ -11,7 +11,7 @@ pub(crate) async fn shared(path: &Path) -> Result<Inbox, Failure> {
     Ok(Inbox::new(opened.map_err(|error| refused(path, error))?))
 }
 
-/// Opens an inbox that no other process works on. The file must exist.
+/// Opens an inbox that no other process works on, or creates it.
 pub(crate) async fn exclusive(path: &Path) -> Result<Inbox, Failure> {
     let path = path.to_owned();
     Ok(Inbox::new(blocking(move || SqliteStore::open(path)).await??))

@@ -1,29 +1,24 @@
 mod parcel;
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, time::Instant};
 
 use article_webhook::{JobId, fixture::Defect};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use reqwest::{Client, StatusCode, Url, redirect};
+use reqwest::Url;
 use serde_json::json;
 
 use crate::{
     context::Context,
+    delivering::{Deliverer, meaning},
     escape,
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
     token,
 };
-
-/// How long the receiver may take. The document does not define it.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How many bytes of the answer are shown.
 const SHOWN: usize = 2000;
@@ -71,20 +66,9 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     let job =
         String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
 
-    let setup =
-        |error: reqwest::Error| Failure::failed("the HTTP client cannot be set up").because(&error);
-    let client = client().map_err(setup)?;
-    let mut post = client.post(arguments.url.clone()).body(request.body().clone());
-    for (name, value) in request.headers() {
-        if !name.eq_ignore_ascii_case("Content-Length") {
-            post = post.header(name, value.as_slice());
-        }
-    }
     let start = Instant::now();
-    let answer = post.send().await.map_err(|error| {
-        // The URL may hold a secret.
-        Failure::failed("the receiver did not answer")
-            .because(&error.without_url())
+    let answer = Deliverer::new()?.deliver(&arguments.url, &request).await.map_err(|why| {
+        Failure::failed(format!("the receiver did not answer: {why}"))
             .mend("start the receiver, or check host and port of the URL")
     })?;
     let took = start.elapsed().as_millis();
@@ -117,33 +101,6 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     row("means", Tone::Plain, meaning.to_owned());
     table.write(&context.output)?;
     Ok(exit)
-}
-
-fn client() -> Result<Client, reqwest::Error> {
-    // Has no effect if there is a provider already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    // The service follows no redirect, as far as its document says. A proxy could read the token.
-    Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()
-}
-
-/// What an answer means to the service (service document, section 6.2).
-fn meaning(status: StatusCode) -> &'static str {
-    match status {
-        _ if status.is_success() => "accepted: the service does not deliver this article again",
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            "refused: the receiver has another token; the service delivers again after 10, 60 and 300 seconds"
-        }
-        StatusCode::NOT_FOUND => {
-            "no receiver is at this path; the service delivers again after 10, 60 and 300 seconds"
-        }
-        _ if status.is_redirection() => {
-            "not accepted: a redirect is not followed; give the service the final URL"
-        }
-        _ if status.is_client_error() => {
-            "refused: the receiver cannot use this delivery; the service delivers again after 10, 60 and 300 seconds"
-        }
-        _ => "not stored: the service delivers again after 10, 60 and 300 seconds",
-    }
 }
 
 /// The defects by their names in lower case, such as `wrong-token`.

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use article_inbox::{
     Inbox, SqliteStore,
-    store::{Claim, Ledger, Outcome},
+    store::{Claim, Events, Ledger, Outcome},
 };
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 
@@ -32,7 +32,13 @@ pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {
 }
 
 async fn settle(store: &impl Ledger, outcome: Outcome) {
-    let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
+    let claim = Claim {
+        limit: 1,
+        lease: Duration::from_secs(60),
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+    };
     let lease = store.claim(claim).await.unwrap().claimed[0].lease;
     store.settle(lease, outcome).await.unwrap();
 }

@@ -1,5 +1,7 @@
 //! Faults of the simulated service, as the command line names them.
 
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
 use article_simulator::{Fault, Rule, Step};
 
 use crate::moment;
@@ -28,9 +30,9 @@ pub(super) fn rule(text: &str) -> Result<Rule, String> {
     for condition in parts {
         let (name, value) = condition.split_once('=').unwrap_or((condition, ""));
         rule = match name {
-            "attempt" => rule.attempt(number(value, 1, 4)?),
-            "nth" => rule.nth(number(value, 1, u64::MAX)?),
-            "share" => rule.probability(number(value, 0.0, 1.0)?),
+            "attempt" => rule.attempt(number(value, 1..=4)?),
+            "nth" => rule.nth(number(value, 1..=u64::MAX)?),
+            "share" => rule.probability(number(value, 0.0..=1.0)?),
             _ => return Err("expected @attempt=N, @nth=N or @share=PART".to_owned()),
         };
     }
@@ -47,9 +49,9 @@ fn fault(text: &str) -> Result<Fault, String> {
     let fault = match name {
         "late" => Fault::Late(time()?),
         "slow" => Fault::Slow(time()?),
-        "large" => Fault::Oversized(number(needs("BYTES")?, 1, 1 << 30)?),
+        "large" => Fault::Oversized(number(needs("BYTES")?, 1..=1 << 30)?),
         "api-latency" => Fault::ApiLatency(time()?),
-        "api-status" => Fault::ApiStatus(number(needs("STATUS")?, 200, 599)?),
+        "api-status" => Fault::ApiStatus(number(needs("STATUS")?, 200..=599)?),
         "api-rate-limited" => Fault::ApiRateLimited(time()?),
         "step-fails" => Fault::StepFails(step(needs("STEP")?)?),
         _ if value.is_some() => return Err(format!("{name} takes no value, or is not a fault")),
@@ -75,11 +77,12 @@ fn step(name: &str) -> Result<Step, String> {
     step.ok_or_else(|| "expected outline, research, draft, edit, image or social".to_owned())
 }
 
-fn number<N>(text: &str, least: N, most: N) -> Result<N, String>
+fn number<N>(text: &str, range: RangeInclusive<N>) -> Result<N, String>
 where
-    N: std::str::FromStr + PartialOrd + std::fmt::Display,
+    N: FromStr + PartialOrd + Display,
 {
-    let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    let (least, most) = range.into_inner();
     number.ok_or_else(|| format!("expected a number from {least} to {most}, found `{text}`"))
 }
 
