@@ -113,7 +113,7 @@ impl Store for Connection {
                 truth.is_back(key.job_id.as_str());
                 truth.pushed(key.job_id.as_str(), now);
                 // A copy of a body that could not be read leaves its entry as it is.
-                if *recorded == Recorded::Stored {
+                if recorded.is_stored() {
                     truth.in_hand(key.job_id.as_str(), now);
                 }
             }

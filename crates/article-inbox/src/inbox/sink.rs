@@ -15,7 +15,7 @@ impl Sink for Inbox {
         let recorded = self.patiently(self.0.store.record(arrival)).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         match recorded {
-            Ok(Recorded::Stored) => {
+            Ok(Recorded::Stored | Recorded::Arrived { .. }) => {
                 self.0.wake.wake();
                 Reply::Stored
             }

@@ -39,7 +39,9 @@ mod enabled {
     pub(crate) fn recorded(delivery: &Delivery, digest: Digest, recorded: Recorded) {
         let (job_id, event) = (delivery.job_id().as_str(), delivery.event().as_str());
         match recorded {
-            Recorded::Stored => debug!(target: TARGET, job_id, event, "delivery stored"),
+            Recorded::Stored | Recorded::Arrived { .. } => {
+                debug!(target: TARGET, job_id, event, "delivery stored");
+            }
             Recorded::Duplicate => {
                 debug!(target: TARGET, job_id, event, "delivery was stored before");
             }

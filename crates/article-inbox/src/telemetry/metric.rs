@@ -7,6 +7,7 @@
 //! |---|---|---|---|---|
 //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `crowded`, or `unavailable` (503) |
 //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
+//! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
 //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
 //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
 //! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
@@ -39,6 +40,8 @@ use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 pub const DELIVERIES: &str = "article_inbox_deliveries_total";
 /// How long deliveries waited for their commit.
 pub const RECORD_DURATION: &str = "article_inbox_record_duration_seconds";
+/// Since when the orders were expected whose articles were delivered.
+pub const ARRIVED_AFTER: &str = "article_inbox_arrived_after_seconds";
 /// Authentic deliveries that were refused, by the code that the sender was given.
 pub const REFUSED: &str = "article_inbox_refused_total";
 /// Entries leased to workers.
@@ -89,6 +92,7 @@ pub fn describe() {
     let time = |name, meaning: &'static str| describe_histogram!(name, Unit::Seconds, meaning);
     count(DELIVERIES, "deliveries that were answered, by their result");
     time(RECORD_DURATION, "how long deliveries waited for their commit");
+    time(ARRIVED_AFTER, "since when the orders were expected whose articles were delivered");
     count(REFUSED, "authentic deliveries that were refused, by the code that the sender was given");
     count(CLAIMED, "entries leased to workers, each for one attempt");
     count(BURIED, "entries given up at a claim, because their last attempt never ended");
