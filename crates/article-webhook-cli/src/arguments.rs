@@ -12,10 +12,10 @@ use clap::{CommandFactory, Parser};
 use crate::{
     command::Command,
     context::Context,
-    escape,
     exit::{self, Exit},
     failure::Failure,
     output::{Format, Output},
+    text::escape,
 };
 
 /// How long a command may take to end in order after Ctrl-C.

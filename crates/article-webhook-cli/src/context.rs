@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::{environment::Environment, failure::Failure, output::Output};
+use crate::{failure::Failure, output::Output, settings::Environment};
 
 /// What every command has.
 pub(crate) struct Context {

@@ -1,6 +1,6 @@
 use std::{error::Error, fmt, io, iter};
 
-use crate::{escape, exit::Exit};
+use crate::{exit::Exit, text::escape};
 
 /// Why a command failed: what happened, why, and what mends it. It holds no secret.
 pub(crate) struct Failure {
@@ -69,7 +69,9 @@ impl Failure {
                 failure.mend("check --url or ARTICLE_API_URL: the part of the URL before /v1")
             }
             Some(Outcome::RateLimited) => match error.retry_after() {
-                Some(pause) => failure.mend(format!("try again in {}", crate::moment::span(pause))),
+                Some(pause) => {
+                    failure.mend(format!("try again in {}", crate::text::moment::span(pause)))
+                }
                 None => failure.mend("try again later"),
             },
             Some(Outcome::JobNotFound) => {

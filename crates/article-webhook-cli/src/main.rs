@@ -1,19 +1,15 @@
 //! The command line tool. Its README is the documentation.
 
-mod escape;
 mod exit;
-mod log;
-mod moment;
+mod text;
 
 mod failure;
 
-mod environment;
 mod output;
+mod settings;
 
-mod delivering;
-mod service;
+mod calls;
 mod store;
-mod token;
 
 mod context;
 

@@ -1,5 +1,6 @@
 //! The one place that writes to standard output and standard error.
 
+pub(crate) mod log;
 mod table;
 
 use std::{
@@ -13,7 +14,7 @@ use serde_json::json;
 
 pub(crate) use table::Table;
 
-use crate::{escape, exit::Exit, failure::Failure};
+use crate::{exit::Exit, failure::Failure, text::escape};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {

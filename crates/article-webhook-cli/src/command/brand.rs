@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::{
+    calls::{ServiceArguments, configured},
     context::Context,
     exit::Exit,
     failure::Failure,
-    service::{ServiceArguments, configured},
 };
 
 #[derive(Debug, Args)]

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::{
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    token,
+    settings::token,
+    text::escape,
 };
 
 #[derive(Debug, Args)]

@@ -11,14 +11,14 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::{
+    calls::ServiceArguments,
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    moment,
     output::{Output, Table, Tone},
-    service::ServiceArguments,
     store,
+    text::escape,
+    text::moment,
 };
 
 /// How often the ledger is looked at.

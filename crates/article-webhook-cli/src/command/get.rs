@@ -10,13 +10,13 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
+    calls::ServiceArguments,
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    moment,
     output::{Output, Table, Tone},
-    service::ServiceArguments,
+    text::escape,
+    text::moment,
 };
 
 #[derive(Debug, Args)]

@@ -13,12 +13,13 @@ use tokio::sync::Notify;
 
 use crate::{
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    log,
+    output::log,
     output::{Output, Tone},
-    store, token,
+    settings::token,
+    store,
+    text::escape,
 };
 
 #[derive(Debug, Args)]

@@ -6,14 +6,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
+    calls::ServiceArguments,
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    moment::shown,
     output::{Output, Tone},
-    service::ServiceArguments,
     store,
+    text::escape,
+    text::moment::shown,
 };
 
 #[derive(Debug, Args)]

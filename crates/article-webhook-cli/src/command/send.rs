@@ -11,13 +11,13 @@ use reqwest::Url;
 use serde_json::json;
 
 use crate::{
+    calls::{Deliverer, meaning},
     context::Context,
-    delivering::{Deliverer, meaning},
-    escape,
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    token,
+    settings::token,
+    text::escape,
 };
 
 /// How many bytes of the answer are shown.

@@ -10,12 +10,12 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    moment,
     output::{Output, Tone},
-    token,
+    settings::token,
+    text::escape,
+    text::moment,
 };
 
 /// The key and the brand of the simulated service.

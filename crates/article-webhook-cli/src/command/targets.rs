@@ -4,11 +4,11 @@ use article_client::PublishTarget;
 use clap::Args;
 
 use crate::{
+    calls::{ServiceArguments, configured},
     context::Context,
     exit::Exit,
     failure::Failure,
-    service::{ServiceArguments, configured},
-    token,
+    settings::token,
 };
 
 #[derive(Debug, Args)]

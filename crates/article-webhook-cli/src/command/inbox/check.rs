@@ -2,7 +2,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::{context::Context, escape, exit::Exit, failure::Failure, output::Tone, store};
+use crate::{context::Context, exit::Exit, failure::Failure, output::Tone, store, text::escape};
 
 pub(super) async fn run(file: &Path, context: &Context) -> Result<Exit, Failure> {
     let inbox = store::shared(file).await?;

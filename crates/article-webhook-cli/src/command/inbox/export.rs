@@ -9,7 +9,7 @@ use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
 
 use super::counting::Counting;
-use crate::{context::Context, escape, exit::Exit, failure::Failure, store};
+use crate::{context::Context, exit::Exit, failure::Failure, store, text::escape};
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {

@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
-use crate::moment;
+use crate::text::moment;
 
 /// Which entries are meant.
 #[derive(Debug, Args)]

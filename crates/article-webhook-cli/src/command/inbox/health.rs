@@ -5,12 +5,12 @@ use serde_json::json;
 
 use crate::{
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    moment,
     output::{Table, Tone},
     store,
+    text::escape,
+    text::moment,
 };
 
 /// Commits a small change, to see whether the store can.

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::view;
 use crate::{
     context::Context,
-    escape,
     exit::Exit,
     failure::Failure,
-    moment::{exact, relative, shown},
     output::{Output, Table, Tone},
     store,
+    text::escape,
+    text::moment::{exact, relative, shown},
 };
 
 #[derive(Debug, Args)]

@@ -6,9 +6,9 @@ use article_inbox::{Entry, State};
 use serde_json::{Value, json};
 
 use crate::{
-    escape,
-    moment::{exact, relative},
     output::{Table, Tone},
+    text::escape,
+    text::moment::{exact, relative},
 };
 
 pub(super) fn tone(state: State) -> Tone {

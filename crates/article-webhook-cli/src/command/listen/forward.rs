@@ -15,11 +15,11 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    delivering::Deliverer,
-    escape,
+    calls::Deliverer,
     failure::Failure,
-    moment,
     output::{Output, Tone},
+    text::escape,
+    text::moment,
 };
 
 /// Service document, section 6.2: the pauses after the first, the second and the third attempt.

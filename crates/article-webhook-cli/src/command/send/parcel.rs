@@ -6,7 +6,7 @@ use article_inbox::{EntryKey, State};
 use article_webhook::{ArticleResult, JobId, fixture::DeliveryRequest};
 
 use super::{Fixture, SendArguments};
-use crate::{escape, failure::Failure, store};
+use crate::{failure::Failure, store, text::escape};
 
 /// About how much HTML the large sample has.
 const LARGE: usize = 1 << 20;

@@ -4,7 +4,7 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use article_simulator::{Fault, Rule, Step};
 
-use crate::moment;
+use crate::text::moment;
 
 /// What `--help` says about them.
 pub(super) const HELP: &str = "\

@@ -4,7 +4,7 @@ use article_client::{ApiKey, Client};
 use clap::Args;
 use serde_json::json;
 
-use crate::{environment::Environment, exit::Exit, failure::Failure, output::Output};
+use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
 
 /// Where the service is, and the key for it.
 #[derive(Debug, Args)]

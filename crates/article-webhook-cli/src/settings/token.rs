@@ -2,7 +2,8 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use crate::{environment::Environment, failure::Failure};
+use super::environment::Environment;
+use crate::failure::Failure;
 
 /// The token that deliveries carry.
 pub(crate) fn read(
