@@ -108,14 +108,15 @@ async fn sleep_while_it_storms(world: &World, time: Duration) {
 
 fn start(world: &Arc<World>, life: &Life) -> Running {
     let store = Connection::new(world, life);
-    let collector = Collector::builder(Arc::new(store.clone()), Line::new(world, life))
+    let inbox = Inbox::new(store.clone());
+    let collector = Collector::builder(&inbox, Line::new(world, life))
         .rate(world.plan.per_minute, world.plan.burst);
     let collector = match world.plan.urls {
         Urls::Capability => collector.webhook_urls(world.key.clone(), ORDERS),
         Urls::PublishTarget => collector,
     };
     let collector = collector.build().expect("the settings are valid");
-    Running { collector, inbox: Inbox::new(store.clone()), store }
+    Running { collector, inbox, store }
 }
 
 /// Asks for what is due. A run of `Collector::run` over days would look into the store each ten seconds, so it is run for
@@ -123,12 +124,14 @@ fn start(world: &Arc<World>, life: &Life) -> Running {
 async fn collect(world: Arc<World>, collector: Collector) {
     loop {
         let for_a_while = world.draw(|rng| (rng.u8(..8) == 0).then(|| span(rng, SECOND, MINUTE)));
+        let start = world.now();
         let ended = match for_a_while {
             Some(time) => collector.clone().run(sleep(time)).await,
             None => collector.run_until_idle().await,
         };
-        if let Err(error) = ended {
-            world.fail(&format!("the collector ended: {error}"));
+        let is_early = for_a_while.is_some_and(|time| world.now() < start + time);
+        if is_early || ended.is_err() {
+            world.fail(&format!("the collector ended by itself: {ended:?}"));
         }
         let pause = next_ask(&world).await.clamp(SECOND / 10, HOUR);
         select! {
