@@ -11,7 +11,7 @@ use std::{
 
 use article_client::{ApiKey, Client, JobId, NewArticle};
 use article_collector::{Collector, Schedule};
-use article_inbox::{Failed, Inbox, Job, JobState, SqliteStore};
+use article_inbox::{Failed, Inbox, Job, JobState};
 use article_simulator::{Clock, Simulator};
 use article_webhook_axum::{AuthToken, CapabilityKey, Receiver, receive_capability};
 use article_webhook_server::Server;
@@ -61,10 +61,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("service    {api} delivers to {url}\n");
 
     let folder = tempfile::tempdir()?;
-    let store = || SqliteStore::open(folder.path().join("inbox.db"));
+    let file = folder.path().join("inbox.db");
     let (publish, mut published) = mpsc::channel(TOPICS.len());
 
-    let application = Application::start(&proxy, store()?, &api, &url, publish.clone())?;
+    let application =
+        Application::start(&proxy, Inbox::open(&file).await?, &api, &url, publish.clone())?;
     let mut orders: Vec<(String, JobId)> = Vec::new();
     for (number, topic) in (1..).zip(TOPICS) {
         let intent = format!("post-{number}");
@@ -91,7 +92,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     println!("\nup         the application runs again, and asks for what it ordered\n");
-    let application = Application::start(&proxy, store()?, &api, &url, publish)?;
+    let application = Application::start(&proxy, Inbox::open(&file).await?, &api, &url, publish)?;
     let mut left = orders.clone();
     while !left.is_empty() {
         let (intent, job_id, title) = published.recv().await.ok_or("the worker is gone")?;
@@ -110,7 +111,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A program that orders, receives and publishes articles. What it has to remember is in its store.
+/// A program that orders, receives and publishes articles. What it has to remember is in its inbox.
 struct Application {
     inbox: Inbox,
     collector: Collector,
@@ -122,15 +123,14 @@ struct Application {
 impl Application {
     fn start(
         proxy: &Proxy,
-        store: SqliteStore,
+        inbox: Inbox,
         api: &str,
         url: &str,
         publish: mpsc::Sender<(String, JobId, String)>,
     ) -> Result<Self, Box<dyn Error>> {
-        let inbox = Inbox::new(store.clone());
         let key = CapabilityKey::new(b"a secret of at least 32 bytes, kept as a token is")?;
         let client = Client::new(ApiKey::new(API_KEY)?, api)?;
-        let collector = Collector::builder(Arc::new(store), client)
+        let collector = Collector::builder(&inbox, client)
             .webhook_urls(key.clone(), url)
             // The defaults, 200 times as fast: first after 10 minutes, and 30 asks a minute.
             .schedule(Schedule::new(10 * MINUTE / SPEED, 60 * MINUTE / SPEED)?)

@@ -12,7 +12,7 @@ use crate::{
     disk::Disk,
     form::Form,
     load,
-    recording::Moment,
+    recording::{Moment, Recording},
     role::{self, Role},
     store,
     story::{Story, Tape},
@@ -31,7 +31,7 @@ pub(crate) fn nothing_acknowledged_is_lost(form: Form) {
             let tape = story.record(form);
             acknowledged += tape.recording.acknowledged.len();
             checkpoints += tape.recording.checkpoints;
-            found = found + cut(&tape, form.choose(60, 1700));
+            found = found + cut_deliveries(&tape, form.choose(60, 1700));
         }
         println!(
             "  {}: {acknowledged} acknowledged, {checkpoints} checkpoints, {found}",
@@ -52,7 +52,7 @@ pub(crate) fn nothing_acknowledged_is_lost(form: Form) {
 pub(crate) fn control(form: Form) {
     for (role, loses) in [(Role::Normal, true), (Role::Full, false)] {
         let tape = Tape::record(&load::parcels("plain", 2, form.choose(10, 40), 0), role);
-        let found = cut(&tape, form.choose(100, 2000));
+        let found = cut_deliveries(&tape, form.choose(100, 2000));
         println!("  control {role:?}: {found}");
         assert_eq!(found.damaged, 0, "{}", found.example);
         let says = format!("the control {role:?} says something of the harness: {}", found.example);
@@ -60,8 +60,25 @@ pub(crate) fn control(form: Form) {
     }
 }
 
-/// Cuts so often, on as many threads as there are processors.
-fn cut(tape: &Tape, cuts: usize) -> Found {
+fn cut_deliveries(tape: &Tape, cuts: usize) -> Found {
+    let answers: Vec<_> = tape.recording.acknowledged.keys().copied().collect();
+    cut(&tape.recording, &answers, cuts, &|folder, moment, nth| {
+        let reader = if nth % INBOX == 0 { Reader::Inbox } else { Reader::Sqlite };
+        look(tape, folder, moment, reader)
+    })
+}
+
+/// Looks at the files in a folder as they may be after a cut at a moment. The last argument is the number of the cut.
+pub(crate) type Look<'a> = dyn Fn(&Path, Moment, usize) -> Found + Sync + 'a;
+
+/// Cuts so often, on as many threads as there are processors: at any time, or shortly behind one of the promises, which
+/// is when too much was promised.
+pub(crate) fn cut(
+    recording: &Recording,
+    promises: &[Moment],
+    cuts: usize,
+    look: &Look<'_>,
+) -> Found {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(cuts);
     let seed = Rng::new().u64(..);
     thread::scope(|scope| {
@@ -69,7 +86,7 @@ fn cut(tape: &Tape, cuts: usize) -> Found {
             .map(|thread| {
                 let rng = Rng::with_seed(seed + thread as u64);
                 let cuts = cuts / threads + usize::from(thread < cuts % threads);
-                scope.spawn(move || cut_alone(tape, cuts, rng))
+                scope.spawn(move || cut_alone(recording, promises, cuts, look, rng))
             })
             .collect();
         let found = cutters.into_iter().map(|cutter| cutter.join().expect("it says what it found"));
@@ -77,24 +94,27 @@ fn cut(tape: &Tape, cuts: usize) -> Found {
     })
 }
 
-fn cut_alone(tape: &Tape, cuts: usize, mut rng: Rng) -> Found {
-    let answers: Vec<_> = tape.recording.acknowledged.keys().copied().collect();
+fn cut_alone(
+    recording: &Recording,
+    promises: &[Moment],
+    cuts: usize,
+    look: &Look<'_>,
+    mut rng: Rng,
+) -> Found {
     let moment = |_| match rng.bool() {
-        // Any time will do, and shortly behind an answer is when too much was promised.
-        true => rng.usize(..=tape.recording.end),
-        false => answers[rng.usize(..answers.len())] + rng.usize(1..6),
+        true => rng.usize(..=recording.end),
+        false => promises[rng.usize(..promises.len())] + rng.usize(1..6),
     };
     let mut moments: Vec<_> = (0..cuts).map(moment).collect();
     moments.sort_unstable();
-    let mut disk = Disk::new(&tape.recording);
+    let mut disk = Disk::new(recording);
     let mut found = Found::default();
     for (nth, moment) in moments.into_iter().enumerate() {
         let folder = memory_folder().expect("there is room for temporary files");
         let seed = rng.u64(..);
         disk.cut(moment, &mut Rng::with_seed(seed), folder.path())
             .expect("there is room for the files");
-        let reader = if nth % INBOX == 0 { Reader::Inbox } else { Reader::Sqlite };
-        found = found + look(tape, folder.path(), moment, reader);
+        found = found + look(folder.path(), moment, nth);
     }
     found
 }
@@ -147,15 +167,15 @@ fn memory_folder() -> io::Result<TempDir> {
 }
 
 #[derive(Debug, Default)]
-struct Found {
-    cuts: usize,
+pub(crate) struct Found {
+    pub(crate) cuts: usize,
     /// Cuts after which something acknowledged was missing.
-    lost: usize,
+    pub(crate) lost: usize,
     /// How much that was, all in all.
-    deliveries: usize,
+    pub(crate) deliveries: usize,
     /// Cuts after which the files could not be opened, or were not sound.
-    damaged: usize,
-    example: String,
+    pub(crate) damaged: usize,
+    pub(crate) example: String,
 }
 
 impl std::ops::Add for Found {

@@ -28,6 +28,8 @@ pub(crate) struct Recording {
     pub(crate) folder_syncs: Vec<Sync>,
     /// From when on a delivery counts as acknowledged: its answer may have left the machine.
     pub(crate) acknowledged: BTreeMap<Moment, String>,
+    /// When a child began to send each of its own requests, and their texts.
+    pub(crate) requests: Vec<(Moment, String)>,
     pub(crate) refused: u32,
     pub(crate) checkpoints: u32,
     pub(crate) end: Moment,
@@ -111,7 +113,12 @@ impl Recording {
         answered: &mut HashMap<u16, usize>,
     ) {
         let text = call.text();
-        let Some(status) = text.strip_prefix(b"HTTP/1.1 ") else { return };
+        let Some(status) = text.strip_prefix(b"HTTP/1.1 ") else {
+            // The head and the body may be two pieces of one call.
+            let text = [text, call.second_text()].concat();
+            self.requests.push((span.start, String::from_utf8_lossy(&text).into_owned()));
+            return;
+        };
         let nth = answered.entry(port).or_default();
         let job_id = answers.get(&port).and_then(|jobs| jobs.get(*nth));
         *nth += 1;

@@ -14,7 +14,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::{control::Control, handler::Handler, runs::Runs};
+use crate::{control::Control, handler::Handler, orders::application, runs::Runs};
 
 /// The file of the inbox in a child's folder.
 pub(crate) const FILE: &str = "inbox.db";
@@ -31,6 +31,8 @@ pub(crate) enum Role {
     Patient,
     /// An inbox and a worker that makes a single attempt.
     Once,
+    /// An inbox, a worker and a collector, which order articles.
+    Orders,
     /// No inbox, but its file, written to with `synchronous=FULL`.
     Full,
     /// The same with `synchronous=NORMAL`, which does not sync when it commits.
@@ -41,12 +43,13 @@ impl Role {
     /// How many attempts the impatient worker makes.
     pub(crate) const ATTEMPTS: u32 = 3;
 
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Receiver,
         Self::Inbox,
         Self::Impatient,
         Self::Patient,
         Self::Once,
+        Self::Orders,
         Self::Full,
         Self::Normal,
     ];
@@ -58,6 +61,7 @@ impl Role {
             Self::Impatient => "--serve=impatient",
             Self::Patient => "--serve=patient",
             Self::Once => "--serve=once",
+            Self::Orders => "--serve=orders",
             Self::Full => "--serve=full",
             Self::Normal => "--serve=normal",
         }
@@ -79,6 +83,7 @@ impl Role {
         });
         let served = self.runtime().block_on(async {
             match self {
+                Self::Orders => application::serve(stopped).await,
                 Self::Full => serve(Router::new(), Control::full().await, stopped).await,
                 Self::Normal => serve(Router::new(), Control::normal().await, stopped).await,
                 _ => self.receive(stopped).await,
@@ -130,13 +135,13 @@ impl Role {
     }
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-async fn until(mut stopped: watch::Receiver<()>) {
+pub(crate) async fn until(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }
 
-async fn serve<S: Sink + 'static>(
+pub(crate) async fn serve<S: Sink + 'static>(
     app: Router,
     sink: S,
     stopped: watch::Receiver<()>,

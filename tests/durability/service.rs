@@ -87,10 +87,19 @@ impl Line {
     ///
     /// The receiver hung up, or died.
     pub(crate) fn ask(&mut self, path: &str) -> io::Result<String> {
+        let (status, body) = self.get(path)?;
+        if status == 200 { Ok(body) } else { Err(io::Error::other(format!("{status}: {body}"))) }
+    }
+
+    /// The status and the body of the answer to a question.
+    ///
+    /// # Errors
+    ///
+    /// The receiver hung up, or died.
+    pub(crate) fn get(&mut self, path: &str) -> io::Result<(u16, String)> {
         write!(self.stream, "GET {path} HTTP/1.1\r\nHost: receiver.test\r\n\r\n")?;
         let (status, body) = self.answer()?;
-        let body = String::from_utf8(body).map_err(io::Error::other)?;
-        if status == 200 { Ok(body) } else { Err(io::Error::other(format!("{status}: {body}"))) }
+        Ok((status, String::from_utf8(body).map_err(io::Error::other)?))
     }
 
     fn answer(&mut self) -> io::Result<(u16, Vec<u8>)> {

@@ -9,11 +9,9 @@ use std::{
 use article_client::{ApiKey, Client, Created, JobId, NewArticle, Response};
 use article_collector::{Api, Calling, Collector, OrderOutcome};
 use article_inbox::{
-    Clock, EntryKey, ExpectedJob, Inbox, Job, JobFilter, JobState, Source, SqliteSettings,
-    SqliteStore,
+    Clock, EntryKey, ExpectedJob, Inbox, Job, JobFilter, JobState, MemoryStore, Source,
 };
 use article_simulator::{Fault, Rule, Simulator};
-use tempfile::TempDir;
 
 use crate::{
     receiver::{Framework, TOKEN, capability_key},
@@ -30,8 +28,6 @@ struct Orders {
     simulator: Arc<Simulator>,
     inbox: Inbox,
     collector: Collector,
-    /// The inbox is in it.
-    _folder: TempDir,
 }
 
 /// Where the service delivers.
@@ -54,10 +50,7 @@ impl Orders {
     async fn begin(framework: Framework, destination: Destination, answer: Answer) -> Self {
         // Receivers look at the system's clock: it says whether a URL has expired.
         let clock = Clock::stepped(SystemTime::now());
-        let folder = tempfile::tempdir().unwrap();
-        let settings = SqliteSettings::default().clock(clock.clone());
-        let store = SqliteStore::open_with(folder.path().join("inbox.db"), settings).unwrap();
-        let inbox = Inbox::new(store.clone());
+        let inbox = Inbox::new(MemoryStore::new(clock.clone()));
         let url = framework.serve(inbox.clone());
         let clock_of_service = article_simulator::Clock::stepped();
         let service = Simulator::builder().clock(clock_of_service).api_key(KEY).brand("brand_1");
@@ -70,11 +63,11 @@ impl Orders {
         let simulator = Arc::new(service.start().await.unwrap());
         let client = Client::new(ApiKey::new(KEY).unwrap(), &simulator.base_url()).unwrap();
         let api = Line { client, simulator: Arc::clone(&simulator), answer };
-        let collector = Collector::builder(Arc::new(store), api)
+        let collector = Collector::builder(&inbox, api)
             .webhook_urls(capability_key(), &format!("{url}/orders"))
             .build()
             .unwrap();
-        Self { clock, simulator, inbox, collector, _folder: folder }
+        Self { clock, simulator, inbox, collector }
     }
 
     async fn order(&self) -> OrderOutcome {

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use article_inbox::{
     EntryKey, Error,
-    store::{Claim, Claimed, Outcome, Store},
+    store::{Claim, Claimed, Events, Outcome, Store},
 };
 use article_webhook::ArticleResult;
 use bytes::Bytes;
@@ -17,7 +17,8 @@ use crate::{
     world::{HOUR, MINUTE, SECOND, World, span},
 };
 
-const CLAIM: Claim = Claim { limit: 4, lease: MINUTE, attempts: 1000, running: 0 };
+const CLAIM: Claim =
+    Claim { limit: 4, lease: MINUTE, attempts: 1000, running: 0, events: Events::All };
 
 pub(crate) async fn work(world: Arc<World>, store: Connection) {
     let mut failures = 0;

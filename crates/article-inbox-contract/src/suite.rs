@@ -56,6 +56,11 @@ macro_rules! store_contract {
                 an_entry_is_handed_to_one_worker,
                 a_fence_grows_with_each_claim,
                 a_dropped_claim_is_given_back,
+                a_failure_waits_for_a_claim_that_takes_failures,
+                failures_and_articles_are_claimed_in_their_order,
+                a_failure_has_pauses_and_leases,
+                a_failure_is_buried_by_a_claim_that_takes_failures,
+                an_unknown_event_is_claimed_by_every_claim,
             }
             alone {
                 an_entry_that_was_interrupted_twice_runs_alone,

@@ -6,7 +6,7 @@ use std::{
 
 use article_inbox::{
     Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
-    store::{Arrival, Claim, Claims, Lease, Outcome, Recorded, Settled, Store},
+    store::{Arrival, Claim, Claims, Events, Lease, Outcome, Recorded, Settled, Store},
 };
 use article_webhook::JobId;
 use bytes::Bytes;
@@ -14,8 +14,13 @@ use bytes::Bytes;
 use crate::{Durable, Subject, Transactional};
 
 /// The claim of a case that is not about claims.
-pub(crate) const CLAIM: Claim =
-    Claim { limit: 100, lease: Duration::from_secs(60), attempts: 3, running: 0 };
+pub(crate) const CLAIM: Claim = Claim {
+    limit: 100,
+    lease: Duration::from_secs(60),
+    attempts: 3,
+    running: 0,
+    events: Events::All,
+};
 
 /// The first body of an entry, in a case that is not about bodies.
 pub(crate) const FIRST: &str = "{}";

@@ -14,7 +14,7 @@ mod settle;
 mod store_health;
 
 pub use arrival::{Arrival, Recorded};
-pub use claim::{Claim, Claimed, Claims, Lease};
+pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
 pub use hint::Hint;
 pub use ledger::{

@@ -37,4 +37,4 @@ pub use store::memory::MemoryStore;
 pub use store::sqlite::{SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
-pub use worker::{Failed, Job, Retention, StuckHandler, Worker, WorkerFailure, Workers};
+pub use worker::{Failed, FailedJob, Job, Retention, StuckHandler, Worker, WorkerFailure, Workers};

@@ -139,6 +139,11 @@ pub(crate) fn worker_dropped() {
     log::worker_dropped();
 }
 
+/// The failure of a job is due, and no worker has a handler for it.
+pub(crate) fn failures_wait() {
+    log::failures_wait();
+}
+
 /// An attempt is given up, and its handler goes on.
 pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
     log::given_up(key, attempt);

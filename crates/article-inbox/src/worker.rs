@@ -22,13 +22,13 @@ use std::{fmt, future::pending, sync::Arc, time::Duration};
 use crate::{Error, store::Store};
 
 pub use failed::Failed;
-pub use job::Job;
+pub use job::{FailedJob, Job};
 pub(crate) use registry::Registry;
 pub use retention::Retention;
 pub use status::{StuckHandler, WorkerFailure, Workers};
 pub(crate) use wake::WakeSignal;
 
-use attempt::{Attempt, Handler};
+use attempt::{Attempt, Handlers};
 use event_loop::EventLoop;
 use schedule::Backoff;
 use settings::Settings;
@@ -85,7 +85,7 @@ use settings::Settings;
 /// ```
 #[must_use = "a worker does nothing until it is run"]
 pub struct Worker {
-    handler: Handler,
+    handlers: Handlers,
     store: Arc<dyn Store>,
     wake: WakeSignal,
     registry: Registry,
@@ -103,8 +103,60 @@ impl Worker {
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
-        let handler: Handler = Arc::new(move |job| Box::pin(handler(job)));
-        Self { handler, store, wake, registry, settings: Settings::default() }
+        let handlers = Handlers::new(handler);
+        Self { handlers, store, wake, registry, settings: Settings::default() }
+    }
+
+    /// Also runs this handler, for each job that the service gave up: an ask of the API, for example by the collector,
+    /// brought `generation_failed`. Everything that is said about articles holds for failures: at least once, attempts,
+    /// pauses, dead entries, time limits, and the shutdown. If the article comes after all, the other handler gets it.
+    ///
+    /// A worker without this handler leaves failures alone, and they wait for one that has it: it says so in the log, and
+    /// [`Health::overdue`](crate::Health::overdue) and [`Workers::failures_wait`] show it.
+    ///
+    /// ```
+    /// use article_inbox::{Digest, EntryKey, FailedJob, Failed, Inbox, MemoryStore, Source, State};
+    /// use article_inbox::store::{Arrival, Store};
+    ///
+    /// async fn tell_the_author(job: FailedJob) -> Result<(), Failed> {
+    ///     let step = job.step().ok_or_else(|| Failed::dead("no step is named"))?;
+    ///     println!("{} failed at {step}, attempt {}", job.job_id(), job.attempt());
+    ///     Ok(())
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let store = MemoryStore::default();
+    ///     let named = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    ///     for (job, says) in [("job_1", named), ("job_2", "{}")] {
+    ///         let arrival = Arrival { // as the collector stores it
+    ///             key: EntryKey::failure(job.parse()?),
+    ///             source: Source::Api,
+    ///             target: "api".into(),
+    ///             intent: None,
+    ///             digest: Digest::of(says.as_bytes()),
+    ///             bytes: says.into(),
+    ///         };
+    ///         store.record(arrival).await?;
+    ///     }
+    ///     let inbox = Inbox::new(store);
+    ///     let publish = |_| async { Ok(()) };
+    ///     inbox.worker(publish).run_until_idle().await?;
+    ///     assert_eq!(inbox.counts().await?.of(State::Waiting), 2, "it has no handler for them");
+    ///
+    ///     inbox.worker(publish).on_failure(tell_the_author).run_until_idle().await?;
+    ///     let counts = inbox.counts().await?;
+    ///     assert_eq!((counts.of(State::Done), counts.of(State::Dead)), (1, 1));
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn on_failure<H, F>(mut self, handler: H) -> Self
+    where
+        H: Fn(FailedJob) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), Failed>> + Send + 'static,
+    {
+        self.handlers.on_failure(handler);
+        self
     }
 
     /// Maximum number of attempts at the same time. Each handler runs in a thread of its own, in the context of the
@@ -258,11 +310,11 @@ impl Worker {
     where
         F: Future<Output = Result<(), Error>>,
     {
-        let Self { handler, store, wake, registry, settings } = self;
-        let running = registry.start_worker(Arc::clone(&store));
+        let Self { handlers, store, wake, registry, settings } = self;
+        let running = registry.start_worker(Arc::clone(&store), handlers.events());
         let ended = match settings.check() {
             Ok(()) => {
-                let attempt = Attempt { handler, store, settings, registry };
+                let attempt = Attempt { handlers, store, settings, registry };
                 run(EventLoop::new(wake, attempt)).await
             }
             Err(error) => Err(error),

@@ -11,8 +11,8 @@ use article_inbox::{
     Clock, Digest, Entry, EntryKey, ExpectedJob, Filter, IntentState, JobState, MemoryStore, Prune,
     Source, State,
     store::{
-        Answer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, BucketSettings, Claim, Expect,
-        Intended, IntentLease, Ledger, Outcome, Recorded, Store,
+        Answer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, BucketSettings, Claim, Events,
+        Expect, Intended, IntentLease, Ledger, Outcome, Recorded, Store,
     },
 };
 use article_webhook::JobId;
@@ -139,7 +139,13 @@ impl Scene {
                 }
             }
             Step::Work(outcome) => {
-                let claim = Claim { limit: 1, lease: LEASE, attempts: 1000, running: 0 };
+                let claim = Claim {
+                    limit: 1,
+                    lease: LEASE,
+                    attempts: 1000,
+                    running: 0,
+                    events: Events::All,
+                };
                 let Some(claimed) = store.claim(claim).await.unwrap().claimed.pop() else { return };
                 let (seen, cause) = (claimed.bodies.len(), String::from("no"));
                 let outcome = match outcome {

@@ -44,8 +44,13 @@ fn lease(shared: &Shared) -> Duration {
     TOKEN_VALID + shared.call_limit() + SLACK
 }
 
-/// Asks for one job, and stores the outcome. Nothing that happens here ends another ask.
-pub(super) async fn ask(shared: Arc<Shared>, ask: store::Ask, signal: watch::Receiver<Signal>) {
+/// Asks for one job, and stores the outcome. Nothing that happens here ends another ask. Returns the pause after which the
+/// job is due again, if it is.
+pub(super) async fn ask(
+    shared: Arc<Shared>,
+    ask: store::Ask,
+    signal: watch::Receiver<Signal>,
+) -> Option<Duration> {
     let ends = ask.job.at;
     let now = shared.ledger.now();
     let is_fresh = now <= ends - lease(&shared) + TOKEN_VALID;
@@ -66,7 +71,7 @@ pub(super) async fn ask(shared: Arc<Shared>, ask: store::Ask, signal: watch::Rec
     if let Some(event) = event {
         shared.report(event, || is_over(&shared, ends)).await;
     }
-    settle(&shared, &ask, outcome).await;
+    settle(&shared, &ask, outcome).await
 }
 
 /// The answer of the API, if it comes in time and reading it does not panic.
@@ -89,8 +94,9 @@ async fn answer(
     }
 }
 
-/// Stores the outcome. While the store fails, it is tried again until the lease ends. Then the job is due again.
-async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) {
+/// Stores the outcome. While the store fails, it is tried again until the lease ends. Then the job is due again. Returns
+/// the pause that was stored.
+async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) -> Option<Duration> {
     let is_late = || is_over(shared, ask.job.at);
     let call = || shared.ledger.settle_ask(ask.lease, outcome.clone());
     let settled = repeat("settle_ask", is_late, call).await;
@@ -102,10 +108,25 @@ async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) {
         Ok(AskSettled::Settled(state)) => {
             let expected_for = expected_for(ask, shared.ledger.now());
             telemetry::settled(&ask.job, &outcome, state, expected_for);
+            pause_of(&outcome)
         }
-        Ok(AskSettled::LostLease) => telemetry::lost_lease(&ask.job),
+        Ok(AskSettled::LostLease) => {
+            telemetry::lost_lease(&ask.job);
+            None
+        }
         // It is logged, and the lease ends by itself.
-        Err(_) => {}
+        Err(_) => None,
+    }
+}
+
+/// The pause after which the job of an ask is due again. `None` if it has ended.
+fn pause_of(outcome: &AskOutcome) -> Option<Duration> {
+    match outcome {
+        AskOutcome::Unfinished { after }
+        | AskOutcome::Missing { after, .. }
+        | AskOutcome::Again { after, .. } => Some(*after),
+        AskOutcome::Released => Some(Duration::ZERO),
+        AskOutcome::Answered(_) | AskOutcome::Failed { .. } | AskOutcome::NotFound { .. } => None,
     }
 }
 

@@ -36,7 +36,7 @@ const AFTER_FAILURES: [Duration; 2] = [Duration::from_secs(1), Duration::from_se
 /// Dropped, it cancels the calls that are under way. Their jobs are due again when their leases end.
 pub(crate) struct EventLoop {
     shared: Arc<Shared>,
-    asks: JoinSet<()>,
+    asks: JoinSet<Option<Duration>>,
     signal: watch::Sender<Signal>,
     /// When the next claim may bring something.
     due: Instant,
@@ -108,7 +108,7 @@ impl EventLoop {
                 biased;
                 _ = &mut shutdown, if is_going => self.stop(None),
                 claimed = result(&mut claiming) => self.claimed(claimed),
-                Some(ended) = self.asks.join_next() => self.ended(&ended),
+                Some(ended) = self.asks.join_next() => self.ended(ended),
                 () = shared.wake.notified(), if is_going => self.due = Instant::now(),
                 () = sleep_until_then(timer) => match &mut self.stopping {
                     None => {}
@@ -171,9 +171,15 @@ impl EventLoop {
         }
     }
 
-    fn ended(&mut self, ended: &Result<(), JoinError>) {
-        if ended.as_ref().is_err_and(JoinError::is_panic) {
-            telemetry::ask_panicked();
+    fn ended(&mut self, ended: Result<Option<Duration>, JoinError>) {
+        match ended {
+            // The last claim did not know of this pause, which may be shorter than the loop's.
+            Ok(Some(pause)) => {
+                let pause = pause.clamp(AFTER_NOTHING, POLL);
+                self.due = self.due.min(Instant::now() + pause);
+            }
+            Err(error) if error.is_panic() => telemetry::ask_panicked(),
+            Ok(None) | Err(_) => {}
         }
         // Whether anything is due now is known after another claim.
         if self.ends == Ends::WhenIdle {

@@ -217,6 +217,22 @@ async fn a_running_collector_finds_new_jobs() {
     assert_eq!(collector.health().await.unwrap().running, 0);
 }
 
+/// The pause of the loop, after which it looks for jobs that another process expects, is ten seconds.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_shorter_than_that_of_the_loop_is_kept() {
+    let world = World::new();
+    let schedule = Schedule::new(SECOND, 2 * SECOND).unwrap();
+    let collector = world.builder().schedule(schedule).rate(1_000_000, 1_000_000).build().unwrap();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(|_| Reply::queued());
+    let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
+    world.pass(MINUTE, SECOND / 10).await;
+    // The longest pause is two seconds, and the clock moves in steps.
+    let asked = world.api.asked().len();
+    assert!((27..=60).contains(&asked), "asked {asked} times in a minute");
+    running.abort();
+}
+
 #[tokio::test(start_paused = true)]
 async fn two_collectors_on_one_store_share_the_jobs() {
     let world = World::new();

@@ -1,10 +1,10 @@
 //! Against the simulator, over sockets: the receiver never gets the delivery, and the collector brings the article.
 
-use std::time::Duration;
+use std::{sync::mpsc, time::Duration};
 
 use article_client::{ApiKey, Client};
 use article_collector::{Collector, OrderOutcome};
-use article_inbox::{EntryKey, JobState, Source, State, store::Store};
+use article_inbox::{EntryKey, FailedJob, JobState, Source, State, store::Store};
 use article_simulator::{
     Clock, Fault, Outcome, Push, Rule, Sender, Sending, Simulator, SimulatorBuilder,
 };
@@ -72,6 +72,37 @@ async fn ten_articles_that_were_never_delivered_are_handled() {
     }
     let counts = shop.collector.health().await.unwrap().counts;
     assert_eq!((counts.of(JobState::Collected), counts.recovered), (10, 10));
+}
+
+/// The worker reads of the stored response what the client reads of the same response.
+#[tokio::test]
+async fn a_failed_job_reaches_the_application_with_its_step_and_its_credits() {
+    let shop = Shop::open(|simulator| simulator).await;
+    let article = shoes().field("fail_at", "draft".into());
+    let ordered = shop.collector.order("post-17", &article).await.unwrap();
+    let OrderOutcome::Ordered(job_id) = ordered else { panic!("{ordered:?}") };
+    shop.pass(HOUR).await;
+
+    let (tell, told) = mpsc::channel();
+    let on_failure = move |job: FailedJob| {
+        tell.send(job).unwrap();
+        async { Ok(()) }
+    };
+    let worker = shop.world.inbox.worker(|_| async { panic!("there is no article") });
+    worker.on_failure(on_failure).run_until_idle().await.unwrap();
+    let failed = told.recv().unwrap();
+    assert_eq!((failed.job_id(), failed.intent()), (&job_id, Some("post-17")));
+    assert_eq!((failed.step(), failed.credits_refunded()), (Some("draft"), Some(1)));
+    assert_eq!(shop.world.inbox.counts().await.unwrap().of(State::Done), 1);
+
+    let client = Client::new(ApiKey::new(KEY).unwrap(), &shop.simulator.base_url()).unwrap();
+    let error = client.article(&job_id).await.unwrap_err();
+    assert_eq!(error.code().map(|code| code.as_str()), failed.code());
+    assert_eq!(
+        (error.step(), error.credits_refunded()),
+        (failed.step(), failed.credits_refunded())
+    );
+    assert_eq!(error.message(), failed.message());
 }
 
 /// Calls are cut, fail and are limited, and the job that failed says why. No order is placed twice.

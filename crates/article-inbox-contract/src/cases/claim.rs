@@ -4,7 +4,7 @@ use std::{collections::HashSet, future::poll_fn, task::Poll, time::Duration};
 
 use article_inbox::{
     EntryKey, State,
-    store::{Claim, Claims, Outcome, Settled},
+    store::{Arrival, Claim, Claims, Events, Outcome, Settled},
 };
 use tokio::{
     task::JoinSet,
@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, bytes, key, retry},
+    trial::{CLAIM, FIRST, arrival, bytes, job, key, retry},
 };
 
 const LEASE: u64 = CLAIM.lease.as_secs();
@@ -228,4 +228,81 @@ pub async fn a_dropped_claim_is_given_back(trial: Trial<impl Subject>) {
         let entry = trial.entry("job_1").await;
         assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
     }
+}
+
+/// The claim of a worker that has no handler for failures.
+const EXCEPT_FAILURES: Claim = Claim { events: Events::ExceptFailures, ..CLAIM };
+
+async fn record_failure(trial: &Trial<impl Subject>, id: &str) -> EntryKey {
+    let key = EntryKey::failure(job(id));
+    trial.store().record(Arrival { key: key.clone(), ..arrival(id, FIRST) }).await.unwrap();
+    key
+}
+
+/// A claim that takes no failures leaves them as they are, however long they are due, and shows that they wait.
+pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+    let failure = record_failure(&trial, "job_1").await;
+    trial.advance(1);
+    trial.record("job_2", FIRST).await;
+    let claims = trial.store().claim(EXCEPT_FAILURES).await.unwrap();
+    assert_eq!((keys(&claims), claims.failures_wait), (vec![key("job_2")], true));
+    assert_eq!(claims.next_due, None, "a failure is no reason to claim again");
+
+    let (entry, _) = trial.store().show(failure.clone()).await.unwrap().unwrap();
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.failures_wait), (vec![failure], false));
+}
+
+/// Failures and other entries that are due are claimed in one order.
+pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<impl Subject>) {
+    let mut expected = Vec::new();
+    for id in ["job_1", "job_2"] {
+        trial.record(id, FIRST).await;
+        trial.advance(1);
+        expected.extend([key(id), record_failure(&trial, id).await]);
+        trial.advance(1);
+    }
+    let claims = trial.store().claim(Claim { limit: 3, ..CLAIM }).await.unwrap();
+    assert_eq!(keys(&claims), expected[..3]);
+    assert_eq!(claims.next_due, Some(trial.now() - Duration::from_secs(1)));
+}
+
+/// A failure is due like any other entry: when its pause is over, or when its lease has ended. Until then it does not wait
+/// for a worker.
+pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
+    let failure = record_failure(&trial, "job_1").await;
+    let lease = trial.claim().await.claimed.remove(0).lease;
+    assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), Claims::default());
+    trial.settle(lease, retry(30)).await;
+    assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), Claims::default());
+    trial.advance(30);
+    assert!(trial.store().claim(EXCEPT_FAILURES).await.unwrap().failures_wait);
+
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.claimed[0].attempt), (vec![failure.clone()], 2));
+    trial.advance(LEASE);
+    let waits = Claims { failures_wait: true, ..Claims::default() };
+    assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), waits);
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.expired), (vec![failure], 1));
+}
+
+/// A failure that has used its attempts is buried by a claim that takes failures, and by no other.
+pub async fn a_failure_is_buried_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+    let failure = record_failure(&trial, "job_1").await;
+    trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+    trial.advance(LEASE);
+    let claims = trial.store().claim(Claim { attempts: 1, ..EXCEPT_FAILURES }).await.unwrap();
+    assert!(claims.buried.is_empty());
+    let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+    assert_eq!(claims.buried, [failure]);
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// An event that no version knows is claimed by every worker, which then tells that nothing handles it.
+pub async fn an_unknown_event_is_claimed_by_every_claim(trial: Trial<impl Subject>) {
+    let key = EntryKey { event: "article.updated".into(), ..key("job_1") };
+    trial.store().record(Arrival { key: key.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
+    assert_eq!(keys(&trial.store().claim(EXCEPT_FAILURES).await.unwrap()), [key]);
 }

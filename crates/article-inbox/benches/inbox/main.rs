@@ -15,6 +15,7 @@ mod form;
 mod load;
 mod memory;
 mod receiver;
+mod resident;
 mod scratch;
 mod store;
 mod table;

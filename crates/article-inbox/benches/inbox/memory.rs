@@ -1,5 +1,5 @@
 use std::{
-    fs,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -13,7 +13,8 @@ use tokio::task::JoinSet;
 use crate::{
     bodies::workable,
     form::Form,
-    scratch::{self, mebibytes},
+    resident::resident,
+    scratch,
     table::{Table, at_most, plain},
 };
 
@@ -123,10 +124,7 @@ async fn prune(store: &SqliteStore, before: SystemTime) {
     while store.prune(prune).await.unwrap().more {}
 }
 
-/// The memory of this process in MiB, if the system reports it.
-fn resident() -> f64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    kibibytes.unwrap_or(0.0) / 1024.0
+/// The size of a file; 0 if there is none.
+fn mebibytes(path: &Path) -> f64 {
+    path.metadata().map_or(0.0, |metadata| metadata.len() as f64 / f64::from(1 << 20))
 }

@@ -1,7 +1,4 @@
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::{env, path::PathBuf};
 
 use tempfile::TempDir;
 
@@ -11,9 +8,4 @@ pub(crate) fn folder() -> TempDir {
     let named = env::var_os("INBOX_BENCH_FOLDER").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| env::current_exe().unwrap().with_file_name(""));
     tempfile::Builder::new().prefix("inbox-bench-").tempdir_in(folder).unwrap()
-}
-
-/// The size of a file; 0 if there is none.
-pub(crate) fn mebibytes(path: &Path) -> f64 {
-    path.metadata().map_or(0.0, |metadata| metadata.len() as f64 / f64::from(1 << 20))
 }

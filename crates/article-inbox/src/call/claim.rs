@@ -7,10 +7,10 @@ use crate::{Body, EntryKey};
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Lease, Row};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Events, Lease, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")
@@ -32,12 +32,12 @@ pub struct Lease {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_inbox::{MemoryStore, store::{Claim, Store}};
+/// use article_inbox::{MemoryStore, store::{Claim, Events, Store}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), article_inbox::Error> {
 ///     let store = MemoryStore::default();
-///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0 }).await?;
+///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All }).await?;
 ///     assert!(claims.claimed.is_empty(), "nothing is stored yet");
 ///     Ok(())
 /// }
@@ -53,6 +53,38 @@ pub struct Claim {
     pub attempts: u32,
     /// How many handlers of this worker run already.
     pub running: u32,
+    /// Which entries the worker has a handler for.
+    pub events: Events,
+}
+
+/// Which entries a claim takes, by their events.
+///
+/// ```
+/// use article_inbox::{EntryKey, store::Events};
+///
+/// let (article, failure) = (EntryKey::article("job_1".parse()?), EntryKey::failure("job_1".parse()?));
+/// assert!(Events::All.includes(&article) && Events::All.includes(&failure));
+/// assert!(Events::ExceptFailures.includes(&article) && !Events::ExceptFailures.includes(&failure));
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store obeys every variant")]
+pub enum Events {
+    /// Every entry, also those of events that no version knows: a worker tells that nothing handles them.
+    All,
+    /// Every entry but the [failures](EntryKey::failure) of jobs. They wait for a worker that has a handler for them.
+    ExceptFailures,
+}
+
+impl Events {
+    /// Whether a claim takes the entry of this key.
+    #[must_use]
+    pub fn includes(self, key: &EntryKey) -> bool {
+        match self {
+            Self::All => true,
+            Self::ExceptFailures => !key.is_failure(),
+        }
+    }
 }
 
 /// The result of a claim.
@@ -63,6 +95,7 @@ pub struct Claim {
 /// let nothing = Claims::default();
 /// assert_eq!((nothing.claimed.len(), nothing.buried.len()), (0, 0));
 /// assert_eq!((nothing.expired, nothing.alone_waits, nothing.next_due), (0, false, None));
+/// assert!(!nothing.failures_wait);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
@@ -75,8 +108,11 @@ pub struct Claims {
     pub expired: u32,
     /// A due entry must run alone and was left, because others run. Claim nothing more until they have ended.
     pub alone_waits: bool,
-    /// When the next entry is due: the smallest `at` of all waiting and leased entries that were not claimed now.
+    /// When the next entry is due: the smallest `at` of all waiting and leased entries of the claim's events that were
+    /// not claimed now.
     pub next_due: Option<SystemTime>,
+    /// A failure is due, and the claim takes [none](Events::ExceptFailures).
+    pub failures_wait: bool,
 }
 
 /// An entry under a lease.

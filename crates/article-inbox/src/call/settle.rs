@@ -4,10 +4,10 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::{State, store::{Claim, ClaimDecision, Claiming, Outcome, Row}};
+/// use article_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")
@@ -64,10 +64,10 @@ pub enum Outcome {
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Outcome, Row, Settled};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")

@@ -12,10 +12,10 @@ pub const MAX_FAILURES: usize = 8;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::{Failure, store::{Claim, ClaimDecision, Claiming, Outcome, Row}};
+/// use article_inbox::{Failure, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")

@@ -15,7 +15,8 @@ use article_webhook::{Event, JobId};
 /// assert_ne!(article, EntryKey { event: "article.updated".into(), ..article.clone() });
 ///
 /// let failure = EntryKey::failure("job_1".parse()?);
-/// assert!(article.is_article() && !failure.is_article());
+/// assert!(article.is_article() && !article.is_failure());
+/// assert!(failure.is_failure() && !failure.is_article());
 /// # Ok::<(), article_webhook::InvalidJobId>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,6 +37,12 @@ impl EntryKey {
     #[must_use]
     pub fn failure(job_id: JobId) -> Self {
         Self { job_id, event: FAILURE.into() }
+    }
+
+    /// Whether this is the key of a job's failure.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.event.as_str() == FAILURE
     }
 
     /// Whether this is the key of a job's article.

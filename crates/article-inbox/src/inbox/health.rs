@@ -36,7 +36,8 @@ use crate::{
 pub struct Health {
     /// Whether the store can commit, or why not. At most a second old.
     pub writable: Result<(), String>,
-    /// How long the oldest due entry has been due; `None` if no entry is due. It grows when no worker runs, or too few.
+    /// How long the oldest due entry has been due; `None` if no entry is due. It grows when no worker runs, or too few, or
+    /// if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
     /// The error says why it is unknown.
     pub overdue: Result<Option<Duration>, String>,
     /// The workers of this inbox in this process: whether one runs, and why one ended.

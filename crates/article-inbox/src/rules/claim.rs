@@ -20,10 +20,10 @@ use crate::{
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Row};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Events, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0 };
+/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All };
 /// let mut claiming = Claiming::new(claim, now);
 /// let mut exhausted = Row { attempts: 3, ..Row::new(now) };
 /// assert_eq!(claiming.decide(6, &mut exhausted), Some(ClaimDecision::Buried));
@@ -49,10 +49,10 @@ pub struct Claiming {
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Row};
+/// use article_inbox::store::{Claim, ClaimDecision, Claiming, Events, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0 };
+/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All };
 /// let mut suspect = Row { interrupted: 2, ..Row::new(now) };
 /// let Some(ClaimDecision::Leased { lease, runs_alone }) = Claiming::new(claim, now).decide(7, &mut suspect) else {
 ///     panic!("nothing else runs")
@@ -159,10 +159,16 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::call::Events;
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
-    const CLAIM: Claim =
-        Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0 };
+    const CLAIM: Claim = Claim {
+        limit: 10,
+        lease: Duration::from_secs(60),
+        attempts: 3,
+        running: 0,
+        events: Events::All,
+    };
 
     /// A row with this many attempts, of which the last were interrupted.
     fn row(attempts: u32, interrupted: u32) -> Row {

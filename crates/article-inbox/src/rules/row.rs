@@ -14,10 +14,10 @@ use crate::{
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_inbox::{State, store::{Claim, ClaimDecision, Claiming, Outcome, Row, Settled}};
+/// use article_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0 };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0, events: Events::All };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("an attempt is left")

@@ -75,13 +75,18 @@ mod tests {
     use super::*;
     use crate::{
         Digest, Source,
-        call::Claim,
+        call::{Claim, Events},
         rules::{ClaimDecision, Claiming, KnownBody},
     };
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
-    const CLAIM: Claim =
-        Claim { limit: 1, lease: Duration::from_secs(60), attempts: 2, running: 0 };
+    const CLAIM: Claim = Claim {
+        limit: 1,
+        lease: Duration::from_secs(60),
+        attempts: 2,
+        running: 0,
+        events: Events::All,
+    };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {
         match Claiming::new(CLAIM, now).decide(1, row) {

@@ -60,7 +60,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// ```
 /// use std::time::Duration;
 /// use article_inbox::{Digest, EntryKey, MemoryStore, Source, State};
-/// use article_inbox::store::{Arrival, Claim, Outcome, Settled, Store};
+/// use article_inbox::store::{Arrival, Claim, Events, Outcome, Settled, Store};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -75,7 +75,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///     };
 ///     store.record(arrival).await?;
 ///
-///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0 };
+///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
 ///     let lease = store.claim(claim).await?.claimed[0].lease;
 ///     assert_eq!(store.settle(lease, Outcome::Done).await?, Settled::Settled);
 ///     assert_eq!(store.counts().await?.of(State::Done), 1);

@@ -101,7 +101,11 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
-            for id in tables.by_time(|row| row.is_due(now)) {
+            let due = tables.by_time(|row| row.is_due(now)).into_iter();
+            let (due, others): (Vec<_>, Vec<_>) =
+                due.partition(|id| claim.events.includes(&tables.entries[id].key));
+            claims.failures_wait = !others.is_empty();
+            for id in due {
                 let entry = tables.entries.get_mut(&id).expect("an entry that is due is there");
                 let has_expired_lease = entry.row.has_expired_lease(now);
                 let Some(decision) = claiming.decide(id, &mut entry.row) else { break };
@@ -120,8 +124,10 @@ impl Store for MemoryStore {
             }
             claims.alone_waits = claiming.alone_waits();
             let is_claimed = |id| claims.claimed.iter().any(|claimed| claimed.lease.id == id);
+            let is_wanted = |id| claim.events.includes(&tables.entries[&id].key);
             let live = tables.times(&[State::Waiting, State::Leased]);
-            claims.next_due = live.filter(|(_, id)| !is_claimed(*id)).map(|(at, _)| at).min();
+            let left = live.filter(|(_, id)| is_wanted(*id) && !is_claimed(*id));
+            claims.next_due = left.map(|(at, _)| at).min();
             Ok(claims)
         })
     }

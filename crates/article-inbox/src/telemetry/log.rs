@@ -156,6 +156,11 @@ mod enabled {
         warn!(target: TARGET, "{advice}");
     }
 
+    pub(crate) fn failures_wait() {
+        let advice = "jobs have failed, and no worker is told: add `Worker::on_failure`";
+        warn!(target: TARGET, "{advice}");
+    }
+
     pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
         let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
         warn!(target: TARGET, job_id, event, attempt, "attempt given up, but its handler goes on in its thread");
@@ -227,6 +232,7 @@ mod disabled {
     #[cfg(feature = "signal")]
     pub(crate) fn stopping() {}
     pub(crate) fn worker_dropped() {}
+    pub(crate) fn failures_wait() {}
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}
     pub(crate) fn stuck(_: &[&EntryKey]) {}
     pub(crate) fn no_thread() {}

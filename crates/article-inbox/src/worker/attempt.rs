@@ -4,6 +4,9 @@ mod attempt_result;
 mod signal;
 
 mod decode;
+
+mod handlers;
+
 mod handler_thread;
 mod leased_entry;
 
@@ -17,15 +20,13 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-pub(super) use self::{
-    handler_thread::Handler, leased_entry::enter, signal::Signal, unbegun::Unbegun,
-};
+pub(super) use self::{handlers::Handlers, leased_entry::enter, signal::Signal, unbegun::Unbegun};
 
 use self::{
-    attempt_result::AttemptResult, decode::decode, handler_thread::HandlerThread,
-    leased_entry::LeasedEntry, signal::changed,
+    attempt_result::AttemptResult, handler_thread::HandlerThread, leased_entry::LeasedEntry,
+    signal::changed,
 };
-use super::{Job, in_progress::AttemptInProgress, registry::Registry, settings::Settings};
+use super::{in_progress::AttemptInProgress, registry::Registry, settings::Settings};
 use crate::{
     Error,
     call::{Claimed, Lease, Outcome},
@@ -38,7 +39,7 @@ const TO_END: Duration = Duration::from_secs(1);
 
 /// What every attempt needs.
 pub(super) struct Attempt {
-    pub(super) handler: Handler,
+    pub(super) handlers: Handlers,
     pub(super) store: Arc<dyn Store>,
     pub(super) settings: Settings,
     pub(super) registry: Registry,
@@ -78,18 +79,17 @@ impl Attempt {
         let entry = LeasedEntry::of(&claimed);
         let started = Instant::now();
         let mut had_thread = true;
-        let (result, unbegun) = match decode(&claimed) {
+        let (result, unbegun) = match self.handlers.bind(claimed, &self.store, &self.registry.drift)
+        {
             Err(result) => (Some(result), Some(unbegun)),
             // The worker stopped before the attempt began.
             Ok(_) if *signal.borrow() == Signal::Stop => {
                 (Some(AttemptResult::Stopped), Some(unbegun))
             }
-            Ok((body, article, drift)) => {
-                telemetry::drift(&drift, &self.registry.drift, &entry.key);
-                let job = Job::new(claimed, body, article, Arc::clone(&self.store));
-                let (key, handler) = (entry.key.clone(), Arc::clone(&self.handler));
-                let slot = self.registry.start_thread(key, entry.attempt, self.store.now());
-                match HandlerThread::start(handler, job, slot) {
+            Ok(handler) => {
+                let (key, now) = (entry.key.clone(), self.store.now());
+                let slot = self.registry.start_thread(key, entry.attempt, now);
+                match HandlerThread::start(handler, slot) {
                     Ok(thread) => {
                         // Nothing is awaited before this: an attempt counts exactly if its handler has a thread.
                         unbegun.keep();

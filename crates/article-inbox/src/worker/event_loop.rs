@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Error,
-    call::{Claim, Claims, Lease, Prune, Pruned},
+    call::{Claim, Claims, Events, Lease, Prune, Pruned},
     store::Store,
     telemetry,
 };
@@ -146,6 +146,7 @@ impl EventLoop {
         let stuck = self.attempt.registry.stuck();
         telemetry::stuck_handlers(stuck.len());
         let in_progress = self.attempt.registry.in_progress.clone();
+        let events = self.attempt.handlers.events();
         store_call::begin(&self.store, move |store| async move {
             if stuck.len() >= stuck_handlers {
                 let jobs: Vec<_> = stuck.iter().map(|handler| &handler.key).collect();
@@ -158,7 +159,7 @@ impl EventLoop {
             let turn = in_progress.turn().await;
             // While an entry runs alone, or waits to, the worker is woken once that has changed.
             let Some(running) = turn.running() else { return Ok(NewLeases::default()) };
-            let claims = store.claim(Claim { limit, lease, attempts, running }).await;
+            let claims = store.claim(Claim { limit, lease, attempts, running, events }).await;
             let claims = claims.inspect_err(|error| telemetry::store_failed("claim", error))?;
             let unbegun = claims.claimed.iter().map(|claimed| Unbegun::new(claimed, &store));
             let unbegun: Vec<_> = unbegun.collect();
@@ -180,6 +181,9 @@ impl EventLoop {
             Err(error) => return Err(error),
         };
         telemetry::claimed(&claims);
+        if self.attempt.handlers.events() == Events::ExceptFailures {
+            self.attempt.registry.claimed_without_failures(&claims);
+        }
         let time = self.store.now();
         let next_due = claims.next_due.map(|due| due.duration_since(time).unwrap_or_default());
         let brought =

@@ -1,3 +1,5 @@
+mod failed_job;
+
 use std::{fmt, sync::Arc, time::SystemTime};
 
 use article_webhook::{ArticleResult, Event, JobId};
@@ -7,6 +9,8 @@ use crate::{
     call::{Claimed, Completion, Lease},
     store::Store,
 };
+
+pub use failed_job::FailedJob;
 
 /// One attempt at an entry: the argument of a handler.
 ///

@@ -10,7 +10,12 @@ use super::{
     in_progress::InProgress,
     status::{StuckHandler, WorkerFailure, Workers},
 };
-use crate::{EntryKey, Error, store::Store, telemetry};
+use crate::{
+    EntryKey, Error,
+    call::{Claims, Events},
+    store::Store,
+    telemetry,
+};
 
 /// The workers of an inbox, and the threads of their handlers. It outlives them, so that the health of the inbox shows
 /// what became of them.
@@ -26,6 +31,9 @@ pub(crate) struct Registry {
 #[derive(Debug, Default)]
 struct Registered {
     workers: Workers,
+    /// How many of the workers have a handler for failures.
+    on_failure: u32,
+    warned_of_failures: bool,
     last_thread: u64,
     threads: BTreeMap<u64, Thread>,
 }
@@ -38,14 +46,18 @@ struct Thread {
 }
 
 impl Registry {
-    /// A worker begins.
-    pub(super) fn start_worker(&self, store: Arc<dyn Store>) -> RunningWorker {
+    /// A worker begins, which claims these events.
+    pub(super) fn start_worker(&self, store: Arc<dyn Store>, events: Events) -> RunningWorker {
         let mut registered = self.lock();
+        if events == Events::All {
+            registered.on_failure += 1;
+            registered.workers.failures_wait = false;
+        }
         registered.workers.started += 1;
         registered.workers.running += 1;
         telemetry::workers(registered.workers.running);
         drop(registered);
-        RunningWorker { registry: self.clone(), store, has_ended: false }
+        RunningWorker { registry: self.clone(), store, events, has_ended: false }
     }
 
     /// A handler begins in a thread of its own.
@@ -75,8 +87,20 @@ impl Registry {
         stuck.map(|thread| thread.handler.clone()).collect()
     }
 
-    fn end_worker(&self, failure: Option<WorkerFailure>) {
+    /// A worker without a handler for failures has claimed. If no other has one, a failure that is due is told, once.
+    pub(super) fn claimed_without_failures(&self, claims: &Claims) {
         let mut registered = self.lock();
+        let failures_wait = claims.failures_wait && registered.on_failure == 0;
+        registered.workers.failures_wait = failures_wait;
+        if failures_wait && !registered.warned_of_failures {
+            registered.warned_of_failures = true;
+            telemetry::failures_wait();
+        }
+    }
+
+    fn end_worker(&self, events: Events, failure: Option<WorkerFailure>) {
+        let mut registered = self.lock();
+        registered.on_failure -= u32::from(events == Events::All);
         registered.workers.running -= 1;
         if failure.is_some() {
             registered.workers.failure = failure;
@@ -94,6 +118,7 @@ impl Registry {
 pub(super) struct RunningWorker {
     registry: Registry,
     store: Arc<dyn Store>,
+    events: Events,
     has_ended: bool,
 }
 
@@ -105,7 +130,7 @@ impl RunningWorker {
             telemetry::worker_failed(error);
             WorkerFailure { at: self.store.now(), error: error.to_string() }
         });
-        self.registry.end_worker(failure);
+        self.registry.end_worker(self.events, failure);
     }
 }
 
@@ -116,7 +141,8 @@ impl Drop for RunningWorker {
         }
         telemetry::worker_dropped();
         let error = "the worker was dropped before it was told to stop".to_owned();
-        self.registry.end_worker(Some(WorkerFailure { at: self.store.now(), error }));
+        let failure = WorkerFailure { at: self.store.now(), error };
+        self.registry.end_worker(self.events, Some(failure));
     }
 }
 

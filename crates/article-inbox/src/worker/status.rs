@@ -34,6 +34,9 @@ pub struct Workers {
     pub started: u64,
     /// Why the last one ended that did not end by its `shutdown`. It stays when another is started.
     pub failure: Option<WorkerFailure>,
+    /// At the last claim, the failure of a job was due, and no worker of this inbox had a
+    /// [handler](crate::Worker::on_failure) for it.
+    pub failures_wait: bool,
 }
 
 /// The end of a worker that was not told to end.

@@ -94,7 +94,13 @@ impl Base {
 
 fn all() -> article_inbox::store::Claim {
     let lease = std::time::Duration::from_secs(3600);
-    article_inbox::store::Claim { limit: 100, lease, attempts: 8, running: 0 }
+    article_inbox::store::Claim {
+        limit: 100,
+        lease,
+        attempts: 8,
+        running: 0,
+        events: article_inbox::store::Events::All,
+    }
 }
 
 fn read(path: &Path) -> Vec<u8> {

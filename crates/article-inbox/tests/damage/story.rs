@@ -5,8 +5,8 @@ use std::{collections::HashMap, time::Duration};
 use article_inbox::{
     Clock, Digest, EntryKey, Hint, Prune, Source, SqliteStore,
     store::{
-        Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Claimed, Expect, Ledger, Outcome,
-        Settled, Store,
+        Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Claimed, Events, Expect, Ledger,
+        Outcome, Settled, Store,
     },
 };
 use article_webhook::{Event, fixture::DeliveryRequest};
@@ -178,7 +178,8 @@ impl<'a> Story<'a> {
     }
 
     async fn claim(&self) -> Claimed {
-        let claim = Claim { limit: 1, lease: CLAIM_LEASE, attempts: 8, running: 0 };
+        let claim =
+            Claim { limit: 1, lease: CLAIM_LEASE, attempts: 8, running: 0, events: Events::All };
         self.store.claim(claim).await.expect("claimed").claimed.remove(0)
     }
 

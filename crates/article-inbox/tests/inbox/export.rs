@@ -1,6 +1,6 @@
 use article_inbox::{
     Digest, Inbox, State,
-    store::{Claim, Store},
+    store::{Claim, Events, Store},
 };
 use article_webhook::fixture::DeliveryRequest;
 
@@ -60,7 +60,10 @@ async fn an_entry_that_is_here_already_stays_as_it_is() {
 async fn an_entry_that_was_leased_there_waits_here() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
-    from.store.claim(Claim { limit: 1, lease: HOUR, attempts: 8, running: 0 }).await.unwrap();
+    from.store
+        .claim(Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All })
+        .await
+        .unwrap();
     to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
     let (entry, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, to.clock.now()));

@@ -1,6 +1,6 @@
 use std::{future::pending, time::Duration};
 
-use article_inbox::store::{Claim, Store};
+use article_inbox::store::{Claim, Events, Store};
 use tokio::time::{Instant, advance};
 
 use super::{
@@ -92,7 +92,7 @@ async fn health_reports_how_long_the_oldest_entry_has_been_due() {
 async fn an_entry_whose_lease_has_ended_is_overdue() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0 };
+    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
     assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
     scene.clock.advance(HOUR / 2);
     assert_eq!(scene.inbox.health().await.overdue, Ok(None), "it is worked on");

@@ -1,6 +1,6 @@
 use article_inbox::{
     Failed, Filter, Prune, State,
-    store::{Claim, Store},
+    store::{Claim, Events, Store},
 };
 
 use super::scene::{HOUR, Scene, key};
@@ -75,7 +75,7 @@ async fn waiting_entries_are_requeued_once_each_and_leased_ones_not() {
     for job in ["job_1", "job_2", "job_3"] {
         scene.deliver(job).await;
     }
-    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0 };
+    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
     scene.store.claim(claim).await.unwrap();
     let of = |state| Filter { state: Some(state), ..Filter::default() };
     assert_eq!(scene.inbox.requeue_all(of(State::Waiting)).await.unwrap(), 2);

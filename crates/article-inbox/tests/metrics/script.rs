@@ -9,7 +9,7 @@ use std::{
 
 use article_inbox::{
     Clock, Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source, State,
-    store::{Arrival, Claim, Store},
+    store::{Arrival, Claim, Events, Store},
 };
 use article_webhook::{
     Delivery, Reply, Sink,
@@ -92,8 +92,10 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     // The process was killed in both attempts.
     store.record(arrival("killed", Digest::of(article.body()))).await.unwrap();
     for _ in 0..2 {
-        let claims =
-            store.claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0 }).await.unwrap();
+        let claims = store
+            .claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0, events: Events::All })
+            .await
+            .unwrap();
         assert_eq!(claims.claimed.len(), 1);
         clock.advance(SECOND);
     }

@@ -119,8 +119,9 @@ impl Pair {
                 };
                 Answer::Recorded(store.record(arrival).await?)
             }
-            Step::Claim { limit, lease, attempts, running } => {
-                Answer::Claims(store.claim(Claim { limit, lease, attempts, running }).await?)
+            Step::Claim { limit, lease, attempts, running, events } => {
+                let claim = Claim { limit, lease, attempts, running, events };
+                Answer::Claims(store.claim(claim).await?)
             }
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();

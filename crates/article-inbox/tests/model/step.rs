@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_inbox::{EntryKey, State};
+use article_inbox::{EntryKey, State, store::Events};
 use article_webhook::JobId;
 use fastrand::Rng;
 
@@ -23,6 +23,7 @@ pub(crate) enum Step {
         lease: Duration,
         attempts: u32,
         running: u32,
+        events: Events,
     },
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
@@ -98,7 +99,8 @@ pub(crate) enum Bytes {
     Removed,
 }
 
-pub(crate) const EVENTS: [&str; 2] = ["article.complete", "article.updated"];
+/// The last is that of a failure.
+pub(crate) const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
 pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
 pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
 pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
@@ -144,6 +146,7 @@ fn step(rng: &mut Rng) -> Step {
                 lease: pause(rng).min(DAY),
                 attempts: rng.u32(1..7),
                 running: rng.u32(..3) / 2,
+                events: if rng.bool() { Events::All } else { Events::ExceptFailures },
             }
         }
         52..55 => Step::Extend {
@@ -233,8 +236,8 @@ pub(crate) fn lease(rng: &mut Rng) -> usize {
 
 /// Half of the time one of two keys, so that many steps are about them.
 fn key(rng: &mut Rng) -> EntryKey {
-    let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..10) };
-    keys().nth(number).expect("there are ten keys")
+    let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..15) };
+    keys().nth(number).expect("there are fifteen keys")
 }
 
 pub(crate) fn job(rng: &mut Rng) -> JobId {

@@ -8,7 +8,7 @@ use std::{
 
 use article_inbox::{
     Clock, Digest, EntryKey, Error, Failed, Filter, Hint, Inbox, Job, Source, State,
-    store::{Arrival, Claim, Ledger, Outcome},
+    store::{Arrival, Claim, Events, Ledger, Outcome},
 };
 use article_webhook::{
     AuthToken, Delivery, Receiver, Reply, Sink, Targets,
@@ -90,7 +90,13 @@ impl Scene {
         store.record(self.arrival("killed")).await.unwrap();
         for _ in 0..2 {
             let claims = store
-                .claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0 })
+                .claim(Claim {
+                    limit: 1,
+                    lease: SECOND,
+                    attempts: 2,
+                    running: 0,
+                    events: Events::All,
+                })
                 .await
                 .unwrap();
             shown.push(format!("{claims:?}"));

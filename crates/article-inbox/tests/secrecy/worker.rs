@@ -8,7 +8,7 @@ use std::{
 
 use article_inbox::{
     Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES, MemoryStore, Source,
-    store::{Arrival, Claim, Store},
+    store::{Arrival, Claim, Events, Store},
 };
 use article_webhook::{
     Reply, Sink,
@@ -112,7 +112,7 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
     };
     store.record(arrival).await.unwrap();
     for _ in 0..2 {
-        let claim = Claim { limit: 1, lease: SECOND, attempts: 8, running: 0 };
+        let claim = Claim { limit: 1, lease: SECOND, attempts: 8, running: 0, events: Events::All };
         assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1);
         clock.advance(SECOND);
     }
@@ -149,4 +149,34 @@ async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
     let line = lines.iter().find(|line| line.contains("job_changes")).unwrap();
     assert!(line.contains(" WARN article_inbox: "), "{line}");
     assert!(line.contains(&format!("digest={}", Digest::of(fifth.body()))), "{line}");
+}
+
+/// Once, however often a worker that has no handler for it claims. What the service said is not in the log.
+#[tokio::test]
+async fn a_failure_that_no_worker_handles_is_told_once() {
+    observe();
+    let store = MemoryStore::default();
+    let bytes = br#"{"error":"generation_failed","message":"failed-for-nobody"}"#;
+    let arrival = Arrival {
+        key: EntryKey::failure("job_failed".parse().unwrap()),
+        source: Source::Api,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(bytes),
+        bytes: bytes.as_slice().into(),
+    };
+    store.record(arrival).await.unwrap();
+    let inbox = Inbox::new(store);
+    for _ in 0..2 {
+        inbox.worker(|_: Job| async { Ok(()) }).run_until_idle().await.unwrap();
+    }
+    let lines = logged("jobs have failed");
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains(" WARN article_inbox: "), "{}", lines[0]);
+    assert!(lines[0].ends_with("no worker is told: add `Worker::on_failure`"), "{}", lines[0]);
+
+    let told = |_| async { Ok(()) };
+    inbox.worker(|_: Job| async { Ok(()) }).on_failure(told).run_until_idle().await.unwrap();
+    assert!(logged(r#"job_id="job_failed""#).iter().any(|line| line.contains("entry is done")));
+    assert!(!log().contains("failed-for-nobody"));
 }

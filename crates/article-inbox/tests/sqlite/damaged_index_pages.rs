@@ -109,8 +109,8 @@ async fn an_index_with_an_entry_that_cannot_be_read_is_built_again_in_a_large_fi
     let place = large().await;
     let leaf = place.second_leaf(BY_TIME);
     let bytes = std::fs::read(&place.path).unwrap();
-    // The length of its record, that of the head, the kind of `waiting`, and the kind of a time.
-    let entry = bytes[leaf..].windows(4).position(|bytes| bytes == [0x13, 4, 27, 5]).unwrap();
+    // The length of its record, that of the head, the kind of `waiting`, that of 0, and that of a time.
+    let entry = bytes[leaf..].windows(5).position(|bytes| bytes == [0x14, 5, 27, 8, 5]).unwrap();
     overwrite(&place.path, leaf + entry + 2, &[27 | 64]);
 
     let store = place.open();

@@ -14,7 +14,7 @@ use super::{
 };
 
 const BY_KEY: (&str, &str) = ("sqlite_autoindex_article_inbox_entries_1", "job_id, event, id");
-const BY_TIME: (&str, &str) = ("article_inbox_entries_by_time", "state, at, id");
+const BY_TIME: (&str, &str) = ("article_inbox_entries_by_time", "state, failure, at, id");
 const HELD: (&str, &str) = ("article_inbox_entries_held", "at, id");
 const BUILT: &str = "SQLite found damage, and all indexes were built again";
 
@@ -104,7 +104,8 @@ async fn a_claim_takes_only_what_is_due_in_the_table() {
         // Two entries of the index lead to one row.
         ("UPDATE changed SET id = 3, at = at - 1 WHERE id = 2", 4),
         ("UPDATE changed SET id = 99 WHERE id = 2", 4),
-        ("INSERT INTO changed SELECT 'leased', at, id FROM changed WHERE id = 2", 4),
+        ("INSERT INTO changed SELECT 'leased', 0, at, id FROM changed WHERE id = 2", 4),
+        ("UPDATE changed SET failure = 1 WHERE id = 2", 4),
         ("UPDATE changed SET state = 'leased' WHERE id = 2", 4),
     ] {
         let place = closed().await;

@@ -31,7 +31,7 @@ use std::{
 
 use article_inbox::{
     Clock, Digest, EntryKey, Source, SqliteSettings, SqliteStore,
-    store::{Arrival, Claim, Claimed, Recorded, Store},
+    store::{Arrival, Claim, Claimed, Events, Recorded, Store},
 };
 use bytes::Bytes;
 use rusqlite::Connection;
@@ -45,7 +45,13 @@ struct Place {
 }
 
 const START: Duration = Duration::from_secs(1_800_000_000);
-const CLAIM: Claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0 };
+const CLAIM: Claim = Claim {
+    limit: 10,
+    lease: Duration::from_secs(60),
+    attempts: 3,
+    running: 0,
+    events: Events::All,
+};
 
 impl Place {
     fn new() -> Self {

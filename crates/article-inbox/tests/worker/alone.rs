@@ -7,7 +7,7 @@ use std::{
 
 use article_inbox::{
     Job, State,
-    store::{Claim, Store},
+    store::{Claim, Events, Store},
 };
 use tokio::sync::Notify;
 
@@ -18,7 +18,7 @@ const LEASE: Duration = Duration::from_secs(60);
 /// Two workers were killed while they ran it.
 async fn interrupt_twice(scene: &Scene) {
     for _ in 0..2 {
-        let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0 };
+        let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0, events: Events::All };
         assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
         scene.clock.advance(LEASE);
     }
@@ -87,7 +87,7 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
     scene.deliver("job_bad").await;
     interrupt_twice(&scene).await;
     // Due after all others, for now.
-    let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0 };
+    let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0, events: Events::All };
     assert!(scene.store.claim(claim).await.unwrap().claimed[0].runs_alone);
     scene.deliver("job_1").await;
 
@@ -163,7 +163,13 @@ async fn an_entry_runs_alone_beside_another_worker() {
         scene.deliver(&format!("job_{job}")).await;
     }
     // Twice, a process ends while it has all of them.
-    let claim = Claim { limit: 6, lease: Duration::from_millis(1), attempts: 8, running: 0 };
+    let claim = Claim {
+        limit: 6,
+        lease: Duration::from_millis(1),
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+    };
     for _ in 0..2 {
         scene.store.claim(claim).await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -5,7 +5,7 @@ use std::{
 
 use article_inbox::{
     Digest, Failed, Job, Source, State,
-    store::{Arrival, Claim, Store},
+    store::{Arrival, Claim, Events, Store},
 };
 use article_webhook::{ArticleResult, fixture::DeliveryRequest};
 
@@ -109,7 +109,11 @@ async fn an_attempt_counts_before_its_handler_runs() {
 async fn an_entry_whose_last_attempt_killed_the_process_is_dead_without_another() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
-    scene.store.claim(Claim { limit: 1, lease: LEASE, attempts: 1, running: 0 }).await.unwrap();
+    scene
+        .store
+        .claim(Claim { limit: 1, lease: LEASE, attempts: 1, running: 0, events: Events::All })
+        .await
+        .unwrap();
     scene.clock.advance(LEASE);
     let counted = runs.clone();
     let worker = scene.inbox.worker(move |_| {

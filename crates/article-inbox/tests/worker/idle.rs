@@ -48,7 +48,13 @@ async fn it_also_runs_what_must_run_alone_and_what_is_on_its_last_attempt() {
     }
     // Two attempts did not end.
     for _ in 0..2 {
-        let claim = article_inbox::store::Claim { limit: 10, lease, attempts: 8, running: 0 };
+        let claim = article_inbox::store::Claim {
+            limit: 10,
+            lease,
+            attempts: 8,
+            running: 0,
+            events: article_inbox::store::Events::All,
+        };
         while !scene.store.claim(claim).await.unwrap().claimed.is_empty() {}
         scene.clock.advance(lease);
     }

@@ -6,7 +6,7 @@ use std::{
 
 use article_inbox::{
     Job, State,
-    store::{Claim, Store},
+    store::{Claim, Events, Store},
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 
 /// Short enough for real time.
 const LEASE: Duration = Duration::from_millis(300);
-const THEFT: Claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0 };
+const THEFT: Claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
 
 #[tokio::test]
 async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {

@@ -6,6 +6,7 @@ mod attempts;
 mod blocking;
 #[cfg(feature = "sqlite")] // both stores
 mod dropped;
+mod failures;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
 mod gate;

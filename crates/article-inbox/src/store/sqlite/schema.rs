@@ -61,6 +61,9 @@ const STEPS: &[&str] = &["
     ALTER TABLE article_inbox_bodies ADD COLUMN checksum INTEGER;
     INSERT INTO article_inbox_meta (name, value) VALUES ('clock', 0);
 ", "
+    DROP INDEX article_inbox_entries_by_time;
+    CREATE INDEX article_inbox_entries_by_time ON article_inbox_entries
+        (state, (event = 'generation failed' AND (state = 'waiting' OR state = 'leased')), at);
     DROP INDEX article_inbox_entries_stuck;
     CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
         WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt';

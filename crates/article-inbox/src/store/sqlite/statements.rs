@@ -16,7 +16,7 @@ mod sql;
 
 pub(super) use self::{
     check::{check, isolate, scan, separate_twins},
-    claim::{claim, extend, release},
+    claim::{claim, due_since, extend, release},
     hint::{hint, hints},
     ledger::{
         abandon, bucket, claim_asks, expect, expect_hints, import_bucket, import_intent,
@@ -25,7 +25,7 @@ pub(super) use self::{
     },
     operator::{bury, forget, import, probe, requeue},
     prune::{PRUNE_BYTES, prune},
-    read::{counts, due_since, list, show},
+    read::{counts, list, show},
     restart::{follow, free_leases, store_clock, stored_clock},
     settle::{completion, settle},
 };

@@ -3,6 +3,9 @@ use article_webhook::{ArticleResult, Drift, Event};
 use super::attempt_result::AttemptResult;
 use crate::{Body, call::Claimed};
 
+/// The cause of an entry without bytes.
+const REMOVED: &str = "its bodies were removed";
+
 /// The first body of an entry that is an article, with its drift, or why none is. Bodies are stored without being
 /// decoded.
 pub(super) fn decode(
@@ -31,7 +34,17 @@ pub(super) fn decode(
     if damaged {
         return Err(AttemptResult::Damaged { seen });
     }
-    undecodable(first_cause.unwrap_or_else(|| "its bodies were removed".to_owned()))
+    undecodable(first_cause.unwrap_or_else(|| REMOVED.to_owned()))
+}
+
+/// The first body of a failure that is intact, or why none is. What the service said may have any form.
+pub(super) fn intact(claimed: &Claimed) -> Result<Body, AttemptResult> {
+    let seen = claimed.bodies.len();
+    let mut held = claimed.bodies.iter().filter(|body| body.bytes.is_some()).peekable();
+    if held.peek().is_none() {
+        return Err(AttemptResult::Undecodable { seen, cause: REMOVED.to_owned() });
+    }
+    held.find(|body| body.is_intact()).cloned().ok_or(AttemptResult::Damaged { seen })
 }
 
 #[cfg(test)]
@@ -131,5 +144,20 @@ mod tests {
             decode(&claimed(vec![gone])).unwrap_err(),
             AttemptResult::Undecodable { seen: 1, cause }
         );
+    }
+
+    #[test]
+    fn the_first_intact_body_of_a_failure_is_chosen_whatever_it_says() {
+        let html = body(b"<html>");
+        let chosen = intact(&claimed(vec![damaged(b"{}"), html.clone(), body(b"{}")]));
+        assert_eq!(chosen, Ok(html));
+        let gone = Body { bytes: None, ..body(b"{}") };
+        let cause = REMOVED.to_owned();
+        assert_eq!(
+            intact(&claimed(vec![gone.clone()])),
+            Err(AttemptResult::Undecodable { seen: 1, cause })
+        );
+        let none = intact(&claimed(vec![gone, damaged(b"{}")]));
+        assert_eq!(none, Err(AttemptResult::Damaged { seen: 2 }));
     }
 }

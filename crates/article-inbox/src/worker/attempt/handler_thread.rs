@@ -2,24 +2,17 @@ use std::{
     any::Any,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::{Pin, pin},
-    sync::Arc,
+    pin::pin,
     thread,
 };
 
 use tokio::{runtime::Handle, select, sync::oneshot};
 
-use super::attempt_result::AttemptResult;
+use super::{attempt_result::AttemptResult, handlers::BoundHandler};
 use crate::worker::{
-    Failed, Job,
+    Failed,
     registry::{ThreadSlot, ThreadWatch},
 };
-
-/// The application's handler.
-pub(crate) type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
-
-/// A running handler.
-pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
 /// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread
 /// does not belong to the runtime, so it cannot keep the program from ending. It has the runtime's context, for timers,
@@ -34,7 +27,7 @@ pub(super) struct HandlerThread {
 
 impl HandlerThread {
     /// Starts the thread. It holds the slot until it ends.
-    pub(super) fn start(handler: Handler, job: Job, slot: ThreadSlot) -> io::Result<Self> {
+    pub(super) fn start(handler: BoundHandler, slot: ThreadSlot) -> io::Result<Self> {
         let (end, ended) = oneshot::channel();
         let (cancel, cancelled) = oneshot::channel::<()>();
         let (runtime, watch) = (Handle::current(), slot.watch());
@@ -43,7 +36,7 @@ impl HandlerThread {
             // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
             let result = catch_unwind(AssertUnwindSafe(|| {
                 pollster::block_on(async {
-                    let work = pin!(async { handler(job).await });
+                    let work = pin!(async { handler().await });
                     select! {
                         biased;
                         returned = work => result_of(returned),

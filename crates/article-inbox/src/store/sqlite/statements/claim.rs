@@ -3,17 +3,17 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     ledger,
-    rows::{self, DamagedEntry, StoredRow},
+    rows::{self, DamagedEntry, LiveRange, StoredRow},
     settle::settle,
     sql,
 };
 use crate::{
-    Body, State,
-    call::{Claim, Claimed, Claims, Lease, Outcome},
+    Body,
+    call::{Claim, Claimed, Claims, Events, Lease, Outcome},
     rules::{ClaimDecision, Claiming},
     store::sqlite::{
         damage::{Part, Tx, Unreadable, index_differs},
@@ -25,7 +25,7 @@ use crate::{
 /// Leases entries that are due, as [`Store::claim`](crate::store::Store::claim) says.
 pub(crate) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Claims, Fault> {
     let now = tx.now();
-    let Due { rows: due, left } = due(tx, claim.limit)?;
+    let Due { rows: due, left } = due(tx, claim)?;
 
     let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*claim, now));
     for before in due {
@@ -71,7 +71,9 @@ pub(crate) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Claims, Fault> {
     }
     claims.alone_waits = claiming.alone_waits();
     let known = claims.claimed.iter().map(|claimed| claimed.lease.id).chain(left).collect();
-    claims.next_due = next_due(tx, &known)?.map(from_millis);
+    claims.next_due = next_due(tx, claim.events, &known)?.map(from_millis);
+    let unwanted = LiveRange::ALL.into_iter().filter(|range| !range.is_among(claim.events));
+    claims.failures_wait = oldest_due(tx, unwanted)?.is_some();
     Ok(claims)
 }
 
@@ -94,6 +96,27 @@ pub(crate) fn release(tx: &Tx<'_>, claims: &Claims) -> Result<(), Fault> {
     claims.claimed.iter().try_for_each(release)
 }
 
+/// Since when the oldest entry that is due has been due.
+pub(crate) fn due_since(tx: &Tx<'_>) -> Result<Option<SystemTime>, Fault> {
+    Ok(oldest_due(tx, LiveRange::ALL)?.map(from_millis))
+}
+
+/// The smallest time of all entries that are due in these ranges.
+fn oldest_due(
+    tx: &Tx<'_>,
+    ranges: impl IntoIterator<Item = LiveRange>,
+) -> Result<Option<i64>, Fault> {
+    let (mut oldest, now) = (None, to_millis(tx.now()));
+    for LiveRange { state, kind } in ranges {
+        let mut statement = tx.prepare_cached(sql::DUE_SINCE)?;
+        let parameters = params![state.as_str(), kind, now];
+        // What is no time is found damaged when it is claimed.
+        let at = statement.query_row(parameters, |row| Ok(row.get(0).ok())).optional()?;
+        oldest = [oldest, at.flatten()].into_iter().flatten().min();
+    }
+    Ok(oldest)
+}
+
 /// What an index says is due.
 #[derive(Default)]
 struct Due {
@@ -103,18 +126,19 @@ struct Due {
     left: BTreeSet<i64>,
 }
 
-fn due(tx: &Tx<'_>, limit: u32) -> Result<Due, Fault> {
+fn due(tx: &Tx<'_>, claim: &Claim) -> Result<Due, Fault> {
     let now = tx.now();
     let mut due = Due::default();
     let mut seen = BTreeSet::new();
-    for state in [State::Waiting, State::Leased] {
+    for range in LiveRange::ALL.into_iter().filter(|range| range.is_among(claim.events)) {
+        let LiveRange { state, kind } = range;
         let mut statement = tx.prepare_cached(sql::DUE)?;
-        let mut ids = statement.query(params![state.as_str(), to_millis(now)])?;
+        let mut ids = statement.query(params![state.as_str(), kind, to_millis(now)])?;
         let mut found = 0;
-        while found < limit {
+        while found < claim.limit {
             let Some(id) = ids.next()?.map(|row| row.get(0)).transpose()? else { break };
             match read(tx, id)? {
-                Some(row) if seen.insert(id) && is_due(&row, state, now) => due.rows.push(row),
+                Some(row) if seen.insert(id) && is_due(&row, range, now) => due.rows.push(row),
                 _ if tx.may_build_again() && !tx.is_unreadable(Unreadable::Entry(id)) => {
                     return Err(index_differs());
                 }
@@ -166,19 +190,20 @@ fn tell_flipped(tx: &Tx<'_>, stored: &StoredRow, bodies: &[Body]) {
     }
 }
 
-/// Whether a row is due in this state. What a damaged one was is not known.
-fn is_due(row: &Result<StoredRow, DamagedEntry>, state: State, now: SystemTime) -> bool {
-    row.as_ref().map_or(true, |stored| stored.row.state == state && stored.row.is_due(now))
+/// Whether a row is due in this range. What a damaged one was is not known.
+fn is_due(row: &Result<StoredRow, DamagedEntry>, range: LiveRange, now: SystemTime) -> bool {
+    row.as_ref().map_or(true, |stored| range.contains(stored) && stored.row.is_due(now))
 }
 
-/// The smallest time of all waiting and leased entries but these.
-fn next_due(tx: &Connection, known: &BTreeSet<i64>) -> Result<Option<i64>, Fault> {
+/// The smallest time of all waiting and leased entries of these events but those that are known.
+fn next_due(tx: &Connection, events: Events, known: &BTreeSet<i64>) -> Result<Option<i64>, Fault> {
     let mut next = None;
-    for state in [State::Waiting, State::Leased] {
+    for range in LiveRange::ALL.into_iter().filter(|range| range.is_among(events)) {
+        let LiveRange { state, kind } = range;
         // One row more than is known, so that at least one is of another entry.
         let limit = i64::try_from(known.len() + 1).unwrap_or(i64::MAX);
         let mut statement = tx.prepare_cached(sql::NEXT)?;
-        let mut rows = statement.query(params![state.as_str(), limit])?;
+        let mut rows = statement.query(params![state.as_str(), kind, limit])?;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             // What is no time is found damaged when it is claimed.

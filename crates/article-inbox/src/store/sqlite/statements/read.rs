@@ -1,7 +1,5 @@
-use std::time::SystemTime;
-
 use article_webhook::Event;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{rows, sql};
 use crate::{
@@ -11,7 +9,7 @@ use crate::{
         damage::{Tx, index_differs},
         fault::Fault,
     },
-    timestamp::{from_millis, to_millis},
+    timestamp::to_millis,
 };
 
 /// A page of entries, by ascending id.
@@ -65,17 +63,4 @@ pub(crate) fn counts(tx: &Connection) -> Result<Counts, Fault> {
         Ok((state.unwrap_or(State::Corrupt), row.get::<_, i64>(1)?.unsigned_abs()))
     })?;
     counts.collect()
-}
-
-/// Since when the oldest entry that is due has been due.
-pub(crate) fn due_since(tx: &Tx<'_>) -> Result<Option<SystemTime>, Fault> {
-    let mut statement = tx.prepare_cached(sql::DUE_SINCE)?;
-    let mut since = None;
-    for state in [State::Waiting, State::Leased] {
-        let parameters = params![state.as_str(), to_millis(tx.now())];
-        // What is no time is found damaged when it is claimed.
-        let at = statement.query_row(parameters, |row| Ok(row.get::<_, i64>(0).ok())).optional()?;
-        since = [since, at.flatten()].into_iter().flatten().min();
-    }
-    Ok(since.map(from_millis))
 }

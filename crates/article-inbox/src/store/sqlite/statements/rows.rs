@@ -11,6 +11,8 @@ mod body;
 mod damaged_entry;
 mod entry;
 
+mod live_range;
+
 pub(super) use self::{
     body::{SLOTS, bodies, put_body, put_intent, slot_and_soundness, sound_bodies, stored_body},
     bucket::{read_bucket, save_bucket},
@@ -27,5 +29,6 @@ pub(super) use self::{
         DamagedJob, StoredJob, add_job, is_job_sound, job_ids, lane_number, read_job, save_job,
         write_job_anew,
     },
+    live_range::LiveRange,
     value::{digest, lossy},
 };

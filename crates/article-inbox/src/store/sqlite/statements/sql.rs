@@ -26,6 +26,19 @@ macro_rules! shown {
     };
 }
 
+/// Finds entries of a state by the index by time, in its words: 1 for a failure that waits or is leased, 0 for all others.
+/// So a claim visits no entry whose event it does not take.
+macro_rules! by_time {
+    ($select:literal, $rest:literal) => {
+        concat!(
+            $select,
+            " FROM article_inbox_entries WHERE state = ?1 \
+             AND (event = 'generation failed' AND (state = 'waiting' OR state = 'leased')) = ",
+            $rest
+        )
+    };
+}
+
 // Entries. What a transition changes is decided by the rules: a row is loaded, changed and saved.
 // A row is always read from its table: an index with damage may lead to another row, and SQLite takes the columns that
 // are in an index from there.
@@ -83,11 +96,9 @@ pub(super) const HELD: &str = "SELECT count(*) FROM article_inbox_bodies \
 
 // Claims.
 /// Selects entries that [`Row::is_due`](crate::rules::Row::is_due) accepts: it must agree with it for the states `waiting`
-/// and `leased`. Each state is a range of one index, in the order of `at` and then of `id`.
-pub(super) const DUE: &str =
-    "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at, id";
-pub(super) const NEXT: &str =
-    "SELECT id, at FROM article_inbox_entries WHERE state = ?1 ORDER BY at, id LIMIT ?2";
+/// and `leased`.
+pub(super) const DUE: &str = by_time!("SELECT id", "?2 AND at <= ?3 ORDER BY at, id");
+pub(super) const NEXT: &str = by_time!("SELECT id, at", "?2 ORDER BY at, id LIMIT ?3");
 /// Runs in a transaction of the application, and therefore decides by itself. It must agree with
 /// [`Row::settle`](crate::rules::Row::settle) for `Outcome::Done`, but cannot compute a checksum; the contract's cases of `completion` hold it to that.
 pub(super) const COMPLETE: &str = "UPDATE article_inbox_entries SET state='done', at=?3, since=?3, \
@@ -104,7 +115,7 @@ pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot, length(b.body) FROM ar
     ORDER BY e.at, e.id, b.slot LIMIT ?2";
 pub(super) const EMPTY_BODY: &str = "UPDATE article_inbox_bodies SET body = NULL WHERE slot = ?1";
 pub(super) const OLD_ENTRIES: &str =
-    "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
+    by_time!("SELECT id", "0 AND at < ?2 ORDER BY at, id LIMIT ?3");
 pub(super) const REMOVE_BODIES: &str =
     "DELETE FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
 pub(super) const REMOVE_ENTRY: &str = "DELETE FROM article_inbox_entries WHERE id = ?1";
@@ -120,8 +131,7 @@ pub(super) const HINTS: &str =
 
 // Reading.
 pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
-pub(super) const DUE_SINCE: &str =
-    "SELECT at FROM article_inbox_entries WHERE state = ?1 AND at <= ?2 ORDER BY at LIMIT 1";
+pub(super) const DUE_SINCE: &str = by_time!("SELECT at", "?2 AND at <= ?3 ORDER BY at LIMIT 1");
 pub(super) const SHOW: &str =
     concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE id = ?1");
 
@@ -155,7 +165,7 @@ pub(super) const LIST_LIVE: &str =
 // Start and health.
 /// Selects entries of one state after a time: those that [`Row::follow`](crate::rules::Row::follow) or
 /// [`Row::restart`](crate::rules::Row::restart) may change.
-pub(super) const TIMED: &str = "SELECT id FROM article_inbox_entries WHERE state = ?1 AND at > ?2";
+pub(super) const TIMED: &str = by_time!("SELECT id", "?2 AND at > ?3");
 pub(super) const CLOCK: &str = "SELECT value FROM article_inbox_meta WHERE name = 'clock'";
 pub(super) const STORE_CLOCK: &str =
     "UPDATE article_inbox_meta SET value = ?1 WHERE name = 'clock'";
@@ -237,19 +247,15 @@ mod tests {
             HAS_HELD,
             HELD,
             BODIES_AFTER,
-            DUE,
-            NEXT,
             COMPLETE,
             OLD_BODIES,
             EMPTY_BODY,
-            OLD_ENTRIES,
             REMOVE_BODIES,
             REMOVE_ENTRY,
             OLD_HINTS,
             REMOVE_HINT,
             OF_JOB,
             HINT,
-            DUE_SINCE,
             SHOW,
             FIND_ID,
             ISOLATE,
@@ -259,7 +265,6 @@ mod tests {
             LIST,
             LIST_OTHER,
             LIST_STUCK,
-            TIMED,
             CLOCK,
             STORE_CLOCK,
             PROBE,
@@ -318,6 +323,16 @@ mod tests {
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_due_is_found_by_its_state_its_kind_and_its_time() {
+        let by_time = [DUE, NEXT, OLD_ENTRIES, DUE_SINCE, TIMED];
+        goes_by_an_index(&by_time);
+        for statement in by_time {
+            let plan = plan(&database(), statement).concat();
+            assert!(plan.contains("_by_time (state=? AND <expr>=?"), "{plan}");
+        }
     }
 
     #[test]

@@ -5,11 +5,15 @@ use rusqlite::{Connection, OptionalExtension};
 use super::timed;
 
 use crate::{
-    ClockStep, State,
+    ClockStep,
     store::sqlite::{
         damage::Tx,
         fault::Fault,
-        statements::{ledger, rows, sql},
+        statements::{
+            ledger,
+            rows::{self, LiveRange},
+            sql,
+        },
     },
     timestamp::{from_millis, to_millis},
 };
@@ -24,8 +28,8 @@ pub(crate) fn follow(tx: &Tx<'_>, step: ClockStep) -> Result<u64, Fault> {
         ClockStep::Back(_) => -1,
     };
     let mut moved = 0;
-    for state in [State::Waiting, State::Leased] {
-        for id in timed(tx, state, after)? {
+    for range in LiveRange::ALL {
+        for id in timed(tx, range, after)? {
             let Some(mut stored) = rows::load(tx, id)? else { continue };
             if stored.row.follow(step) {
                 rows::save(tx, &stored)?;

@@ -1,0 +1,215 @@
+//! An application whose power is cut finds each of its orders and asks in its file.
+//!
+//! Children are recorded while they order and ask. Their files are rebuilt as they may be after a cut at any moment, and
+//! held against what had left the machine by then: calls of the service, and answers to customers.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{api::Api, ledger};
+use crate::{
+    child::Child,
+    form::Form,
+    power_cut::{self, Found},
+    recording::{Answers, Moment, Recording},
+    role::{self, Role},
+    service::Line,
+    strace::{self, Strace},
+};
+
+/// How many customers there are.
+const LINES: usize = 2;
+
+pub(crate) fn no_order_is_forgotten(form: Form) {
+    let start = Instant::now();
+    let tape = Tape::record(form);
+    let found = power_cut::cut(
+        &tape.recording,
+        &tape.promises(),
+        form.choose(120, 2000),
+        &|folder, moment, _| tape.look(folder, moment),
+    );
+    assert_eq!((found.lost, found.damaged), (0, 0), "{}", found.example);
+    println!(
+        "durability: orders: {} orders and {} asks sent, {} answered, {found}, in {} s",
+        tape.orders.len(),
+        tape.asks.len(),
+        tape.recording.acknowledged.len(),
+        start.elapsed().as_secs(),
+    );
+}
+
+/// What was recorded.
+struct Tape {
+    recording: Recording,
+    /// When each order began to be sent, and its intent.
+    orders: Vec<(Moment, String)>,
+    /// When each ask began to be sent, and its job.
+    asks: Vec<(Moment, String)>,
+    /// The article of each job.
+    articles: BTreeMap<String, Vec<u8>>,
+}
+
+impl Tape {
+    /// Three children on the same files, of which the second is killed before a sync.
+    fn record(form: Form) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let folder = folder.path().canonicalize().expect("it is there");
+        let api = Api::start(&folder, Duration::ZERO..=Duration::from_millis(100));
+        let (mut traces, mut answers) = (Vec::<PathBuf>::new(), Answers::new());
+        for run in 0..3 {
+            let trace = folder.join(format!("trace.{run}"));
+            let strace = Strace::recording(&trace);
+            let strace = match run {
+                1 => strace.injecting(&format!("{}:signal=KILL:when=25", strace::SYNCS)),
+                _ => strace,
+            };
+            traces.push(trace);
+            let child = Child::start(&folder, Role::Orders, Some(&strace));
+            let child = child.expect("it starts");
+            // After the kill, the orders of the second are repeated.
+            let intents = |line| {
+                (0..form.choose(5, 12)).map(move |nth| format!("post-{}-{line}-{nth}", run.max(1)))
+            };
+            thread::scope(|scope| {
+                let order = |line| {
+                    let intents = intents(line);
+                    let address = child.address;
+                    scope.spawn(move || order(address, intents))
+                };
+                let lines: Vec<_> = (0..LINES).map(order).collect();
+                for line in lines {
+                    let (port, ordered) = line.join().expect("it says what was answered");
+                    answers.insert(port, ordered);
+                }
+            });
+            finish(&child);
+            child.stop();
+        }
+        let recording = Recording::read(&folder, &traces, &answers);
+        let (mut orders, mut asks) = (Vec::new(), Vec::new());
+        for (moment, text) in &recording.requests {
+            let word = |from: &str, to| Some(text.split_once(from)?.1.split_once(to)?.0.to_owned());
+            if text.starts_with("POST ") {
+                orders.push((*moment, word("\"topic\":\"", '"').expect("an order has a topic")));
+            } else if let Some(job_id) = word("GET /v1/content/articles/", ' ') {
+                asks.push((*moment, job_id));
+            }
+        }
+        let taken = api.orders();
+        assert_eq!(orders.len(), taken.values().flatten().count(), "each order is seen once");
+        assert!(
+            taken.values().all(|jobs| jobs.len() == 1),
+            "an intent was ordered twice: {taken:?}"
+        );
+        assert!(!asks.is_empty() && !recording.acknowledged.is_empty(), "nothing was collected");
+        let articles = taken.into_values().flatten();
+        let articles = articles.map(|job_id| (job_id.clone(), api.article(&job_id))).collect();
+        Self { recording, orders, asks, articles }
+    }
+
+    /// After which moments something must be in the file.
+    fn promises(&self) -> Vec<Moment> {
+        let requests = self.orders.iter().chain(&self.asks).map(|(moment, _)| *moment);
+        requests.chain(self.recording.acknowledged.keys().copied()).collect()
+    }
+
+    fn look(&self, folder: &Path, moment: Moment) -> Found {
+        let found = Found { cuts: 1, ..Found::default() };
+        let ledger = match ledger::read(&folder.join(role::FILE)) {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                return Found { damaged: 1, example: format!("at {moment}: {error}"), ..found };
+            }
+        };
+        let wrong = self.wrong(&ledger, moment);
+        match wrong.first() {
+            None => found,
+            Some(first) => Found {
+                lost: 1,
+                deliveries: wrong.len(),
+                example: format!("at {moment}: {first}, and {} more", wrong.len() - 1),
+                ..found
+            },
+        }
+    }
+
+    /// What is missing in a file after a cut at this moment.
+    fn wrong(&self, found: &ledger::Found, moment: Moment) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (_, intent) in self.orders.iter().filter(|(sent, _)| *sent < moment) {
+            if !found.intents.contains_key(intent) {
+                wrong.push(format!("the order of {intent} was sent, and is forgotten"));
+            }
+        }
+        for answer in self.recording.acknowledged.range(..moment).map(|(_, answer)| answer) {
+            let (intent, job_id) = answer.split_once(' ').expect("an intent and its job");
+            let known = found.intents.get(intent).and_then(|known| known.job_id.as_ref());
+            if known.is_none_or(|known| known.as_str() != job_id)
+                || !found.jobs.contains_key(job_id)
+            {
+                wrong.push(format!("{intent} was ordered as {job_id}, and is forgotten"));
+            }
+        }
+        let mut asked: BTreeMap<&str, u32> = BTreeMap::new();
+        for (_, job_id) in self.asks.iter().filter(|(sent, _)| *sent < moment) {
+            *asked.entry(job_id).or_default() += 1;
+        }
+        for (job_id, times) in &asked {
+            let counted = found.jobs.get(*job_id).map_or(0, |job| job.asks);
+            if counted < *times {
+                wrong.push(format!(
+                    "{job_id} was asked for {times} times, and {counted} are stored"
+                ));
+            }
+        }
+        let (asks, tokens) = (asked.values().sum::<u32>(), u32::from(found.bucket.turn));
+        if tokens < asks {
+            wrong.push(format!("{asks} asks were sent, and {tokens} tokens are spent"));
+        }
+        for (job_id, job) in &found.jobs {
+            let bodies: Vec<_> = found.entries.get(job_id).into_iter().flatten().collect();
+            let is_there =
+                bodies.iter().map(|entry| &entry.bodies).eq([&[self.articles[job_id].clone()]]);
+            if job.state.has_article() != is_there || job.state.is_open() != bodies.is_empty() {
+                wrong.push(format!("{job_id} is {}, with {} entries", job.state, bodies.len()));
+            }
+            if job.state.is_open() != found.asked.contains(job_id) {
+                wrong.push(format!("{job_id} is {}, and is not asked for", job.state));
+            }
+        }
+        wrong
+    }
+}
+
+/// Orders one after the other, until all are answered or the child has died. Says the intents and jobs that were
+/// answered on which connection.
+fn order(
+    address: std::net::SocketAddr,
+    intents: impl Iterator<Item = String>,
+) -> (u16, Vec<String>) {
+    let mut line = Line::open(address).expect("it listens");
+    let mut answered = Vec::new();
+    for intent in intents {
+        let Ok((status, job_id)) = line.get(&format!("/orders/{intent}")) else { break };
+        assert!(matches!(status, 200 | 409), "{intent}: {status}: {job_id}");
+        answered.push(format!("{intent} {job_id}"));
+    }
+    (line.port(), answered)
+}
+
+/// Waits until no article is missing, or the child has died.
+fn finish(child: &Child) {
+    let start = Instant::now();
+    while let Ok(open) = Line::open(child.address).and_then(|mut line| line.ask("/open")) {
+        if open == "0" {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{open} are not done after a minute");
+        thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,192 @@
+//! An application that is killed at any time, and started again on its file, orders nothing twice and forgets no order.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+
+use article_inbox::{IntentState, JobState, State};
+use fastrand::Rng;
+
+use super::{
+    api::Api,
+    application::{BURST, PER_MINUTE},
+    customers::Customers,
+    ledger::{self, Found},
+};
+use crate::{
+    child::Child,
+    form::Form,
+    role::{self, Role},
+    service::Line,
+    strace::{self, Strace},
+};
+
+/// How many customers there are.
+const LINES: usize = 2;
+
+/// How much later than its token an ask may come.
+const LATE: Duration = Duration::from_secs(1);
+
+/// Where an obstacle keeps everything from being traced, every kill is one at random.
+pub(crate) fn forget_no_order(form: Form, obstacle: Option<&str>) {
+    if let Some(obstacle) = obstacle {
+        println!("durability: orders: skipped: kills at named points: {obstacle}");
+    }
+    let start = Instant::now();
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let folder = folder.path().canonicalize().expect("it is there");
+    let api = Api::start(&folder, Duration::ZERO..=Duration::from_millis(500));
+    let customers = Customers::default();
+    let rounds = form.choose(15, 100);
+    let mut points = BTreeMap::new();
+    thread::scope(|scope| {
+        for line in 0..LINES {
+            let customers = &customers;
+            scope.spawn(move || customers.want(line));
+        }
+        let mut rng = Rng::new();
+        for round in 0..rounds {
+            let point = if obstacle.is_none() { Point::ALL[round % 4] } else { Point::Random };
+            *points.entry(kill_once(&folder, &customers, point, &mut rng)).or_insert(0) += 1;
+        }
+        customers.are_done.store(true, Ordering::Relaxed);
+        let child =
+            Child::start(&folder, Role::Orders, None).expect("it starts after the last kill");
+        customers.move_to(Some(child.address));
+        finish(&child);
+        assert!(child.stop().success(), "it stops in order");
+    });
+    check(&folder, &api, &customers);
+    for (point, kills) in &points {
+        println!("  {kills} {point}");
+    }
+    let orders = api.orders();
+    println!(
+        "durability: orders: {rounds} kills, {} orders taken, 0 twice, 0 forgotten, {} asks, all collected, in {} s",
+        orders.len(),
+        api.asks().len(),
+        start.elapsed().as_secs(),
+    );
+}
+
+/// Where a child is killed: at the entry of a system call, before it is executed.
+#[derive(Debug, Clone, Copy)]
+enum Point {
+    Random,
+    Write,
+    Sync,
+    Send,
+}
+
+impl Point {
+    const ALL: [Self; 4] = [Self::Random, Self::Write, Self::Sync, Self::Send];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Random => "at random",
+            Self::Write => "before a write to the file or its log",
+            Self::Sync => "before a sync",
+            Self::Send => "before a request or an answer is sent",
+        }
+    }
+
+    fn strace(self, folder: &Path, rng: &mut Rng) -> Option<Strace> {
+        let (call, most) = match self {
+            Self::Random => return None,
+            Self::Write => ("pwrite64", 150),
+            Self::Sync => (strace::SYNCS, 40),
+            Self::Send => (strace::SENDS, 60),
+        };
+        let injection = format!("{call}:signal=KILL:when={}", rng.u32(1..=most));
+        Some(Strace::glancing(call, &folder.join("trace")).injecting(&injection))
+    }
+}
+
+/// Starts a child, lets it order and ask, and kills it. Says where that was.
+fn kill_once(folder: &Path, customers: &Customers, point: Point, rng: &mut Rng) -> &'static str {
+    let strace = point.strace(folder, rng);
+    let Ok(mut child) = Child::start(folder, Role::Orders, strace.as_ref()) else {
+        let said = fs::read_to_string(folder.join("stderr")).unwrap_or_default();
+        assert!(strace.is_some(), "it starts after a kill: {said}");
+        return "at the start";
+    };
+    customers.move_to(Some(child.address));
+    let patience = match point {
+        Point::Random => Duration::from_millis(rng.u64(20..400)),
+        _ => Duration::from_millis(1500),
+    };
+    let ended = child.ends_within(patience);
+    assert!(!ended || strace.is_some(), "it ended by itself");
+    child.kill();
+    if ended || strace.is_none() { point.name() } else { "at random, the aim was missed" }
+}
+
+/// Waits until no article is missing.
+fn finish(child: &Child) {
+    let start = Instant::now();
+    loop {
+        let open = Line::open(child.address).and_then(|mut line| line.ask("/open"));
+        let open = open.expect("it answers");
+        // The customers' last orders are answered by then.
+        if open == "0" && start.elapsed() > Duration::from_secs(1) {
+            return;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "{open} are not done after two minutes"
+        );
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn check(folder: &Path, api: &Api, customers: &Customers) {
+    let Found { intents, jobs, entries, .. } =
+        ledger::read(&folder.join(role::FILE)).expect("the file opens");
+    let (orders, ordered) = (api.orders(), customers.ordered());
+    assert!(ordered.len() > 10, "only {} were ordered", ordered.len());
+    for (intent, taken) in &orders {
+        assert_eq!(taken.len(), 1, "{intent} was ordered twice: {taken:?}");
+        let known = intents.get(intent);
+        let known = known.unwrap_or_else(|| panic!("{intent} was ordered, and is forgotten"));
+        match &known.job_id {
+            Some(job_id) => assert_eq!(job_id.as_str(), taken[0], "{intent}"),
+            None => assert!(
+                matches!(known.state, IntentState::Ordering | IntentState::Unknown),
+                "{intent}: {known:?}"
+            ),
+        }
+    }
+    for (intent, job_id) in &ordered {
+        assert_eq!(orders.get(intent), Some(&vec![job_id.clone()]), "the job of {intent}");
+        let known = intents[intent].job_id.as_ref().map(|known| known.as_str());
+        assert_eq!(known, Some(job_id.as_str()), "{intent} returned this job, and is forgotten");
+        let job = jobs.get(job_id).unwrap_or_else(|| panic!("{job_id} is not expected"));
+        assert_eq!(job.state, JobState::Collected, "{job_id}");
+    }
+    for (job_id, job) in &jobs {
+        let [entry] = entries[job_id].as_slice() else {
+            panic!("{job_id} is {} times in the inbox", entries[job_id].len())
+        };
+        assert_eq!((job.state, entry.state), (JobState::Collected, State::Done), "{job_id}");
+        assert_eq!(entry.bodies, [api.article(job_id)], "{job_id}");
+    }
+    assert_eq!(entries.len(), jobs.len(), "only what was ordered is in the inbox");
+    check_rate(&api.asks());
+}
+
+/// The bucket is not refilled by a start.
+fn check_rate(asks: &[Instant]) {
+    for (first, from) in asks.iter().enumerate() {
+        for (last, to) in asks.iter().enumerate().skip(first) {
+            let time = (*to - *from + LATE).as_secs_f64();
+            let most = f64::from(BURST) + f64::from(PER_MINUTE) / 60.0 * time;
+            let sent = last - first + 1;
+            assert!(sent as f64 <= most, "{sent} asks in {time} s, at most {most} are allowed");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a store's file says of orders, once the child is gone.
+
+use std::{collections::BTreeMap, path::Path, time::Duration, time::SystemTime};
+
+use article_inbox::{
+    Clock, ExpectedJob, Filter, Intent, JobFilter, SqliteSettings, SqliteStore, State,
+    store::{AskClaim, Bucket, BucketSettings, Ledger, Store},
+};
+use tokio::runtime;
+
+use crate::role::Failure;
+
+/// Every job is due by then, and no token is missing.
+const LATER: Duration = Duration::from_secs(3600);
+
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) intents: BTreeMap<String, Intent>,
+    pub(crate) jobs: BTreeMap<String, ExpectedJob>,
+    /// The entries of each job.
+    pub(crate) entries: BTreeMap<String, Vec<Entry>>,
+    pub(crate) bucket: Bucket,
+    /// The jobs that are asked for, later.
+    pub(crate) asked: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) state: State,
+    pub(crate) bodies: Vec<Vec<u8>>,
+}
+
+/// # Errors
+///
+/// The store does not open, is damaged, or not all of it can be read.
+pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let clock = Clock::stepped(SystemTime::now());
+        let store = SqliteStore::open_with(file, SqliteSettings::default().clock(clock.clone()))?;
+        let mut found = Found {
+            intents: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            bucket: store.bucket().await?,
+            asked: Vec::new(),
+        };
+        let all = JobFilter { limit: u32::MAX - 1, ..JobFilter::default() };
+        for job in store.jobs(all).await?.items {
+            found.jobs.insert(job.job_id.to_string(), job);
+        }
+        for intent in store.intents(None, 0, u32::MAX - 1).await?.items {
+            found.intents.insert(intent.name.to_string(), intent);
+        }
+        let all = Filter { limit: u32::MAX - 1, ..Filter::default() };
+        for entry in store.list(all).await?.entries {
+            let shown = store.show(entry.key.clone()).await?;
+            let (_, bodies) = shown.ok_or("an entry that is listed is there")?;
+            let bodies = bodies.into_iter().filter_map(|body| Some(body.bytes?.into())).collect();
+            let entries = found.entries.entry(entry.key.job_id.to_string()).or_default();
+            entries.push(Entry { state: entry.state, bodies });
+        }
+        clock.advance(LATER);
+        let bucket = BucketSettings { per_minute: 1_000_000, burst: 1_000_000, key: 1 };
+        let claim = AskClaim { limit: 1_000_000, lease: LATER, bucket };
+        let asks = store.claim_asks(claim).await?.asks;
+        found.asked = asks.into_iter().map(|ask| ask.job.job_id.to_string()).collect();
+        // A commit that was cut off is told, because a damaged one looks like it. Nothing else is damaged by a crash.
+        let findings = store.health().await?.findings;
+        store.close().await?;
+        match findings.into_iter().find(|finding| !finding.starts_with("the log ")) {
+            Some(finding) => Err(finding.into()),
+            None => Ok(found),
+        }
+    })
+}
