@@ -57,9 +57,13 @@ impl Life {
         pending().await
     }
 
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_over.load(Ordering::Relaxed)
+    }
+
     /// Returns while the process lives.
     pub(crate) async fn go_on(&self) {
-        if self.0.is_over.load(Ordering::Relaxed) {
+        if self.is_over() {
             pending::<()>().await;
         }
     }
