@@ -114,7 +114,9 @@ fn start(world: &Arc<World>, life: &Life) -> Running {
     let store = Connection::new(world, life);
     let inbox = Inbox::new(store.clone());
     let collector = Collector::builder(&inbox, Line::new(world, life))
-        .rate(world.plan.per_minute, world.plan.burst);
+        .rate(world.plan.per_minute, world.plan.burst)
+        // Longer than a call: Tokio tells several calls of their end in an order that no seed replays.
+        .shutdown_grace(MINUTE);
     let collector = match world.plan.urls {
         Urls::Capability => collector.webhook_urls(world.key.clone(), ORDERS),
         Urls::PublishTarget => collector,

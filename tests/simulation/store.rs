@@ -5,7 +5,7 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Hint, Intent,
+    Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned,
     Source, State,
     store::{
@@ -123,7 +123,7 @@ impl Store for Connection {
                 truth.is_back(key.job_id.as_str());
                 truth.pushed(key.job_id.as_str(), now);
                 // A copy of a body that could not be read leaves its entry as it is.
-                if *recorded == Recorded::Stored {
+                if recorded.is_stored() {
                     truth.in_hand(key.job_id.as_str(), now);
                 }
             }
@@ -166,15 +166,6 @@ impl Store for Connection {
         self.world.store.completion(lease)
     }
 
-    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        let id = hint.job_id.clone();
-        self.through("hint", self.world.store.hint(hint), move |(), truth, _| {
-            truth.is_back(id.as_str());
-            truth.may_be_asked(id.as_str());
-            Ok(())
-        })
-    }
-
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         let id = job_id.clone();
         self.through("forget", self.world.store.forget(job_id), move |_, truth, _| {
@@ -184,7 +175,6 @@ impl Store for Connection {
     }
 
     calls! {
-        hints(limit: u32) -> Vec<Hint>;
         prune(prune: Prune) -> Pruned;
         counts() -> Counts;
         due_since() -> Option<SystemTime>;

@@ -48,7 +48,7 @@ pub(crate) fn settled(
     state: JobState,
     expected_for: Duration,
 ) {
-    count::settled(state, expected_for);
+    count::settled(job, state, expected_for);
     log::settled(job, outcome, state, expected_for);
 }
 

@@ -7,7 +7,6 @@ pub mod alone;
 pub mod claim;
 pub mod completion;
 pub mod durable;
-pub mod hint;
 pub mod import;
 pub mod life;
 pub mod operator;

@@ -104,13 +104,6 @@ macro_rules! store_contract {
                 a_pause_without_end_is_a_long_one,
                 leases_and_pauses_are_rounded_down_to_milliseconds,
             }
-            hint {
-                a_hint_is_kept,
-                the_first_hint_of_a_job_stays,
-                the_oldest_hints_come_first,
-                a_hint_stands_beside_the_entries,
-                the_time_of_a_hint_is_rounded_down,
-            }
             prune {
                 the_bytes_of_done_entries_go,
                 a_pruned_body_is_still_a_duplicate,
@@ -122,7 +115,6 @@ macro_rules! store_contract {
                 entries_do_not_go_before_their_time,
                 dead_entries_go_by_their_own_limit,
                 a_pruned_entry_is_forgotten,
-                old_hints_go,
                 a_batch_is_no_larger_than_asked_for,
                 nothing_goes_where_nothing_is_old,
             }
@@ -201,7 +193,7 @@ macro_rules! durable_store_contract {
                 a_leased_entry_survives,
                 fences_go_on_growing,
                 duplicates_are_known,
-                hints_survive,
+                expected_jobs_survive,
                 pauses_survive,
                 ids_are_not_given_again,
                 what_is_gone_stays_gone,
@@ -246,7 +238,6 @@ mod tests {
             include_str!("cases/claim.rs"),
             include_str!("cases/completion.rs"),
             include_str!("cases/durable.rs"),
-            include_str!("cases/hint.rs"),
             include_str!("cases/import.rs"),
             include_str!("cases/life.rs"),
             include_str!("cases/operator.rs"),

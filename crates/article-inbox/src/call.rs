@@ -6,7 +6,6 @@
 mod arrival;
 mod claim;
 mod completion;
-mod hint;
 mod ledger;
 mod list;
 mod prune;
@@ -16,14 +15,14 @@ mod store_health;
 pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
-pub use hint::Hint;
+pub(crate) use ledger::LAST_DELIVERY;
+#[cfg(feature = "sqlite")]
+pub(crate) use ledger::OVERDUE;
 pub use ledger::{
     Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
     LedgerCounts, LedgerPage, LedgerPruned, Missing, OrderTurn, Pause, PauseReason, Reason,
 };
-#[cfg(feature = "sqlite")]
-pub(crate) use ledger::{LAST_DELIVERY, OVERDUE};
 pub use list::{Counts, Filter, Page};
 pub use prune::{Prune, Pruned};
 pub use settle::{Outcome, Settled};

@@ -1,11 +1,11 @@
 //! Stores deliveries before they are answered.
 
-mod hint_queue;
+mod expect_queue;
 mod probe_cache;
 #[cfg(feature = "signal")]
 mod stop_signal;
 
-mod hint_writer;
+mod expect_writer;
 
 mod sink;
 
@@ -25,14 +25,14 @@ use std::{
 
 use tokio::time::timeout;
 
-use self::{hint_queue::HintQueue, probe_cache::ProbeCache};
+use self::{expect_queue::ExpectQueue, probe_cache::ProbeCache};
 use crate::{
     Clock, Error,
     store::{Ledger, Pending, Store, memory::MemoryStore},
     worker::{Failed, Job, Registry, WakeSignal, Worker},
 };
 
-pub use health::Health;
+pub use health::{Health, LedgerHealth};
 pub use import::Imported;
 #[cfg(feature = "signal")]
 pub use stop_signal::stop_signal;
@@ -81,7 +81,7 @@ struct Shared {
     store: Arc<dyn Ledger>,
     wake: WakeSignal,
     workers: Registry,
-    hints: Mutex<HintQueue>,
+    refused: Mutex<ExpectQueue>,
     probe: tokio::sync::Mutex<ProbeCache>,
 }
 
@@ -114,7 +114,7 @@ impl Inbox {
             store,
             wake: WakeSignal::default(),
             workers: Registry::default(),
-            hints: Mutex::default(),
+            refused: Mutex::default(),
             probe: tokio::sync::Mutex::default(),
         }))
     }
@@ -167,8 +167,8 @@ impl Inbox {
         timeout(PATIENCE, call).await.map_err(late)?
     }
 
-    fn hint_queue(&self) -> MutexGuard<'_, HintQueue> {
-        self.0.hints.lock().unwrap_or_else(PoisonError::into_inner)
+    fn expect_queue(&self) -> MutexGuard<'_, ExpectQueue> {
+        self.0.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -22,7 +22,7 @@ mod worker;
 mod inbox;
 
 pub use call::{
-    Completion, Counts, ExpectedJob, Filter, Hint, Intent, IntentState, JobFilter, JobState,
+    Completion, Counts, ExpectedJob, Filter, Intent, IntentState, JobFilter, JobState,
     LedgerCounts, LedgerPage, LedgerPruned, Missing, Page, PauseReason, Prune, Pruned, Reason,
 };
 pub use clock::{Clock, ClockStep};
@@ -31,7 +31,7 @@ pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source
 pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
-pub use inbox::{Health, Imported, Inbox};
+pub use inbox::{Health, Imported, Inbox, LedgerHealth};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{SqliteSettings, SqliteStore};

@@ -9,18 +9,15 @@ use crate::{
     table::{Table, at_most, plain},
 };
 
+const ARTICLES: usize = 100_000;
 const STAGES: usize = 20;
 
 /// In MiB.
 const MOST: f64 = 32.0;
 
 /// The memory of the process while articles are collected.
-pub(crate) fn run(form: Form) {
-    let (articles, name) = match form {
-        Form::Short => (20_000, "20,000"),
-        Form::Long => (100_000, "100,000"),
-    };
-    let service = Service::start(articles, 4096);
+pub(crate) fn run(_: Form) {
+    let service = Service::start(ARTICLES, 4096);
     let folder = scratch::folder();
     let stages = crate::runtime().block_on(async {
         let inbox = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
@@ -31,7 +28,7 @@ pub(crate) fn run(form: Form) {
             .build()
             .unwrap();
         let mut stages = Vec::new();
-        for jobs in service.jobs.chunks(articles / STAGES) {
+        for jobs in service.jobs.chunks(ARTICLES / STAGES) {
             let now = ledger.now();
             let expected = jobs.iter().map(|job_id| Expect::job(job_id.clone(), now));
             ledger.expect(expected.collect()).await.unwrap();
@@ -39,7 +36,7 @@ pub(crate) fn run(form: Form) {
             stages.push(resident());
         }
         let collected = ledger.ledger_counts().await.unwrap().of(JobState::Collected);
-        assert_eq!(collected, articles as u64, "every article was collected");
+        assert_eq!(collected, ARTICLES as u64, "every article was collected");
         stages
     });
     // The first stages fill caches and pools.
@@ -49,6 +46,6 @@ pub(crate) fn run(form: Form) {
         "the memory of a collector while it stores articles of 4 KB, in MiB",
         &["articles", "memory at first", "more later"],
     );
-    table.row(name, [plain(first[1], ""), at_most(largest - first[1], MOST, "")]);
+    table.row("100,000", [plain(first[1], ""), at_most(largest - first[1], MOST, "")]);
     println!("{table}");
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use article_inbox::{JobState, LedgerCounts};
+use article_inbox::{ExpectedJob, JobState, LedgerCounts};
 
 #[cfg(feature = "metrics")]
 mod enabled {
@@ -25,11 +25,11 @@ mod enabled {
         counter!(metric::ASKS, "answer" => "panicked").increment(1);
     }
 
-    pub(crate) fn settled(state: JobState, expected_for: Duration) {
+    pub(crate) fn settled(job: &ExpectedJob, state: JobState, expected_for: Duration) {
         if !state.is_open() {
             counter!(metric::ENDED, "state" => state.as_str()).increment(1);
         }
-        if state == JobState::Collected {
+        if state == JobState::Collected && job.reason.is_order() {
             histogram!(metric::COLLECTED_AFTER).record(expected_for);
         }
     }
@@ -70,7 +70,7 @@ mod disabled {
     pub(crate) fn order_ended(_: &'static str) {}
     pub(crate) fn asked(_: &'static str, _: Duration) {}
     pub(crate) fn asked_nothing() {}
-    pub(crate) fn settled(_: JobState, _: Duration) {}
+    pub(crate) fn settled(_: &ExpectedJob, _: JobState, _: Duration) {}
     pub(crate) fn lost_lease() {}
     pub(crate) fn key_refused() {}
     pub(crate) fn store_failed(_: &'static str) {}

@@ -9,7 +9,7 @@
 //! | `article_collector_asks_total` | counter | count | `answer` | the API was asked: `complete`, `unfinished`, `failed`, `job_not_found`, `unauthorized`, `forbidden`, `rate_limited`, `unavailable`, `undecodable`, `other_job`, `page`, `not_json`, `too_large`, `redirect`, `refused`, `not_found`, `unknown_status`, `no_answer`, `panicked`, `stopped` or `other` |
 //! | `article_collector_ask_duration_seconds` | histogram | seconds | | the API was asked: how long it took |
 //! | `article_collector_ended_total` | counter | count | `state` | an ask ended a job: `collected`, `failed`, `unreadable` or `not_found` |
-//! | `article_collector_collected_after_seconds` | histogram | seconds | | an article was collected: since when it was expected |
+//! | `article_collector_collected_after_seconds` | histogram | seconds | | an ask brought the article of an order: since when its job was expected. For articles that were delivered: `article_inbox_arrived_after_seconds` |
 //! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was forgotten, or its lease ended |
 //! | `article_collector_key_refusals_total` | counter | count | | the service refused the API key |
 //! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered` or `not_ordered` |
@@ -35,7 +35,7 @@ pub const ASKS: &str = "article_collector_asks_total";
 pub const ASK_DURATION: &str = "article_collector_ask_duration_seconds";
 /// Jobs that an ask ended, by their state.
 pub const ENDED: &str = "article_collector_ended_total";
-/// Since when the collected articles were expected.
+/// Since when the orders were expected whose articles were collected.
 pub const COLLECTED_AFTER: &str = "article_collector_collected_after_seconds";
 /// Asks whose outcome was dropped.
 pub const LOST_LEASES: &str = "article_collector_lost_leases_total";
@@ -72,7 +72,7 @@ pub fn describe() {
     count(ASKS, "asks of the API, by their answer");
     time(ASK_DURATION, "how long the API took to answer an ask");
     count(ENDED, "jobs that an ask ended, by their state");
-    time(COLLECTED_AFTER, "since when the collected articles were expected");
+    time(COLLECTED_AFTER, "since when the orders were expected whose articles were collected");
     count(LOST_LEASES, "asks whose outcome was dropped, because their lease was lost");
     count(KEY_REFUSALS, "how often the service refused the API key");
     count(STORE_FAILURES, "failures of the store, by the call");

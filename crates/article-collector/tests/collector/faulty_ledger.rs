@@ -5,7 +5,7 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Hint, Intent,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
     store::{
@@ -114,8 +114,6 @@ impl Store for FaultyLedger {
         record(arrival: Arrival) -> Recorded;
         claim(claim: Claim) -> Claims;
         settle(lease: Lease, outcome: Outcome) -> Settled;
-        hint(hint: Hint) -> ();
-        hints(limit: u32) -> Vec<Hint>;
         prune(prune: Prune) -> Pruned;
         counts() -> Counts;
         due_since() -> Option<SystemTime>;

@@ -163,4 +163,6 @@ async fn every_metric_is_described_and_counted() {
         assert_eq!(recorder.count(name, label), times, "{name} {label}");
     }
     assert_eq!(recorder.values(metric::OVERDUE, "").last(), Some(&3.0));
+    // One for each of the two articles that were ordered.
+    assert_eq!(recorder.values(metric::COLLECTED_AFTER, "").len(), 2);
 }

@@ -1,12 +1,12 @@
 //! What survives a restart.
 
 use article_inbox::{
-    Hint, Prune, State,
-    store::{Outcome, Recorded, Settled},
+    Prune, Reason, State,
+    store::{Expect, Outcome, Recorded, Settled},
 };
 
 use crate::{
-    Durable, Trial,
+    Durable, LedgerSubject, Trial,
     trial::{CLAIM, FIRST, STATES, job, key, retry},
 };
 
@@ -57,12 +57,13 @@ pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.all().await.len(), 1);
 }
 
-/// Known jobs: hints survive a restart.
-pub async fn hints_survive(mut trial: Trial<impl Durable>) {
-    let hint = Hint { job_id: job("job_1"), at: trial.now(), code: "malformed_json".into() };
-    trial.store().hint(hint.clone()).await.unwrap();
+/// Known jobs: a job with a refused delivery is still expected after a restart.
+pub async fn expected_jobs_survive(mut trial: Trial<impl Durable + LedgerSubject>) {
+    let reason = Reason::Refused { code: "malformed_json".into() };
+    trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.after(400)) }).await;
+    let before = trial.job("job_1").await;
     trial.reopen();
-    assert_eq!(trial.store().hints(10).await.unwrap(), [hint]);
+    assert_eq!(trial.job("job_1").await, before);
 }
 
 /// An entry that waits for a later time still does so after a restart.

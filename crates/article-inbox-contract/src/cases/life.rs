@@ -1,7 +1,7 @@
 //! The store as a whole.
 
 use article_inbox::{
-    Error, Filter, Hint, Prune, State,
+    Error, Filter, Prune, State,
     store::{Lease, Outcome},
 };
 
@@ -53,7 +53,6 @@ pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
     trial.store().probe().await.unwrap();
     assert_eq!(trial.shown("job_1").await, before);
     assert_eq!(trial.store().counts().await.unwrap().total(), 1);
-    assert_eq!(trial.store().hints(10).await.unwrap(), []);
 }
 
 /// Secrecy: `Debug` of a store shows no stored content.
@@ -67,17 +66,14 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let (store, now) = (trial.store(), trial.now());
     let (entry, bodies) = trial.shown("job_1").await;
-    let hint = Hint { job_id: job("job_1"), at: now, code: "malformed_json".into() };
     let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 1 };
     store.close().await.unwrap();
-    let errors: [(&str, Option<Error>); 19] = [
+    let errors: [(&str, Option<Error>); 17] = [
         ("record", store.record(arrival("job_1", FIRST)).await.err()),
         ("claim", store.claim(CLAIM).await.err()),
         ("extend", store.extend(&[lease], CLAIM.lease).await.err()),
         ("settle", store.settle(lease, Outcome::Done).await.err()),
         ("completion", store.completion(Lease { id: 1, fence: 1 }).err()),
-        ("hint", store.hint(hint).await.err()),
-        ("hints", store.hints(1).await.err()),
         ("prune", store.prune(prune).await.err()),
         ("counts", store.counts().await.err()),
         ("due_since", store.due_since().await.err()),
@@ -111,7 +107,6 @@ pub async fn looking_changes_nothing(mut trial: Trial<impl Subject>) {
     let store = trial.store();
     store.counts().await.unwrap();
     store.due_since().await.unwrap();
-    store.hints(10).await.unwrap();
     store.check().await.unwrap();
     store.show(key(State::Dead.as_str())).await.unwrap();
     assert_eq!(trial.all().await, before);

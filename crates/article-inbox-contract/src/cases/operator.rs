@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use article_inbox::{
-    Entry, EntryKey, Failure, Hint, Prune, State,
+    Entry, EntryKey, Failure, Prune, State,
     store::{Arrival, Claim, Outcome, Recorded, Settled},
 };
 
@@ -116,17 +116,14 @@ pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
     assert!(!trial.store().bury(key("missing"), "not wanted".into()).await.unwrap());
 }
 
-/// Forgetting a job erases all its entries, in every state, and its hint.
+/// Forgetting a job erases all its entries, in every state.
 pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
     let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.put("job_1", State::Done).await;
     trial.store().record(Arrival { key: update.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
-    let hint = Hint { job_id: job("job_1"), at: trial.now(), code: "malformed_json".into() };
-    trial.store().hint(hint).await.unwrap();
     assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 2);
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
     assert_eq!(trial.store().show(update).await.unwrap(), None);
-    assert_eq!(trial.store().hints(10).await.unwrap(), []);
     assert_eq!(trial.store().counts().await.unwrap().total(), 0);
     assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 0);
 }
@@ -135,14 +132,11 @@ pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
 pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_10", "JOB_1", "job%"] {
         trial.put(id, State::Done).await;
-        let hint = Hint { job_id: job(id), at: trial.now(), code: "malformed_json".into() };
-        trial.store().hint(hint).await.unwrap();
     }
     assert_eq!(trial.store().forget(job("job%")).await.unwrap(), 1);
     assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 1);
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(left, [key("job_10"), key("JOB_1")]);
-    assert_eq!(trial.store().hints(10).await.unwrap().len(), 2);
 }
 
 /// Fencing: a worker that holds a lease of a forgotten job cannot bring it back.

@@ -1,9 +1,9 @@
 //! What retention removes, and what it keeps.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use article_inbox::{
-    Body, Hint, Prune, Pruned, State,
+    Body, Prune, Pruned, State,
     store::{Outcome, Recorded},
 };
 
@@ -28,11 +28,10 @@ async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
     let mut all = Pruned::default();
     for _ in 0..100 {
         let batch = trial.store().prune(prune).await.unwrap();
-        let most = batch.bodies.max(batch.entries).max(batch.hints);
+        let most = batch.bodies.max(batch.entries);
         assert!(most <= prune.limit, "at most {} of each kind: {batch:?}", prune.limit);
         all.bodies += batch.bodies;
         all.entries += batch.entries;
-        all.hints += batch.hints;
         if !batch.more {
             return all;
         }
@@ -120,7 +119,7 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) 
     }
     trial.advance(2);
     let pruned = prune(&trial, entries(trial.now())).await;
-    assert_eq!((pruned.entries, pruned.hints), (2, 0));
+    assert_eq!(pruned, Pruned { entries: 2, ..Pruned::default() });
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.state).collect();
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
 }
@@ -164,36 +163,17 @@ pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// Hints from before the limit are removed, and later ones stay.
-pub async fn old_hints_go(trial: Trial<impl Subject>) {
-    for (id, seconds) in [("job_1", 0), ("job_2", 2)] {
-        let at = trial.now() + Duration::from_secs(seconds);
-        trial
-            .store()
-            .hint(Hint { job_id: job(id), at, code: "malformed_json".into() })
-            .await
-            .unwrap();
-    }
-    let pruned = prune(&trial, entries(trial.now() + Duration::from_secs(2))).await;
-    assert_eq!(pruned, Pruned { hints: 1, ..Pruned::default() });
-    let left = trial.store().hints(10).await.unwrap();
-    assert_eq!(left.len(), 1);
-    assert_eq!(left[0].job_id, job("job_2"));
-}
-
 /// No batch is larger than its limit, and together the batches remove everything that is old.
 pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2", "job_3", "job_4", "job_5"] {
         trial.put(id, State::Done).await;
-        let hint = Hint { job_id: job(id), at: trial.now(), code: "malformed_json".into() };
-        trial.store().hint(hint).await.unwrap();
     }
     trial.advance(2);
     let first = trial.store().prune(Prune { limit: 2, ..bodies(trial.now()) }).await.unwrap();
     assert_eq!((first.bodies, first.more), (2, true));
     assert_eq!(prune(&trial, Prune { limit: 2, ..bodies(trial.now()) }).await.bodies, 3);
     let pruned = prune(&trial, Prune { limit: 2, ..entries(trial.now()) }).await;
-    assert_eq!((pruned.entries, pruned.hints), (5, 5));
+    assert_eq!(pruned.entries, 5);
     assert!(trial.all().await.is_empty());
 }
 

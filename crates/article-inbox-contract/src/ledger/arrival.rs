@@ -1,7 +1,9 @@
 //! Copies of articles, and what becomes of their entries.
 
+use std::time::Duration;
+
 use article_inbox::{
-    EntryKey, JobState, Prune, Source, State,
+    EntryKey, JobState, Prune, Reason, Source, State,
     store::{Arrival, AskSettled, Expect, Outcome, Recorded},
 };
 
@@ -22,12 +24,25 @@ async fn prune(trial: &Trial<impl LedgerSubject>) {
 pub async fn a_delivery_ends_its_job(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     trial.advance(1);
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    let arrived = Recorded::Arrived { after: Duration::from_secs(1) };
+    assert_eq!(trial.record("job_1", FIRST).await, arrived);
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Arrived, trial.now()));
     assert_eq!((shown.pushed_at, shown.collected_at), (Some(trial.now()), None));
     trial.advance(1_000_000);
     assert!(trial.claim_asks(super::steps::ASKS).await.asks.is_empty());
+}
+
+/// A delivery is the article of an order only if the job was expected since then: not since a delivery was refused, and not
+/// as one of a backfill.
+pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl LedgerSubject>) {
+    let refused = Reason::Refused { code: "unavailable".into() };
+    for (id, reason) in [("refused", refused), ("backfill", Reason::Backfill)] {
+        trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
+        trial.advance(1);
+        assert_eq!(trial.record(id, FIRST).await, Recorded::Stored);
+        assert_eq!(trial.state(id).await, JobState::Arrived);
+    }
 }
 
 /// A body that the API gave ends its job as collected, by whichever call it is recorded.
@@ -229,6 +244,6 @@ pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl Ledg
     trial.work("job_1", unhandled()).await;
     trial.advance(1);
     prune(&trial).await;
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    assert!(trial.record("job_1", FIRST).await.is_stored());
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }

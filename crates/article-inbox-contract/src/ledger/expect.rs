@@ -126,13 +126,16 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
     trial.advance(600);
     trial.ask("job_1").await;
     let before = trial.job("job_1").await;
-    for reason in [Reason::Ordered, Reason::Backfill, refused()] {
+    for reason in [Reason::Ordered, Reason::Backfill] {
         trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
         assert_eq!(trial.job("job_1").await, before);
     }
+    trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), trial.now()) }).await;
+    let cause = Some(refused().to_string());
+    assert_eq!(trial.job("job_1").await, ExpectedJob { cause, ..before });
 }
 
-/// A refused delivery shows that the article is there.
+/// A refused delivery shows that the article is there. Its code is shown.
 pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSubject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     for (seconds, expected) in [(900, 600), (400, 400), (500, 400)] {
@@ -140,6 +143,7 @@ pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSu
         trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), at) }).await;
         let shown = trial.job("job_1").await;
         assert_eq!((shown.at, shown.reason), (trial.after(expected), Reason::Expected));
+        assert_eq!(shown.cause.as_deref(), Some("refused: malformed_json"));
     }
 }
 

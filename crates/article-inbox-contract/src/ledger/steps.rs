@@ -34,11 +34,11 @@ impl<S: LedgerSubject> Trial<S> {
         self.subject().ledger()
     }
 
-    pub(super) fn after(&self, seconds: u64) -> SystemTime {
+    pub(crate) fn after(&self, seconds: u64) -> SystemTime {
         self.now() + Duration::from_secs(seconds)
     }
 
-    pub(super) async fn expect(&self, expect: Expect) -> JobState {
+    pub(crate) async fn expect(&self, expect: Expect) -> JobState {
         self.ledger().expect(vec![expect]).await.unwrap()[0]
     }
 
@@ -47,7 +47,7 @@ impl<S: LedgerSubject> Trial<S> {
         assert_eq!(self.expect(Expect::job(job(id), self.now())).await, JobState::Expected);
     }
 
-    pub(super) async fn job(&self, id: &str) -> ExpectedJob {
+    pub(crate) async fn job(&self, id: &str) -> ExpectedJob {
         self.ledger().job(job(id)).await.unwrap().expect("the ledger has the job")
     }
 

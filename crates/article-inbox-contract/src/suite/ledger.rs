@@ -22,6 +22,7 @@ macro_rules! ledger_contract {
             }
             arrival {
                 a_delivery_ends_its_job,
+                a_delivery_that_ends_no_order_is_stored,
                 a_body_of_the_api_ends_its_job_as_collected,
                 a_delivery_of_another_job_adds_none,
                 a_delivery_of_another_event_is_no_arrival,

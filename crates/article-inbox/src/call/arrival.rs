@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use article_webhook::Delivery;
 
@@ -77,6 +77,8 @@ impl fmt::Debug for Arrival {
 /// assert_eq!(entry.record(body("{}"), &[body("{}")], now).recorded, Recorded::Duplicate);
 /// assert_eq!(entry.record(body("[1]"), &[body("{}")], now).recorded, Recorded::Conflict { kept: true });
 ///
+/// assert!(Recorded::Stored.is_stored() && !Recorded::Duplicate.is_stored());
+///
 /// let full = ["[1]", "[2]", "[3]", "[4]"].map(body);
 /// assert_eq!(entry.record(body("[5]"), &full, now).recorded, Recorded::Crowded);
 /// ```
@@ -85,6 +87,11 @@ impl fmt::Debug for Arrival {
 pub enum Recorded {
     /// The body is stored, and a worker will process it.
     Stored,
+    /// The same, and it is the article of an order that the ledger was waiting for.
+    Arrived {
+        /// How long the job was expected.
+        after: Duration,
+    },
     /// The same body is stored already.
     Duplicate,
     /// Another body is stored already.
@@ -95,4 +102,12 @@ pub enum Recorded {
     /// The entry is full, and no worker has found a body that decodes yet. Nothing was stored: the service must deliver
     /// again.
     Crowded,
+}
+
+impl Recorded {
+    /// Whether the body is stored, and a worker will process it.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        matches!(self, Self::Stored | Self::Arrived { .. })
+    }
 }

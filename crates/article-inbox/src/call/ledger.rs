@@ -12,6 +12,7 @@ pub use bucket::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason};
 pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};
-pub use list::{JobFilter, LedgerCounts, LedgerPage, LedgerPruned};
+pub(crate) use list::LAST_DELIVERY;
 #[cfg(feature = "sqlite")]
-pub(crate) use list::{LAST_DELIVERY, OVERDUE};
+pub(crate) use list::OVERDUE;
+pub use list::{JobFilter, LedgerCounts, LedgerPage, LedgerPruned};

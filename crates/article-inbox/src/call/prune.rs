@@ -21,11 +21,11 @@ use std::time::SystemTime;
 pub struct Prune {
     /// Bodies of entries that were done before this time lose their bytes.
     pub bodies_before: SystemTime,
-    /// Done entries, unhandled entries and hints from before this time are removed.
+    /// Done and unhandled entries from before this time are removed.
     pub entries_before: SystemTime,
     /// Entries that were dead before this time are removed; `None` keeps them.
     pub dead_before: Option<SystemTime>,
-    /// Maximum number of bodies, of entries and of hints, each.
+    /// Maximum number of bodies and of entries, each.
     pub limit: u32,
 }
 
@@ -44,8 +44,6 @@ pub struct Pruned {
     pub bodies: u32,
     /// Entries that were removed.
     pub entries: u32,
-    /// Hints that were removed.
-    pub hints: u32,
     /// Whether there is more to remove: call again.
     pub more: bool,
 }

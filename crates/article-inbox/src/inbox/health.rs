@@ -1,11 +1,11 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::{join, time::Instant};
 
 use super::Inbox;
 use crate::{
     Error,
-    call::StoreHealth,
+    call::{LedgerCounts, Pause, StoreHealth},
     telemetry,
     worker::{StuckHandler, Workers},
 };
@@ -16,18 +16,19 @@ use crate::{
 /// use article_inbox::Inbox;
 ///
 /// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_inbox::Error> {
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
 ///     let health = inbox.health().await;
 ///     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(None)));
 ///     assert_eq!((health.workers.running, health.stuck.len()), (0, 0), "nothing is worked on");
 ///     assert_eq!(health.drift, [""; 0], "nothing of the service is new");
-///     assert_eq!((health.hints_held, health.hints_dropped), (0, 0));
+///     assert_eq!((health.expected_held, health.expected_dropped), (0, 0));
+///     assert_eq!(health.ledger?.counts.open(), 0, "no article is missed");
 ///
 ///     inbox.close().await?;
 ///     let health = inbox.health().await;
 ///     assert_eq!(health.writable.unwrap_err(), "the inbox is closed");
-///     assert!(health.overdue.is_err(), "unknown, which is not none");
+///     assert!(health.overdue.is_err() && health.ledger.is_err(), "unknown, which is not none");
 ///     Ok(())
 /// }
 /// ```
@@ -49,21 +50,58 @@ pub struct Health {
     /// logged once. The first 64 are kept that workers of this inbox meet in this process; if there were more, one last
     /// text says so.
     pub drift: Vec<String>,
-    /// Hints that the store has not accepted yet.
-    pub hints_held: usize,
-    /// Hints that were dropped, because too many were held.
-    pub hints_dropped: u64,
+    /// What is expected, and the pause of asks and orders. The error says why it is unknown.
+    pub ledger: Result<LedgerHealth, String>,
+    /// Jobs with a refused delivery that are expected, and that the store has not accepted yet.
+    pub expected_held: usize,
+    /// Jobs with a refused delivery that were dropped, because too many were held.
+    pub expected_dropped: u64,
     /// What the store reports about itself, or why it does not answer.
     pub store: Result<StoreHealth, String>,
 }
 
+/// The figures of an inbox's ledger, as a part of its [`Health`].
+///
+/// ```
+/// use article_inbox::{Inbox, JobState, Reason, store::Expect};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     let reason = Reason::Refused { code: "malformed_json".into() };
+///     let expect = Expect::job("job_1".parse()?, inbox.ledger().now());
+///     inbox.ledger().expect(vec![Expect { reason, ..expect }]).await?;
+///     let ledger = inbox.health().await.ledger?;
+///     assert_eq!((ledger.counts.of(JobState::Expected), ledger.counts.overdue), (1, 0));
+///     assert!(ledger.paused.is_none() && ledger.key_refused_at.is_none());
+///
+///     inbox.close().await?;
+///     assert_eq!(inbox.health().await.ledger.unwrap_err(), "the inbox is closed");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive] // more may be reported
+pub struct LedgerHealth {
+    /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
+    /// recovered, and how many orders have an unknown outcome.
+    pub counts: LedgerCounts,
+    /// The pause in which nothing is asked or ordered, while it lasts.
+    pub paused: Option<Pause>,
+    /// When the service last refused the API key.
+    pub key_refused_at: Option<SystemTime>,
+}
+
 impl Inbox {
-    /// The health of the inbox. Cheap for any number of entries, and within two seconds also if the store hangs.
+    /// The health of the inbox. Cheap for any number of entries, and within two seconds also if the store hangs. The figures
+    /// of the ledger are counted, which takes longer the more jobs it has.
     pub async fn health(&self) -> Health {
         let store = &self.0.store;
         let due_since = self.patiently(store.due_since());
-        let (writable, due_since, store_health) =
-            join!(self.writable(), due_since, self.patiently(store.health()));
+        let ledger = self.patiently(Box::pin(self.ledger_health()));
+        let (writable, due_since, ledger, store_health) =
+            join!(self.writable(), due_since, ledger, self.patiently(store.health()));
+        let ledger = ledger.map_err(|error| error.to_string());
         let now = store.now();
         let age = |since| now.duration_since(since).unwrap_or_default();
         let overdue = due_since.map(|since| since.map(age)).map_err(|error| error.to_string());
@@ -73,10 +111,20 @@ impl Inbox {
         let (workers, stuck) = (self.0.workers.workers(), self.0.workers.stuck());
         telemetry::stuck_handlers(stuck.len());
         let store = store_health.map_err(|error| error.to_string());
-        let hints = self.hint_queue();
-        let (hints_held, hints_dropped) = (hints.len(), hints.dropped);
+        let refused = self.expect_queue();
+        let (expected_held, expected_dropped) = (refused.len(), refused.dropped);
         let drift = self.0.workers.drift.all();
-        Health { writable, overdue, workers, stuck, drift, hints_held, hints_dropped, store }
+        Health {
+            writable,
+            overdue,
+            workers,
+            stuck,
+            drift,
+            ledger,
+            expected_held,
+            expected_dropped,
+            store,
+        }
     }
 
     /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.
@@ -86,6 +134,13 @@ impl Inbox {
     /// The reason why deliveries cannot be stored.
     pub async fn ready(&self) -> Result<(), Error> {
         self.writable().await.map_err(Error::unavailable)
+    }
+
+    async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
+        let store = &self.0.store;
+        let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
+        let paused = bucket.paused(store.now());
+        Ok(LedgerHealth { counts, paused, key_refused_at: bucket.refused_at })
     }
 
     async fn writable(&self) -> Result<(), String> {

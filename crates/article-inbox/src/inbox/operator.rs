@@ -4,7 +4,7 @@ use tokio::task::JoinSet;
 use super::Inbox;
 use crate::{
     Body, Entry, EntryKey, Error, State,
-    call::{Counts, Filter, Hint, Page, Prune, Pruned},
+    call::{Counts, ExpectedJob, Filter, JobFilter, LedgerPage, Page, Prune, Pruned},
 };
 
 /// How many entries are requeued at once.
@@ -121,7 +121,7 @@ impl Inbox {
         self.0.store.bury(key, cause.into()).await
     }
 
-    /// Removes a batch of old bodies, entries and hints. A worker does this automatically, once the store's clock has run
+    /// Removes a batch of old bodies and entries. A worker does this automatically, once the store's clock has run
     /// steadily for a while; this call does not wait for that.
     ///
     /// # Errors
@@ -141,14 +141,39 @@ impl Inbox {
         self.0.store.forget(job_id).await
     }
 
-    /// Jobs with an authentic delivery that was refused or could not be stored, oldest first. Fetch their articles
-    /// from the API; some may have been stored by a later attempt.
+    /// A page of the jobs that the ledger has and that pass a filter, by ascending id: jobs that were ordered or expected,
+    /// and jobs with an authentic delivery that was [refused or could not be stored](crate::Reason::Refused). The articles
+    /// of those that are [expected](crate::JobState::Expected) are not there. A collector asks the API for them.
+    ///
+    /// ```
+    /// use article_inbox::{Inbox, JobFilter, JobState};
+    /// use article_webhook::{Sink, fixture::{self, Defect, DeliveryRequest}};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     let post = DeliveryRequest::complete().job_id("job_1").with_defect(Defect::TruncatedBody);
+    ///     let refused = fixture::receiver().open(post.headers())?.read(post.body().clone()).unwrap_err();
+    ///     inbox.refused(&refused);
+    ///     while inbox.health().await.expected_held > 0 {
+    ///         tokio::task::yield_now().await;
+    ///     }
+    ///
+    ///     let expected = JobFilter { state: Some(JobState::Expected), ..JobFilter::default() };
+    ///     let job = inbox.jobs(expected.clone()).await?.items.remove(0);
+    ///     assert_eq!((job.job_id.as_str(), job.reason.to_string().as_str()), ("job_1", "refused: malformed_json"));
+    ///
+    ///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
+    ///     assert!(inbox.jobs(expected).await?.items.is_empty(), "the article came");
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
     ///
     /// The store failed.
-    pub async fn hints(&self, limit: u32) -> Result<Vec<Hint>, Error> {
-        self.0.store.hints(limit).await
+    pub async fn jobs(&self, filter: JobFilter) -> Result<LedgerPage<ExpectedJob>, Error> {
+        self.0.store.jobs(filter).await
     }
 
     /// Looks for damage in everything that is stored. Each finding is a sentence. Without damage the list is empty.

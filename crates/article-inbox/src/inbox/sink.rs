@@ -15,23 +15,23 @@ impl Sink for Inbox {
         let recorded = self.patiently(self.0.store.record(arrival)).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         match recorded {
-            Ok(Recorded::Stored) => {
+            Ok(Recorded::Stored | Recorded::Arrived { .. }) => {
                 self.0.wake.wake();
                 Reply::Stored
             }
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
             Ok(Recorded::Crowded) => Reply::Retry,
             Err(_) => {
-                self.remember(delivery.job_id().clone(), "unavailable");
+                self.expect_refused(delivery.job_id().clone(), "unavailable");
                 Reply::Unavailable
             }
         }
     }
 
-    /// Keeps the job as a hint. It is stored as soon as the store accepts it.
+    /// Expects the job. That is stored as soon as the store accepts it.
     fn refused(&self, refused: &Refused) {
         telemetry::refused(refused);
         let Some(job_id) = refused.job_id().cloned() else { return };
-        self.remember(job_id, refused.rejection().code());
+        self.expect_refused(job_id, refused.rejection().code());
     }
 }

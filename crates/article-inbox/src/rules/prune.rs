@@ -1,11 +1,7 @@
 use std::time::SystemTime;
 
 use super::Row;
-use crate::{
-    State,
-    call::{Hint, Prune},
-    timestamp::rounded,
-};
+use crate::{State, call::Prune, timestamp::rounded};
 
 impl Prune {
     /// Whether a body of this entry loses its bytes, if it was stored at `received_at`. A body that was
@@ -25,12 +21,6 @@ impl Prune {
             State::Waiting | State::Leased | State::Corrupt => None,
         };
         before.is_some_and(|before| row.at < rounded(before))
-    }
-
-    /// Whether this hint is removed.
-    #[must_use]
-    pub fn removes_hint(&self, hint: &Hint) -> bool {
-        hint.at < rounded(self.entries_before)
     }
 }
 

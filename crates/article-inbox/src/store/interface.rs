@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune, Pruned,
+        Recorded, Settled, StoreHealth,
     },
 };
 
@@ -137,21 +137,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store has no SQL, or no other connection may write to it.
     fn completion(&self, lease: Lease) -> Result<Completion, Error>;
 
-    /// Stores a hint. If a job has several hints, the first is kept.
-    fn hint(&self, hint: Hint) -> Pending<'_, ()>;
-
-    /// The oldest hints, and at most `limit` of them.
-    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>>;
-
     /// Removes a batch of old data, oldest first, and frees its space.
     ///
     /// - The bytes of the bodies of entries that were done before `bodies_before`. A body that was stored after that
     ///   time keeps them. Digests stay.
     /// - Entries that were done or unhandled before `entries_before`, with their bodies.
     /// - Entries that were dead before `dead_before`, if that is set, with their bodies.
-    /// - Hints from before `entries_before`.
     ///
-    /// The rules are [`Prune::removes_bytes`], [`Prune::removes_entry`] and [`Prune::removes_hint`].
+    /// The rules are [`Prune::removes_bytes`] and [`Prune::removes_entry`].
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned>;
 
     /// How many entries are in each state.
@@ -176,7 +169,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`Row::bury`](crate::store::Row::bury).
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool>;
 
-    /// Erases everything about a job, its entries, bodies and hints, so that the files of the database contain none of
+    /// Erases everything about a job, its entries and bodies, so that the files of the database contain none of
     /// its bytes. Returns the number of entries.
     fn forget(&self, job_id: JobId) -> Pending<'_, u64>;
 

@@ -21,7 +21,9 @@ use crate::{
 /// - [`record`](Store::record): a copy of a job's article (the event is `article.complete`) that is not
 ///   [`Crowded`](crate::store::Recorded::Crowded) notes what it knows in the job: the time of the first push, and the
 ///   intent. If the entry can be read, the job ends as arrived, or as collected if the copy came from the API, and the ask
-///   that is under way loses its lease.
+///   that is under way loses its lease. A delivery that so ends an order ([`Reason::is_order`](crate::Reason::is_order))
+///   is [`Arrived`](crate::store::Recorded::Arrived) instead of [`Stored`](crate::store::Recorded::Stored), and says how
+///   long the job was expected.
 /// - A copy of an article that arrived or was collected, and whose entry retention removed, is a
 ///   [`Duplicate`](crate::store::Recorded::Duplicate): nothing is handled twice because it was forgotten early.
 /// - A delivery with an intent that the ledger knows: the intent, unless its job is known, becomes ordered, with this job.
@@ -93,8 +95,8 @@ pub trait Ledger: Store {
     /// - A new job is expected from now on. If its article's entry is there already and can be read, it has arrived; or it
     ///   was collected, if the API gave all its bodies.
     /// - A job that failed, is unreadable or was not found is opened again.
-    /// - An open job changes in two cases: a refused delivery brings its ask forward, and a reason of its own takes the
-    ///   place of `backfill`.
+    /// - An open job changes in two cases: a refused delivery brings its ask forward and is noted as its cause, and a
+    ///   reason of its own takes the place of `backfill`.
     /// - A job that arrived or was collected stays as it is.
     ///
     /// The rules are [`JobRow::new`](crate::store::JobRow::new) and [`JobRow::expect`](crate::store::JobRow::expect).

@@ -17,8 +17,8 @@ use super::interface::{Pending, Store};
 use crate::{
     Body, Clock, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page,
-        Prune, Pruned, Recorded, Settled,
+        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune,
+        Pruned, Recorded, Settled,
     },
     rules::{ClaimDecision, Claiming, Row},
     timestamp::rounded,
@@ -162,24 +162,6 @@ impl Store for MemoryStore {
         Err(Error::unusable("a store in memory knows no SQL: complete by returning Ok"))
     }
 
-    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        Box::pin(async move {
-            let (mut tables, _) = self.open()?;
-            let hint = Hint { at: rounded(hint.at), ..hint };
-            tables.hints.entry(hint.job_id.clone()).or_insert(hint);
-            Ok(())
-        })
-    }
-
-    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
-        Box::pin(async move {
-            let (tables, _) = self.open()?;
-            let mut hints = tables.hints_by_age();
-            hints.truncate(limit as usize);
-            Ok(hints)
-        })
-    }
-
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
@@ -242,7 +224,6 @@ impl Store for MemoryStore {
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            tables.hints.remove(&job_id);
             tables.ledger.forget(&job_id);
             let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
             let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();

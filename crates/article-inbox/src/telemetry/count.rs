@@ -19,7 +19,7 @@ mod enabled {
 
     pub(crate) fn recorded(recorded: &Result<Recorded, Error>, took: Duration) {
         let result = match recorded {
-            Ok(Recorded::Stored) => "stored",
+            Ok(Recorded::Stored | Recorded::Arrived { .. }) => "stored",
             Ok(Recorded::Duplicate) => "duplicate",
             Ok(Recorded::Conflict { kept: true }) => "conflict_kept",
             Ok(Recorded::Conflict { kept: false }) => "conflict_not_kept",
@@ -28,6 +28,9 @@ mod enabled {
         };
         counter!(metric::DELIVERIES, "result" => result).increment(1);
         histogram!(metric::RECORD_DURATION).record(took);
+        if let Ok(Recorded::Arrived { after }) = recorded {
+            histogram!(metric::ARRIVED_AFTER).record(*after);
+        }
     }
 
     pub(crate) fn refused(refused: &Refused) {
@@ -63,7 +66,6 @@ mod enabled {
     pub(crate) fn pruned(pruned: &Pruned) {
         counter!(metric::PRUNED, "what" => "bodies").increment(pruned.bodies.into());
         counter!(metric::PRUNED, "what" => "entries").increment(pruned.entries.into());
-        counter!(metric::PRUNED, "what" => "hints").increment(pruned.hints.into());
     }
 
     pub(crate) fn overdue(age: Duration) {

@@ -39,7 +39,9 @@ mod enabled {
     pub(crate) fn recorded(delivery: &Delivery, digest: Digest, recorded: Recorded) {
         let (job_id, event) = (delivery.job_id().as_str(), delivery.event().as_str());
         match recorded {
-            Recorded::Stored => debug!(target: TARGET, job_id, event, "delivery stored"),
+            Recorded::Stored | Recorded::Arrived { .. } => {
+                debug!(target: TARGET, job_id, event, "delivery stored");
+            }
             Recorded::Duplicate => {
                 debug!(target: TARGET, job_id, event, "delivery was stored before");
             }
@@ -111,9 +113,9 @@ mod enabled {
     }
 
     pub(crate) fn pruned(pruned: &Pruned) {
-        let Pruned { bodies, entries, hints, .. } = *pruned;
-        if bodies + entries + hints > 0 {
-            debug!(target: TARGET, bodies, entries, hints, "removed what is old");
+        let Pruned { bodies, entries, .. } = *pruned;
+        if bodies + entries > 0 {
+            debug!(target: TARGET, bodies, entries, "removed what is old");
         }
     }
 

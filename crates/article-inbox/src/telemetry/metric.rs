@@ -7,6 +7,7 @@
 //! |---|---|---|---|---|
 //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `crowded`, or `unavailable` (503) |
 //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
+//! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
 //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
 //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
 //! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
@@ -20,12 +21,12 @@
 //! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before it was told to stop |
 //! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many handlers of the inbox go on although their attempts were given up |
 //! | `article_inbox_thread_failures_total` | counter | count | | the system could not start a thread for an attempt |
-//! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `hints` |
+//! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies` or `entries` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_log_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
-//! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `hint`, and of a SQLite store also `clock`, `begin` or `commit`, once for all calls that share it, and `check`, the search of a large file for damage |
-//! | `article_inbox_damage_total` | counter | count | `part` | a SQLite store found damage, in a `log`, an `index`, a `page`, an `entry`, a `body`, a `hint`, a `counter` or the `ledger` |
+//! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `clock`, `begin` or `commit`, once for all calls that share it, and `check`, the search of a large file for damage |
+//! | `article_inbox_damage_total` | counter | count | `part` | a SQLite store found damage, in a `log`, an `index`, a `page`, an `entry`, a `body`, a `counter` or the `ledger` |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
 //! With several inboxes in one process, the gauges show the inbox that changed last.
@@ -39,6 +40,8 @@ use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 pub const DELIVERIES: &str = "article_inbox_deliveries_total";
 /// How long deliveries waited for their commit.
 pub const RECORD_DURATION: &str = "article_inbox_record_duration_seconds";
+/// Since when the orders were expected whose articles were delivered.
+pub const ARRIVED_AFTER: &str = "article_inbox_arrived_after_seconds";
 /// Authentic deliveries that were refused, by the code that the sender was given.
 pub const REFUSED: &str = "article_inbox_refused_total";
 /// Entries leased to workers.
@@ -89,6 +92,7 @@ pub fn describe() {
     let time = |name, meaning: &'static str| describe_histogram!(name, Unit::Seconds, meaning);
     count(DELIVERIES, "deliveries that were answered, by their result");
     time(RECORD_DURATION, "how long deliveries waited for their commit");
+    time(ARRIVED_AFTER, "since when the orders were expected whose articles were delivered");
     count(REFUSED, "authentic deliveries that were refused, by the code that the sender was given");
     count(CLAIMED, "entries leased to workers, each for one attempt");
     count(BURIED, "entries given up at a claim, because their last attempt never ended");

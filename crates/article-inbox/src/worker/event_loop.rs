@@ -28,7 +28,7 @@ use crate::{
     telemetry,
 };
 
-/// How many bodies, entries and hints retention removes in one batch, each.
+/// How many bodies and entries retention removes in one batch, each.
 const BATCH: u32 = 500;
 
 /// The event loop of a worker. It passes events to the state machines of the schedule, and carries out their

@@ -10,7 +10,7 @@ const SHORTEST: Duration = Duration::from_secs(3600);
 /// | what | kept by default |
 /// |---|---|
 /// | bodies of done entries | 7 days |
-/// | done entries without bodies, which identify repeated deliveries; unhandled entries; hints | 30 days |
+/// | done entries without bodies, which identify repeated deliveries; unhandled entries | 30 days |
 /// | dead entries | until an operator requeues or forgets them, unless [`dead`](Self::dead) sets a limit |
 /// | corrupt entries | until they are delivered again, or an operator requeues, buries or forgets them |
 ///
@@ -40,7 +40,7 @@ pub struct Retention {
 
 impl Retention {
     /// Keeps the bodies of done entries for the first duration. Keeps done entries without their bodies, unhandled entries
-    /// and hints for the second.
+    /// for the second.
     ///
     /// # Errors
     ///

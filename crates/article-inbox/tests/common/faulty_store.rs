@@ -8,7 +8,7 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Hint, Intent,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
     store::{
@@ -60,7 +60,7 @@ pub(crate) struct Faulty {
 
 /// Every call that a worker or an inbox makes while it works.
 const CALLS: [&str; 8] =
-    ["record", "claim", "extend", "settle", "hint", "prune", "probe", "due_since"];
+    ["record", "claim", "extend", "settle", "expect", "prune", "probe", "due_since"];
 
 impl Faulty {
     pub(crate) fn new(clock: Clock) -> Self {
@@ -162,12 +162,6 @@ impl Store for Faulty {
     }
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
         self.store.completion(lease)
-    }
-    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        self.through("hint", self.store.hint(hint))
-    }
-    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
-        self.store.hints(limit)
     }
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
         self.through("prune", self.store.prune(prune))

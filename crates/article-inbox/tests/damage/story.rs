@@ -1,9 +1,9 @@
-//! What is stored in a database before it is damaged: entries in each state, hints and free pages.
+//! What is stored in a database before it is damaged: entries in each state, a ledger and free pages.
 
 use std::{collections::HashMap, time::Duration};
 
 use article_inbox::{
-    Clock, Digest, EntryKey, Hint, Prune, Source, SqliteStore,
+    Clock, Digest, EntryKey, Prune, Reason, Source, SqliteStore,
     store::{
         Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Claimed, Events, Expect, Ledger,
         Outcome, Settled, Store,
@@ -103,9 +103,11 @@ impl<'a> Story<'a> {
         let updated = arrival(&format!("{part}_updated"), &"article.updated".into(), "{}".into());
         self.store.record(updated).await.expect("recorded");
         for number in 0..3 {
-            let job_id = format!("{part}_hint_{number}").parse().expect("a job id");
-            let hint = Hint { job_id, at: self.store.now(), code: "unavailable".into() };
-            self.store.hint(hint).await.expect("hinted");
+            let job_id = format!("{part}_refused_{number}").parse().expect("a job id");
+            let reason = Reason::Refused { code: "unavailable".into() };
+            let at = self.store.now() + Duration::from_secs(400);
+            let expect = Expect { reason, ..Expect::job(job_id, at) };
+            self.store.expect(vec![expect]).await.expect("expected");
         }
         self.order(part).await;
         // Its pages are free from now on.

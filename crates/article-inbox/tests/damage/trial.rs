@@ -42,8 +42,6 @@ pub(super) struct Observed {
     pub(super) calls: Vec<(String, String, Digest)>,
     /// The old jobs that were delivered again.
     pub(super) again: Vec<String>,
-    /// How many hints there are at the end.
-    pub(super) hints: usize,
     /// The states of the jobs and of the intents at the end.
     pub(super) ledger: BTreeMap<String, String>,
     pub(super) panics: usize,
@@ -205,8 +203,6 @@ impl Trial {
         if let Err(error) = health.writable {
             self.observed.failed.push(format!("health: {error}"));
         }
-        let hints = inbox.hints(100).await;
-        self.observed.hints = self.ok("hints", hints).map_or(0, |hints| hints.len());
         let counts = inbox.counts().await;
         self.ok("counts", counts);
         self.ask(store).await;

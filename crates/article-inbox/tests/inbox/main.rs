@@ -6,7 +6,7 @@ mod export;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
 mod health;
-mod hints;
 mod operator;
+mod refusals;
 mod replies;
 mod scene;

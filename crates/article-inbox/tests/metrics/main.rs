@@ -52,6 +52,13 @@ fn deliveries_count_by_what_became_of_them() {
 }
 
 #[test]
+fn the_time_from_order_to_delivery_is_recorded_once() {
+    let recorder = counted(async |_| script::orders().await);
+    assert_eq!(recorder.values(metric::ARRIVED_AFTER, ""), [3600.0, 3600.0]);
+    assert_counts(&recorder, metric::DELIVERIES, [("stored", 3.0), ("duplicate", 1.0)]);
+}
+
+#[test]
 fn attempts_count_by_their_outcome() {
     let recorder = counted(script::attempts);
     assert_eq!(recorder.count(metric::CLAIMED, ""), 11.0);
@@ -96,7 +103,7 @@ fn a_handler_that_runs_into_its_limit_has_timed_out() {
 #[test]
 fn what_retention_removes_is_counted_by_kind() {
     let recorder = counted(async |_| script::retention().await);
-    assert_counts(&recorder, metric::PRUNED, [("bodies", 2.0), ("entries", 2.0), ("hints", 1.0)]);
+    assert_counts(&recorder, metric::PRUNED, [("bodies", 2.0), ("entries", 2.0)]);
 }
 
 #[test]
@@ -129,6 +136,7 @@ fn the_table_lists_what_is_emitted() {
     metrics::with_local_recorder(&recorder, || {
         block_on(async {
             script::deliveries().await;
+            script::orders().await;
             script::attempts(&recorder).await;
             script::time_limit().await;
             script::retention().await;
@@ -139,7 +147,7 @@ fn the_table_lists_what_is_emitted() {
     let (table, series) = (table(), recorder.series());
     let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
     assert_eq!(names, table.keys().collect(), "emitted, and in the table");
-    assert_eq!(table.len(), 21);
+    assert_eq!(table.len(), 22);
     for Series { name, kind, labels } in &series {
         let row = &table[name];
         assert_eq!(*kind, row.kind, "{name}");

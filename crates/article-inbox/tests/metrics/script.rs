@@ -8,8 +8,8 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source, State,
-    store::{Arrival, Claim, Events, Store},
+    Clock, Digest, EntryKey, Failed, Inbox, Job, JobFilter, MemoryStore, Source, State,
+    store::{Arrival, Claim, Events, Expect, Ledger, Store},
 };
 use article_webhook::{
     Delivery, Reply, Sink,
@@ -74,6 +74,21 @@ pub(crate) async fn deliveries() {
     assert_eq!(inbox.accept(body("seventh")).await, Reply::Unavailable);
     let error = inbox.worker(|_| ready(Ok(()))).run(pending::<()>()).await.unwrap_err();
     assert_eq!(error.to_string(), "the inbox is closed");
+}
+
+/// Two orders that are delivered after an hour, the second one twice, and an article that was not ordered.
+pub(crate) async fn orders() {
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let store = MemoryStore::new(clock.clone());
+    let expect = |job: &str| Expect::job(job.parse().unwrap(), store.now());
+    store.expect(vec![expect("job_1"), expect("job_2")]).await.unwrap();
+    clock.advance(3600 * SECOND);
+    let inbox = Inbox::new(store);
+    for job in ["job_1", "job_2", "job_3"] {
+        deliver(&inbox, job).await;
+    }
+    let again = delivery(&DeliveryRequest::complete().job_id("job_2"));
+    assert_eq!(inbox.accept(again).await, Reply::Duplicate);
 }
 
 /// One job per way in which an attempt can end, with two attempts each.
@@ -161,7 +176,7 @@ pub(crate) async fn retention() {
     deliver(&inbox, "job_1").await;
     deliver(&inbox, "job_2").await;
     refuse(&inbox, "job_3");
-    while inbox.hints(1).await.unwrap().is_empty() {
+    while inbox.jobs(JobFilter::default()).await.unwrap().items.is_empty() {
         yield_now().await;
     }
     let worker = || inbox.worker(|_| ready(Ok(())));

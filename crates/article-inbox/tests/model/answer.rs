@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, time::SystemTime};
 
 use article_inbox::{
-    Body, Counts, Entry, Error, Hint, Page, Pruned,
+    Body, Counts, Entry, Error, Page, Pruned,
     store::{Claims, Lease, Recorded, Settled},
 };
 
@@ -15,7 +15,6 @@ pub(crate) enum Answer {
     Claims(Claims),
     Leases(Vec<Lease>),
     Settled(Settled),
-    Hints(Vec<Hint>),
     Pruned(Pruned),
     Counts(Counts),
     Since(Option<SystemTime>),
@@ -34,7 +33,6 @@ pub(crate) enum Answer {
 pub(crate) struct Everything {
     pub(crate) entries: Vec<(Entry, Vec<Body>)>,
     pub(crate) listed: Vec<Entry>,
-    pub(crate) hints: Vec<Hint>,
     pub(crate) counts: Counts,
     pub(crate) due_since: Option<SystemTime>,
     pub(crate) ids: BTreeSet<i64>,

@@ -5,8 +5,8 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, Hint, MemoryStore, Prune, Source,
-    SqliteSettings, SqliteStore,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, MemoryStore, Prune, Source, SqliteSettings,
+    SqliteStore,
     store::{Arrival, Claim, Lease, Ledger, Outcome},
 };
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::{
     answer::{Answer, Everything},
     ledger::{self, Given},
-    step::{self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
+    step::{self, BODIES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
 };
 
 /// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
@@ -130,12 +130,6 @@ impl Pair {
             Step::Settle { lease, outcome } => {
                 Answer::Settled(store.settle(self.lease(lease), said(&outcome)).await?)
             }
-            Step::Hint { job, ago, code } => {
-                let hint =
-                    Hint { job_id: job, at: self.clock.now() - ago, code: CODES[code].into() };
-                store.hint(hint).await.map(|()| Answer::Nothing)?
-            }
-            Step::Hints { limit } => Answer::Hints(store.hints(limit).await?),
             Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
                 let now = self.clock.now();
                 let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
@@ -243,7 +237,6 @@ async fn everything(store: &dyn Ledger) -> Everything {
         ids: entries.iter().map(|(entry, _)| entry.id).collect(),
         entries,
         listed,
-        hints: store.hints(1_000).await.expect("hints can be listed"),
         counts: store.counts().await.expect("entries can be counted"),
         due_since: store.due_since().await.expect("what is due is known"),
         ledger: ledger::Everything::of(store).await.expect("the ledger can be read"),

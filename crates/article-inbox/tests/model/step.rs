@@ -34,14 +34,6 @@ pub(crate) enum Step {
         lease: usize,
         outcome: Ending,
     },
-    Hint {
-        job: JobId,
-        ago: Duration,
-        code: usize,
-    },
-    Hints {
-        limit: u32,
-    },
     Prune {
         bodies_ago: Duration,
         entries_ago: Duration,
@@ -153,9 +145,7 @@ fn step(rng: &mut Rng) -> Step {
             leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
             by: pause(rng),
         },
-        55..74 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
-        74..77 => Step::Hint { job: job(rng), ago: pause(rng), code: rng.usize(..CODES.len()) },
-        77 => Step::Hints { limit: rng.u32(1..6) },
+        55..78 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
         78..82 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             // Entries must outlive their bodies, or the removal of bodies has no visible effect.

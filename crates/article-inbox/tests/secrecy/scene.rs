@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Digest, EntryKey, Error, Failed, Filter, Hint, Inbox, Job, Source, State,
+    Clock, Digest, EntryKey, Error, Failed, Filter, Inbox, Job, JobFilter, Source, State,
     store::{Arrival, Claim, Events, Ledger, Outcome},
 };
 use article_webhook::{
@@ -80,7 +80,7 @@ impl Scene {
         let inbox = Inbox::new(store);
         self.deliver(&inbox).await;
         shown.extend(self.work(&inbox).await);
-        shown.extend(self.after(&inbox, clock).await);
+        shown.extend(self.after(&inbox).await);
         shown
     }
 
@@ -187,7 +187,7 @@ impl Scene {
     }
 
     /// What an operator sees, and the errors when nothing works any more.
-    async fn after(&self, inbox: &Inbox, clock: &Clock) -> Vec<String> {
+    async fn after(&self, inbox: &Inbox) -> Vec<String> {
         let mut shown = vec![format!("{inbox:?}"), format!("{:?}", inbox.health().await)];
         let page = inbox.list(Filter::default()).await.unwrap();
         assert_eq!(page.entries.len(), 8);
@@ -204,12 +204,7 @@ impl Scene {
             entry.failures.clear();
             shown.push(format!("{} {entry:?}", entry.key));
         }
-        let hint = Hint {
-            job_id: self.job("hinted").parse().unwrap(),
-            at: clock.now(),
-            code: "incomplete".into(),
-        };
-        shown.push(format!("{hint:?} {:?}", inbox.hints(10).await.unwrap()));
+        shown.push(format!("{:?}", inbox.jobs(JobFilter::default()).await.unwrap()));
         shown.push(format!("{:?} {:?}", inbox.check().await.unwrap(), Outcome::Done));
 
         let content = &self.secrets.content;

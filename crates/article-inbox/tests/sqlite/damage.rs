@@ -1,7 +1,7 @@
 //! Damage of a row costs that row, and is told. `tests/damage` flips bits in every page.
 
 use article_inbox::{
-    Entry, Filter, Hint, SqliteStore, State,
+    Entry, Filter, SqliteStore, State,
     store::{Outcome, Recorded, Settled, Store},
 };
 
@@ -9,15 +9,13 @@ use super::{CLAIM, Place, arrival, claimed, key};
 
 const ARTICLE: &str = r#"{"job_id": "job_1"}"#;
 
-/// A closed database with the entries `job_1` to `job_4`, and a hint for `job_5`.
+/// A closed database with the entries `job_1` to `job_4`.
 pub(super) async fn closed() -> Place {
     let place = Place::new();
     let store = place.open();
     for number in 1..=4 {
         store.record(arrival(&format!("job_{number}"), format!("{{{number}}}"))).await.unwrap();
     }
-    let hint = Hint { job_id: "job_5".parse().unwrap(), at: store.now(), code: "timeout".into() };
-    store.hint(hint).await.unwrap();
     store.close().await.unwrap();
     place
 }
@@ -214,16 +212,6 @@ async fn a_damaged_body_does_not_take_the_others_of_its_entry_along() {
     let claims = store.claim(CLAIM).await.unwrap().claimed;
     let intact: Vec<_> = claims[1].bodies.iter().map(article_inbox::Body::is_intact).collect();
     assert_eq!(intact, [false, true]);
-}
-
-#[tokio::test]
-async fn a_damaged_hint_is_removed_and_told() {
-    let place = closed().await;
-    place.damage("UPDATE article_inbox_hints SET job_id = 'job 5'");
-    let store = place.open();
-    assert_eq!(store.hints(10).await.unwrap(), []);
-    assert_eq!(findings(&store).await, ["1 hints could not be read, and were removed"]);
-    assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
 
 /// Without them the store could not commit, or add an entry.

@@ -189,7 +189,7 @@ async fn an_index_whose_first_page_cannot_be_read_is_built_again() {
         "article_inbox_entries_held",
         "article_inbox_entries_stuck",
         "article_inbox_entries_other",
-        "article_inbox_hints_by_time",
+        "article_inbox_jobs_key",
     ] {
         for bit in [0, 3, 6] {
             let place = closed().await;

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Clock, ClockStep, Hint, JobFilter, JobState, PauseReason, Reason, SqliteSettings, SqliteStore,
-    State,
+    Clock, ClockStep, JobFilter, JobState, PauseReason, Reason, SqliteSettings, SqliteStore, State,
     store::{
         AskClaim, AskLease, AskOutcome, AskSettled, BucketEvent, BucketSettings, Expect, Intended,
         Ledger, Recorded, Store, to_millis,
@@ -29,12 +28,12 @@ pub(super) async fn expect(store: &SqliteStore, ids: &[&str]) {
     store.expect(jobs).await.unwrap();
 }
 
-/// A file of the second version: with an entry in each state, and with hints.
-fn second_version(place: &Place, hints: &[(&str, Duration, &str)]) {
+/// A file of the second version: with an entry in each state, and with jobs whose delivery was refused.
+fn second_version(place: &Place, refused: &[(&str, Duration, &str)]) {
     first_version(place);
     let sql = place.sql();
     sql.execute_batch(include_str!("schema_2.sql")).unwrap();
-    for (job_id, ago, code) in hints {
+    for (job_id, ago, code) in refused {
         sql.execute(
             "INSERT INTO article_inbox_hints VALUES (?1, ?2, ?3)",
             params![job_id, to_millis(place.clock.now() - *ago), code],
@@ -44,16 +43,16 @@ fn second_version(place: &Place, hints: &[(&str, Duration, &str)]) {
 }
 
 #[tokio::test]
-async fn the_hints_of_the_second_version_become_jobs() {
+async fn what_the_second_version_knew_to_be_missing_is_expected() {
     let place = Place::new();
-    let hints = [
+    let refused = [
         ("job_new", 100 * MINUTE, "too_large"),
         ("done", 3 * MINUTE, "unavailable"),
         ("corrupt", 2 * MINUTE, "malformed_json"),
         ("job_late", MINUTE, "malformed_json"),
     ];
-    second_version(&place, &hints);
-    // A row that cannot be read stops no start, and is told as before.
+    second_version(&place, &refused);
+    // A row that cannot be read stops no start, and is told.
     place.damage("INSERT INTO article_inbox_hints VALUES (CAST(x'ff' AS TEXT), 5, 'too_large')");
     let store = place.open();
     let now = store.now();
@@ -69,22 +68,16 @@ async fn the_hints_of_the_second_version_become_jobs() {
             ("job_late", JobState::Expected, asked(MINUTE)),
         ]
     );
-    for (job, (_, _, code)) in jobs.iter().zip(hints) {
+    for (job, (_, _, code)) in jobs.iter().zip(refused) {
         assert_eq!(job.reason, Reason::Refused { code: code.into() });
     }
-    // Callers of the hints see them as before.
-    let listed = store.hints(10).await.unwrap();
-    assert_eq!(
-        listed.iter().map(|hint| hint.job_id.as_str()).collect::<Vec<_>>(),
-        hints.map(|hint| hint.0)
-    );
-    let damaged = "1 hints could not be read, and were removed";
+    let damaged = "1 jobs with a refused delivery could not be read, and are not expected";
     assert_eq!(store.health().await.unwrap().findings, [damaged]);
 
     // It happens once.
     assert!(store.forget(job("job_late")).await.is_ok());
-    let later = Hint { job_id: job("job_later"), at: now, code: "too_large".into() };
-    store.hint(later).await.unwrap();
+    let gone = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'article_inbox_hints%'";
+    assert_eq!(place.sql().query_row(gone, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     drop(store);
     assert_eq!(place.open().jobs(JobFilter::default()).await.unwrap().items.len(), 3);
 }

@@ -100,6 +100,7 @@ impl fmt::Display for JobState {
 /// assert_eq!(refused.to_string(), "refused: malformed_json");
 /// assert_eq!("refused: malformed_json".parse::<Reason>()?, refused);
 /// assert!("because".parse::<Reason>().is_err());
+/// assert!(Reason::Ordered.is_order() && !refused.is_order());
 /// # Ok::<(), article_inbox::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +117,15 @@ pub enum Reason {
         /// The code of the refusal, such as `malformed_json`, or `unavailable`.
         code: Box<str>,
     },
+}
+
+impl Reason {
+    /// Whether the job is expected since about the time when it was ordered. Of a job that was refused or that a backfill
+    /// named, that time is not known.
+    #[must_use]
+    pub fn is_order(&self) -> bool {
+        matches!(self, Self::Ordered | Self::Expected)
+    }
 }
 
 /// How the text of a refusal begins.
@@ -224,8 +234,8 @@ pub struct ExpectedJob {
     pub pushed_at: Option<SystemTime>,
     /// When the API gave its article.
     pub collected_at: Option<SystemTime>,
-    /// Why the last ask brought no article, or why it ended without one. It may contain what the service answered;
-    /// log events of this crate never do.
+    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then, as
+    /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,
 }
 

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use super::{JobRow, article_entry::is_rejected};
 use crate::{
     Source, State,
-    call::JobState,
+    call::{JobState, Recorded},
     timestamp::{later, rounded},
 };
 
@@ -48,6 +48,17 @@ impl JobRow {
         }
     }
 
+    /// What a store returns for a recorded copy that changed the row: how long the order took, if the copy is its article.
+    /// `before` is the row without the copy.
+    #[must_use]
+    pub fn recorded(&self, recorded: Recorded, before: &Self, now: SystemTime) -> Recorded {
+        let has_arrived = before.state.is_open() && self.state == JobState::Arrived;
+        if recorded != Recorded::Stored || !has_arrived || !self.reason.is_order() {
+            return recorded;
+        }
+        Recorded::Arrived { after: now.duration_since(self.expected_at).unwrap_or_default() }
+    }
+
     /// Whether a copy of the article whose entry is gone is a duplicate: the article was here, and retention removed it.
     #[must_use]
     pub fn is_tombstone(&self) -> bool {
@@ -64,7 +75,7 @@ impl JobRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Expect;
+    use crate::call::{Expect, Reason};
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -123,6 +134,52 @@ mod tests {
         row.note_copy(Source::Webhook, Some("post-18"), after(3));
         assert_eq!((row.pushed_at, row.intent.as_deref()), (Some(after(2)), Some("post-17")));
         assert_eq!(row.state, JobState::Collected);
+    }
+
+    #[test]
+    fn the_copy_that_ends_an_order_says_how_long_it_took() {
+        let refused = || Reason::Refused { code: "unavailable".into() };
+        let arrived = Recorded::Arrived { after: Duration::from_secs(9) };
+        for (state, reason, source, recorded, expected) in [
+            (JobState::Expected, Reason::Ordered, Source::Webhook, Recorded::Stored, arrived),
+            (JobState::Asking, Reason::Expected, Source::Webhook, Recorded::Stored, arrived),
+            (JobState::Expected, refused(), Source::Webhook, Recorded::Stored, Recorded::Stored),
+            (
+                JobState::Expected,
+                Reason::Backfill,
+                Source::Webhook,
+                Recorded::Stored,
+                Recorded::Stored,
+            ),
+            (
+                JobState::Failed,
+                Reason::Ordered,
+                Source::Webhook,
+                Recorded::Stored,
+                Recorded::Stored,
+            ),
+            (
+                JobState::Collected,
+                Reason::Ordered,
+                Source::Webhook,
+                Recorded::Stored,
+                Recorded::Stored,
+            ),
+            (JobState::Expected, Reason::Ordered, Source::Api, Recorded::Stored, Recorded::Stored),
+            (
+                JobState::Expected,
+                Reason::Ordered,
+                Source::Webhook,
+                Recorded::Duplicate,
+                Recorded::Duplicate,
+            ),
+        ] {
+            let before = JobRow { reason, ..job(state) };
+            let mut row = before.clone();
+            row.follow_entry(State::Waiting, source, after(9));
+            let result = row.recorded(recorded, &before, after(9));
+            assert_eq!(result, expected, "{state} {source} {}", before.reason);
+        }
     }
 
     #[test]

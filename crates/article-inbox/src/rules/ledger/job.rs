@@ -56,7 +56,7 @@ pub struct JobRow {
     pub collected_at: Option<SystemTime>,
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
     pub returned: Option<Digest>,
-    /// Why the last ask brought no article, or why it ended without one.
+    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then.
     pub cause: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl JobRow {
     ///
     /// - It failed, is unreadable or was not found: it is opened again.
     /// - It is open: a refused delivery shows that the article is there, so that it is asked for at the given time if that
-    ///   is earlier. Another reason than `backfill` takes the place of `backfill`.
+    ///   is earlier. The refusal is noted as its cause, unless its reason says it. Another reason than `backfill` takes the place of `backfill`.
     /// - Its article is there: nothing changes, but that it gets the intent if it has none.
     pub fn expect(&mut self, expect: &Expect, now: SystemTime) {
         if self.intent.is_none() {
@@ -111,6 +111,8 @@ impl JobRow {
                 }
                 if leaves_backfill {
                     self.reason = expect.reason.clone();
+                } else if is_refused && self.reason != expect.reason {
+                    self.cause = Some(expect.reason.to_string());
                 }
             }
         }
@@ -230,7 +232,11 @@ mod tests {
             assert_eq!(row.at, after(600), "to expect it again is no news");
             row.expect(&refused(given), NOW);
             assert_eq!((row.at, &row.reason), (after(expected), &Reason::Ordered));
+            assert_eq!(row.cause.as_deref(), Some("refused: too_large"), "shown to a person");
         }
+        let mut row = JobRow::new(&refused(600), None, NOW);
+        row.expect(&refused(600), NOW);
+        assert_eq!(row.cause, None, "the reason says it");
         let mut asking = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
         asking.state = JobState::Asking;
         asking.expect(&refused(1), NOW);

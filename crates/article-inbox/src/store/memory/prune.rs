@@ -22,11 +22,6 @@ impl Tables {
         for id in self.by_time(|row| prune.removes_entry(row)) {
             remove(prune, &mut pruned.entries, &mut pruned.more, || self.remove(id));
         }
-        let hints = self.hints_by_age().into_iter();
-        for hint in hints.filter(|hint| prune.removes_hint(hint)) {
-            let hints = &mut self.hints;
-            remove(prune, &mut pruned.hints, &mut pruned.more, || drop(hints.remove(&hint.job_id)));
-        }
         pruned
     }
 }

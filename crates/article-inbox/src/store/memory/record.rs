@@ -34,10 +34,12 @@ impl Tables {
             self.ledger.add_job(&key.job_id, || JobRow::new(&expect, entry.as_ref(), now));
         }
         if let Some(job) = self.ledger.job_mut(&key.job_id) {
+            let before = job.clone();
             job.note_copy(source, intent.as_deref(), now);
             if let Some(entry) = entry {
                 job.follow_entry(entry.state, source, now);
             }
+            return job.recorded(recorded, &before, now);
         }
         recorded
     }

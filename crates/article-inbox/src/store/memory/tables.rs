@@ -8,7 +8,7 @@ use article_webhook::JobId;
 use super::ledger_tables::LedgerTables;
 use crate::{
     Body, Entry, EntryKey, State,
-    call::{Arrival, Hint},
+    call::Arrival,
     rules::{ArticleEntry, Row},
 };
 
@@ -18,7 +18,6 @@ pub(super) struct Tables {
     pub(super) entries: BTreeMap<i64, StoredEntry>,
     pub(super) ids: HashMap<EntryKey, i64>,
     last_id: i64,
-    pub(super) hints: HashMap<JobId, Hint>,
     pub(super) ledger: LedgerTables,
     pub(super) is_closed: bool,
 }
@@ -98,11 +97,5 @@ impl Tables {
     pub(super) fn times(&self, states: &[State]) -> impl Iterator<Item = (SystemTime, i64)> {
         let matching = self.entries.iter().filter(|(_, entry)| states.contains(&entry.row.state));
         matching.map(|(id, entry)| (entry.row.at, *id))
-    }
-
-    pub(super) fn hints_by_age(&self) -> Vec<Hint> {
-        let mut hints: Vec<_> = self.hints.values().cloned().collect();
-        hints.sort_unstable_by(|a, b| (a.at, &a.job_id).cmp(&(b.at, &b.job_id)));
-        hints
     }
 }

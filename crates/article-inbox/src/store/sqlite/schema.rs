@@ -68,6 +68,7 @@ const STEPS: &[&str] = &["
     CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
         WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt';
 
+    DROP TABLE article_inbox_hints;
     CREATE TABLE article_inbox_jobs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         job_id TEXT NOT NULL,
@@ -130,7 +131,7 @@ const STEPS: &[&str] = &["
 "];
 
 /// The first version that has a ledger.
-pub(super) const WITH_LEDGER: usize = 3;
+const WITH_LEDGER: usize = 3;
 
 /// Refuses a schema that this version does not know, or that was changed. An earlier version is accepted.
 pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
@@ -147,12 +148,18 @@ pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Brings the schema up to this version, and returns the version that was found; 0 if there was none. Runs in a transaction.
-pub(super) fn migrate(tx: &Connection, path: &Path) -> Result<usize, Fault> {
+/// Whether the file is of an earlier version, without a ledger. That kept jobs with a refused delivery in a table that the
+/// step to this version removes.
+pub(super) fn has_no_ledger(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok((1..WITH_LEDGER).contains(&version(connection)?))
+}
+
+/// Brings the schema up to this version. Runs in a transaction.
+pub(super) fn migrate(tx: &Connection, path: &Path) -> Result<(), Fault> {
     migrate_by(tx, path, STEPS)
 }
 
-fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<usize, Fault> {
+fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {
     let found = version(tx)?;
     if found > steps.len() {
         return Err(newer(path, found, steps.len()).into());
@@ -164,7 +171,7 @@ fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<usize, Fau
         let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
         tx.execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'schema'", [steps])?;
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Checks that the schema is this version's, on a connection that may not change it.
@@ -258,12 +265,12 @@ mod tests {
     #[test]
     fn an_older_schema_is_brought_up_to_date() {
         let connection = database();
-        let steps = [STEPS, &["ALTER TABLE article_inbox_hints ADD COLUMN note TEXT"]].concat();
+        let steps = [STEPS, &["ALTER TABLE article_inbox_jobs ADD COLUMN note TEXT"]].concat();
         assert_eq!(version(&connection).unwrap(), STEPS.len());
         migrate_by(&connection, Path::new(FILE), &steps).unwrap();
         assert_eq!(version(&connection).unwrap(), STEPS.len() + 1);
         migrate_by(&connection, Path::new(FILE), &steps).unwrap();
-        assert!(connection.prepare("SELECT note FROM article_inbox_hints").is_ok());
+        assert!(connection.prepare("SELECT note FROM article_inbox_jobs").is_ok());
     }
 
     #[test]

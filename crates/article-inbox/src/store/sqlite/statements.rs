@@ -3,7 +3,6 @@
 
 mod check;
 mod claim;
-mod hint;
 mod ledger;
 mod operator;
 mod prune;
@@ -17,9 +16,8 @@ mod sql;
 pub(super) use self::{
     check::{check, isolate, scan, separate_twins},
     claim::{claim, due_since, extend, release},
-    hint::{hint, hints},
     ledger::{
-        abandon, bucket, claim_asks, expect, expect_hints, import_bucket, import_intent,
+        abandon, bucket, claim_asks, earlier_jobs, expect, import_bucket, import_intent,
         import_job, intend, intent, intents, job, jobs, ledger_counts, not_ordered, order_again,
         ordered, prune_ledger, record, release_asks, report, settle_ask, take_for_order,
     },

@@ -21,8 +21,8 @@ use super::{
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Filter, Hint, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune, Pruned,
+        Recorded, Settled, StoreHealth,
     },
     store::interface::{Pending, Store},
     timestamp::rounded,
@@ -193,14 +193,6 @@ impl Store for SqliteStore {
             otherwise: "make the effects of the handler repeatable, with the job id as a unique key, and return Ok",
         })?;
         Ok(statements::completion(lease, self.now()))
-    }
-
-    fn hint(&self, hint: Hint) -> Pending<'_, ()> {
-        self.write(CALL_BYTES, move |tx| statements::hint(tx, &hint))
-    }
-
-    fn hints(&self, limit: u32) -> Pending<'_, Vec<Hint>> {
-        self.read(move |tx| statements::hints(tx, limit))
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {

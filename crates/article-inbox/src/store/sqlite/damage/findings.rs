@@ -124,8 +124,6 @@ pub(in crate::store::sqlite) enum Part {
     Entry,
     /// The row of a body, or its bytes.
     Body,
-    /// The row of a hint.
-    Hint,
     /// A number that counts on.
     Counter,
     /// A row of the ledger.
@@ -140,7 +138,6 @@ impl Part {
             Self::Page => "page",
             Self::Entry => "entry",
             Self::Body => "body",
-            Self::Hint => "hint",
             Self::Counter => "counter",
             Self::Ledger => "ledger",
         }

@@ -88,7 +88,7 @@ pub(super) fn free_page_lists(connection: &Connection) -> Result<Integrity, Faul
 const INDEXED: [&str; 4] =
     ["article_inbox_entries", "article_inbox_hints", "article_inbox_jobs", "article_inbox_intents"];
 
-/// A file of an earlier version lacks some tables.
+/// A file of an earlier version lacks some tables, and has `article_inbox_hints`.
 fn is_there(trees: &HashMap<u64, Tree>, name: &str) -> bool {
     trees.values().any(|tree| matches!(tree, Tree::Table(table) if table == name))
 }
@@ -107,9 +107,11 @@ enum Check {
     File,
 }
 
-/// Builds all indexes of the inbox again, and the hints, which are sorted by their key. Runs in a transaction.
+/// Builds all indexes of the inbox again. Runs in a transaction.
 pub(super) fn rebuild(tx: &Connection) -> Result<(), Fault> {
-    INDEXED.iter().try_for_each(|table| Ok(tx.execute_batch(&format!("REINDEX {table}"))?))
+    let trees = trees(tx)?;
+    let mut tables = INDEXED.iter().filter(|table| is_there(&trees, table));
+    tables.try_for_each(|table| Ok(tx.execute_batch(&format!("REINDEX {table}"))?))
 }
 
 impl Integrity {

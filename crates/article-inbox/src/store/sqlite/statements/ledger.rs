@@ -8,6 +8,7 @@ mod arrival;
 mod ask;
 mod clock;
 mod damage;
+mod earlier;
 mod keep;
 mod order;
 mod read;
@@ -16,7 +17,8 @@ pub(in crate::store::sqlite) use self::{
     arrival::record,
     ask::{claim_asks, release_asks, settle_ask},
     bucket::{import_bucket, report, take_for_order},
-    jobs::{expect, expect_hints},
+    earlier::earlier_jobs,
+    jobs::expect,
     keep::{import_intent, import_job, prune_ledger},
     order::{abandon, intend, not_ordered, order_again, ordered},
     read::{bucket, intent, intents, job, jobs, ledger_counts},

@@ -54,7 +54,6 @@ pub(crate) fn forget(tx: &Tx<'_>, job_id: &JobId) -> Result<u64, Fault> {
         remove(tx, *id)?;
     }
     ledger::forget(tx, job_id)?;
-    tx.prepare_cached(sql::REMOVE_HINT)?.execute([job_id.as_str()])?;
     Ok(ids.len() as u64)
 }
 

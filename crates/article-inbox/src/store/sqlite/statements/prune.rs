@@ -70,14 +70,6 @@ pub(crate) fn prune(tx: &Tx<'_>, prune: &Prune) -> Result<Pruned, Fault> {
         pruned.entries += 1;
     }
 
-    let mut hints = old_hints(tx, prune)?;
-    pruned.more |= hints.len() > limit;
-    hints.truncate(limit);
-    for job_id in &hints {
-        tx.prepare_cached(sql::REMOVE_HINT)?.execute([job_id])?;
-        pruned.hints += 1;
-    }
-
     free_pages(tx)?;
     Ok(pruned)
 }
@@ -139,12 +131,4 @@ fn old_bodies(tx: &Tx<'_>, prune: &Prune) -> Result<Vec<OldBody>, Fault> {
     }
     bodies.retain(|body| entries.contains(&body.id));
     Ok(bodies)
-}
-
-fn old_hints(tx: &Connection, prune: &Prune) -> Result<Vec<String>, Fault> {
-    let mut statement = tx.prepare_cached(sql::OLD_HINTS)?;
-    let parameters = [to_millis(prune.entries_before), one_more(prune.limit)];
-    let hints = statement.query_map(parameters, |row| Ok(row.get(0).ok()))?;
-    // Those that cannot be read are removed at the next start.
-    Ok(hints.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }

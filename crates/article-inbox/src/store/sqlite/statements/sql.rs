@@ -105,7 +105,7 @@ pub(super) const COMPLETE: &str = "UPDATE article_inbox_entries SET state='done'
     interrupted=0, cause=NULL, checksum=NULL WHERE id=?1 AND fence=?2 AND state='leased' AND at>?3";
 
 // Retention. These statements select batches, and must agree with the rules on what is old: OLD_BODIES with
-// `Prune::removes_bytes`, OLD_ENTRIES with `Prune::removes_entry`, and OLD_HINTS with `Prune::removes_hint`. The
+// `Prune::removes_bytes`, and OLD_ENTRIES with `Prune::removes_entry`. The
 // contract's cases of `prune` and the model test hold them to that.
 /// Its index contains only entries that have bytes, so that others are never visited again.
 pub(super) const OLD_BODIES: &str = "SELECT e.id, b.slot, length(b.body) FROM article_inbox_entries AS e \
@@ -119,15 +119,7 @@ pub(super) const OLD_ENTRIES: &str =
 pub(super) const REMOVE_BODIES: &str =
     "DELETE FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15";
 pub(super) const REMOVE_ENTRY: &str = "DELETE FROM article_inbox_entries WHERE id = ?1";
-pub(super) const OLD_HINTS: &str =
-    "SELECT job_id FROM article_inbox_hints WHERE at < ?1 ORDER BY at, job_id LIMIT ?2";
-pub(super) const REMOVE_HINT: &str = "DELETE FROM article_inbox_hints WHERE job_id = ?1";
 pub(super) const OF_JOB: &str = "SELECT id FROM article_inbox_entries WHERE job_id = ?1";
-
-// Hints.
-pub(super) const HINT: &str = "INSERT INTO article_inbox_hints (job_id, at, code) VALUES (?1, ?2, ?3) ON CONFLICT (job_id) DO NOTHING";
-pub(super) const HINTS: &str =
-    "SELECT job_id, at, code FROM article_inbox_hints ORDER BY at, job_id LIMIT ?1";
 
 // Reading.
 pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
@@ -185,8 +177,6 @@ pub(super) const SCAN_BODIES: &str = concat!(
     ", CASE typeof(body) WHEN 'blob' THEN x'' WHEN 'null' THEN NULL ELSE 0 END \
      FROM article_inbox_bodies WHERE slot > ?1 ORDER BY slot LIMIT ?2"
 );
-pub(super) const SCAN_HINTS: &str = "SELECT job_id, at, code FROM article_inbox_hints NOT INDEXED";
-pub(super) const REMOVE_HINTS: &str = "DELETE FROM article_inbox_hints";
 pub(super) const PROBES: &str = "SELECT value FROM article_inbox_meta WHERE name = 'probes'";
 pub(super) const RESET_PROBES: &str =
     "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('probes', 0)";
@@ -252,10 +242,7 @@ mod tests {
             EMPTY_BODY,
             REMOVE_BODIES,
             REMOVE_ENTRY,
-            OLD_HINTS,
-            REMOVE_HINT,
             OF_JOB,
-            HINT,
             SHOW,
             FIND_ID,
             ISOLATE,
@@ -299,8 +286,6 @@ mod tests {
         let by_time =
             "SCAN article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time";
         assert_eq!(plan(&connection, COUNTS), [by_time]);
-        let hints = "SCAN article_inbox_hints USING INDEX article_inbox_hints_by_time";
-        assert_eq!(plan(&connection, HINTS), [hints]);
         // Besides the targets of first bodies.
         let entries = |statement| {
             let mut plan = plan(&connection, statement);

@@ -7,7 +7,7 @@ use crate::{
         damage::{Part, Tx},
         fault::Fault,
         statements::{
-            hint, ledger,
+            ledger,
             rows::{self, DamagedEntry},
             sql,
         },
@@ -39,9 +39,6 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
             Part::Entry,
             format!("entry {id}: the number of its bodies was wrong, and was counted again"),
         );
-    }
-    if suspects.hints > 0 {
-        hint::rewrite(tx)?;
     }
     if suspects.counters {
         counters::mend(tx)?;

@@ -5,7 +5,6 @@ use crate::store::sqlite::{
     damage::Tx,
     fault::Fault,
     statements::{
-        hint,
         ledger::{self, LedgerSuspects},
         rows::{self, SLOTS},
         sql,
@@ -21,8 +20,6 @@ pub(crate) struct Suspects {
     pub(super) bodies: BTreeSet<i64>,
     /// Entries whose number of bodies is wrong.
     pub(super) held: BTreeSet<i64>,
-    /// How many hints cannot be read.
-    pub(super) hints: usize,
     /// Whether a counter cannot be read.
     pub(super) counters: bool,
     /// Rows of the ledger.
@@ -43,9 +40,6 @@ impl Suspects {
         findings
             .extend(of(&self.bodies, "a body's row is damaged, deliver or collect its job again"));
         findings.extend(of(&self.held, "its number of bodies is wrong, start the receiver again"));
-        if self.hints > 0 {
-            findings.push(format!("{} hints cannot be read", self.hints));
-        }
         if self.counters {
             findings.push("a counter is damaged, start the receiver again".to_owned());
         }
@@ -85,7 +79,6 @@ pub(crate) fn scan(tx: &Tx<'_>) -> Result<Suspects, Fault> {
         }
         Ok(end)
     })?;
-    suspects.hints = hint::read_all(tx)?.unreadable;
     suspects.counters = counters::are_damaged(tx)?;
     suspects.ledger = ledger::scan(tx, BATCH)?;
     Ok(suspects)

@@ -51,6 +51,7 @@ pub(in crate::store::sqlite) fn record(tx: &Tx<'_>, arrival: &Arrival) -> Result
             job.row.follow_entry(entry, arrival.source, now);
         }
         jobs::save(tx, &job, &before)?;
+        return Ok(job.row.recorded(recorded, &before, now));
     }
     Ok(recorded)
 }

@@ -3,18 +3,17 @@ use article_webhook::JobId;
 use super::intents;
 use crate::{
     EntryKey, Source,
-    call::{Expect, Hint, JobState, LAST_DELIVERY, Reason},
+    call::{Expect, JobState},
     rules::{ArticleEntry, JobRow},
     store::sqlite::{
         damage::{Part, Tx, Unreadable, index_differs},
         fault::Fault,
         statements::{
-            hint::hints,
             rows::{self, DamagedJob, StoredJob, StoredRow},
             sql::ledger as sql,
         },
     },
-    timestamp::{from_millis, later},
+    timestamp::from_millis,
 };
 
 /// Finds a job. One whose row cannot be read is told, and is as if it were not there, so that its article is stored.
@@ -161,16 +160,6 @@ pub(super) fn expect_one(tx: &Tx<'_>, expect: &Expect) -> Result<JobState, Fault
     job.row.expect(expect, tx.now());
     save(tx, &job, &before)?;
     Ok(job.row.state)
-}
-
-/// Expects the job of each hint that was made before there was a ledger.
-pub(in crate::store::sqlite) fn expect_hints(tx: &Tx<'_>) -> Result<(), Fault> {
-    for Hint { job_id, at, code } in hints(tx, u32::MAX)? {
-        // The service's last delivery has come by then.
-        let expect = Expect::job(job_id, later(at, LAST_DELIVERY));
-        expect_one(tx, &Expect { reason: Reason::Refused { code }, ..expect })?;
-    }
-    Ok(())
 }
 
 /// Erases a job and the link of its intent.

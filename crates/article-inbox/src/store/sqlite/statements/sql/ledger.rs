@@ -18,6 +18,10 @@ macro_rules! intent {
     };
 }
 
+/// The table of a version without a ledger.
+pub(in super::super) const EARLIER_JOBS: &str =
+    "SELECT job_id, at, code FROM article_inbox_hints NOT INDEXED";
+
 /// The id that the next job or intent gets. Both are numbered together, and no number is used again.
 pub(in super::super) const NEXT_ID: &str = "SELECT max( \
     ifnull((SELECT max(id) FROM article_inbox_jobs), 0), ifnull((SELECT max(id) FROM article_inbox_intents), 0), \

@@ -14,13 +14,13 @@ use crate::store::sqlite::{
 
 /// Brings the schema up to date, mends what was found, and frees the leases of the last process.
 pub(super) fn run(tx: &Tx<'_>, path: &Path, found: Option<&Integrity>) -> Result<(), Fault> {
-    let version = schema::migrate(tx, path)?;
+    let earlier =
+        if schema::has_no_ledger(tx)? { statements::earlier_jobs(tx)? } else { Vec::new() };
+    schema::migrate(tx, path)?;
     if let Some(found) = found {
         damage::mend(tx, path, found)?;
     }
-    if (1..schema::WITH_LEDGER).contains(&version) {
-        statements::expect_hints(tx)?;
-    }
+    statements::expect(tx, &earlier)?;
     statements::free_leases(tx)
 }
 

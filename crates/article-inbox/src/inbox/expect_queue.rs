@@ -1,0 +1,120 @@
+use std::collections::{HashSet, VecDeque};
+
+use article_webhook::JobId;
+
+use crate::call::Expect;
+
+/// How many jobs are held while the store accepts none.
+const MAX_JOBS: usize = 1024;
+
+/// Jobs with a refused delivery that wait for the store, each once, and a bounded number of them.
+#[derive(Debug, Default)]
+pub(crate) struct ExpectQueue {
+    waiting: VecDeque<Expect>,
+    jobs: HashSet<JobId>,
+    /// A writer is storing them.
+    has_writer: bool,
+    /// How many were dropped because too many waited.
+    pub(crate) dropped: u64,
+}
+
+impl ExpectQueue {
+    /// Adds a job. `true` if no writer is storing jobs: the caller must start one, or [release](Self::release) the queue.
+    pub(crate) fn push(&mut self, job: Expect) -> bool {
+        if self.jobs.contains(&job.job_id) {
+            return !std::mem::replace(&mut self.has_writer, true);
+        }
+        if self.waiting.len() == MAX_JOBS {
+            self.dropped += 1;
+        } else {
+            self.jobs.insert(job.job_id.clone());
+            self.waiting.push_back(job);
+        }
+        !std::mem::replace(&mut self.has_writer, true)
+    }
+
+    /// The next job to store. It stays in the queue until it is [stored](Self::stored). `None` ends the writer.
+    pub(crate) fn next(&mut self) -> Option<Expect> {
+        let next = self.waiting.front().cloned();
+        self.has_writer = next.is_some();
+        next
+    }
+
+    /// The job that `next` returned is stored.
+    pub(crate) fn stored(&mut self) {
+        if let Some(job) = self.waiting.pop_front() {
+            self.jobs.remove(&job.job_id);
+        }
+    }
+
+    /// The writer has ended before its work was done. The next job starts another.
+    pub(crate) fn release(&mut self) {
+        self.has_writer = false;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn job(number: usize) -> Expect {
+        Expect::job(format!("job_{number}").parse().unwrap(), SystemTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn the_first_job_starts_a_writer_and_the_others_wait_for_it() {
+        let mut jobs = ExpectQueue::default();
+        assert!(jobs.push(job(1)));
+        assert!(!jobs.push(job(2)));
+        assert_eq!(jobs.next(), Some(job(1)));
+        jobs.stored();
+        assert_eq!(jobs.next(), Some(job(2)));
+        jobs.stored();
+        assert_eq!(jobs.next(), None);
+        assert!(jobs.push(job(3)));
+    }
+
+    #[test]
+    fn a_job_is_held_once() {
+        let mut jobs = ExpectQueue::default();
+        assert!(jobs.push(job(1)));
+        assert!(!jobs.push(job(1)));
+        assert_eq!(jobs.len(), 1);
+        jobs.stored();
+        jobs.push(job(1));
+        assert_eq!(jobs.len(), 1);
+    }
+
+    #[test]
+    fn while_the_store_is_down_a_bounded_number_of_jobs_is_held() {
+        let mut jobs = ExpectQueue::default();
+        for number in 0..MAX_JOBS + 7 {
+            jobs.push(job(number));
+        }
+        assert_eq!((jobs.len(), jobs.dropped), (MAX_JOBS, 7));
+        jobs.release();
+        assert_eq!(jobs.next(), Some(job(0)));
+        jobs.release();
+        jobs.stored();
+        assert!(jobs.push(job(MAX_JOBS)));
+    }
+
+    #[test]
+    fn a_released_queue_starts_a_writer_even_if_no_job_is_added() {
+        let mut jobs = ExpectQueue::default();
+        for number in 0..MAX_JOBS {
+            jobs.push(job(number));
+        }
+        jobs.release();
+        assert!(jobs.push(job(MAX_JOBS)));
+        jobs.release();
+        assert!(jobs.push(job(0)));
+        assert_eq!((jobs.len(), jobs.dropped), (MAX_JOBS, 1));
+    }
+}

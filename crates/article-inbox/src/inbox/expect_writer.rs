@@ -1,0 +1,74 @@
+use std::time::Duration;
+
+use article_webhook::JobId;
+use tokio::{runtime::Handle, time::sleep};
+
+use super::Inbox;
+use crate::{
+    call::{Expect, LAST_DELIVERY, Reason},
+    telemetry,
+    timestamp::later,
+};
+
+/// The first and the longest pause before a job is stored again.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+
+impl Inbox {
+    /// Expects a job whose delivery was refused, or could not be stored. It is asked for after the service's last delivery,
+    /// and kept in memory until the store has accepted it.
+    pub(super) fn expect_refused(&self, job_id: JobId, code: &str) {
+        let expect = Expect::job(job_id, later(self.0.store.now(), LAST_DELIVERY));
+        let expect = Expect { reason: Reason::Refused { code: code.into() }, ..expect };
+        if !self.expect_queue().push(expect) {
+            return;
+        }
+        match Handle::try_current() {
+            Ok(runtime) => {
+                let writer = ExpectWriter { inbox: self.clone(), is_done: false };
+                drop(runtime.spawn(writer.run()));
+            }
+            Err(_) => self.expect_queue().release(),
+        }
+    }
+}
+
+/// The task that stores jobs with a refused delivery. If it is dropped before its work is done, because its runtime ends or
+/// the store panics, the next job starts another.
+struct ExpectWriter {
+    inbox: Inbox,
+    is_done: bool,
+}
+
+impl ExpectWriter {
+    /// Runs until no job is left.
+    async fn run(mut self) {
+        let inbox = self.inbox.clone();
+        let [mut pause, longest] = PAUSES;
+        loop {
+            let Some(expect) = inbox.expect_queue().next() else {
+                self.is_done = true;
+                return;
+            };
+            match inbox.0.store.expect(vec![expect]).await {
+                Ok(_) => {
+                    inbox.expect_queue().stored();
+                    [pause, _] = PAUSES;
+                }
+                Err(error) if error.is_transient() => {
+                    telemetry::store_failed("expect", &error);
+                    sleep(pause).await;
+                    pause = (pause * 2).min(longest);
+                }
+                Err(error) => return telemetry::store_failed("expect", &error),
+            }
+        }
+    }
+}
+
+impl Drop for ExpectWriter {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.inbox.expect_queue().release();
+        }
+    }
+}
