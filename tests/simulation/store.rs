@@ -225,6 +225,11 @@ impl Ledger for Connection {
         let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
         self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
             for (id, state) in ids.iter().zip(states) {
+                let seen = truth.job(id.as_str());
+                if !seen.expected && !state.has_article() {
+                    // Retention removed its entry, and the ledger never had it: it is a new job.
+                    seen.done = false;
+                }
                 truth.expected(id.as_str());
                 if !state.has_article() {
                     truth.may_be_asked(id.as_str());
