@@ -223,13 +223,18 @@ impl Ledger for Connection {
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
-        self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
-            for (id, state) in ids.iter().zip(states) {
-                let seen = truth.job(id.as_str());
-                if !seen.expected && !state.has_article() {
-                    // Retention removed its entry, and the ledger never had it: it is a new job.
-                    seen.done = false;
+        let names = ids.clone();
+        let call = Box::pin(async move {
+            for id in names {
+                let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
+                if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
+                    self.world.with(|inner| inner.truth.left_no_entry(id.as_str()));
                 }
+            }
+            self.world.store.expect(jobs).await
+        });
+        self.through("expect", call, move |states, truth, _| {
+            for (id, state) in ids.iter().zip(states) {
                 truth.expected(id.as_str());
                 if !state.has_article() {
                     truth.may_be_asked(id.as_str());

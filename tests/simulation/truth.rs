@@ -269,6 +269,15 @@ impl Truth {
         self.jobs.get(id).is_some_and(|job| job.expected)
     }
 
+    /// The job is about to be expected, and the inbox has no entry of it. Unless the ledger had noted the job before,
+    /// retention has removed every trace, and it begins anew.
+    pub(crate) fn left_no_entry(&mut self, id: &str) {
+        let job = self.job(id);
+        if !job.expected {
+            (job.done, job.pushed, job.collected) = (false, None, None);
+        }
+    }
+
     pub(crate) fn expected(&mut self, id: &str) {
         self.is_back(id);
         self.job(id).expected = true;
