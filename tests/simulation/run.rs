@@ -80,7 +80,8 @@ async fn jobs(world: &World) -> Vec<ExpectedJob> {
 
 async fn open_unreadable(world: &World) {
     for job in jobs(world).await {
-        let is_cursed = world.with(|inner| inner.truth.is_cursed(job.job_id.as_str()));
+        let id = job.job_id.as_str();
+        let is_cursed = world.with(|inner| inner.truth.is_cursed(id)) && !world.has_failed(id);
         if job.state == JobState::Unreadable && !is_cursed {
             let Some(node) = world.any_node() else { return world.fail("no node runs") };
             node.collector.expect(job.job_id).await.map(drop).unwrap_or_default();
@@ -171,7 +172,15 @@ async fn judge(world: &World) {
             return world.fail(&format!("the application was not told that {id} failed"));
         }
     }
-    let taken = world.with(|inner| inner.truth.taken.clone());
+    let (taken, answered) =
+        world.with(|inner| (inner.truth.taken.clone(), inner.truth.answered_orders.clone()));
+    for (id, life) in answered {
+        let is_noted = world.with(|inner| inner.truth.noted.contains(&id));
+        if !is_noted && !life.is_over() {
+            return world
+                .fail(&format!("{life} saw the answer to the order of {id}, and forgot it"));
+        }
+    }
     for (id, intent) in taken {
         judge_order(world, &id, &intent).await;
     }

@@ -9,6 +9,7 @@ use std::{
 use article_inbox::EntryKey;
 use article_simulator::Push;
 
+use crate::node::Life;
 use crate::world::{HOUR, Plan, SECOND};
 
 /// The pause of `Schedule::webhooks` before the first ask.
@@ -36,14 +37,27 @@ pub(crate) struct Truth {
     /// The pauses that each node was answered with: when, and how long.
     answered: Vec<(usize, Duration, Duration)>,
     /// The jobs of the rows of the ledger, and the keys of the entries, by the ids that leases name.
-    pub(crate) rows: BTreeMap<i64, String>,
+    pub(crate) rows: BTreeMap<i64, Ask>,
     pub(crate) entries: BTreeMap<i64, EntryKey>,
     /// What the service has sent, to be sent once more.
     pub(crate) pushes: Vec<Push>,
     /// Jobs whose deliveries never reach the receiver.
     pub(crate) beacons: BTreeSet<String>,
+    /// The jobs of orders whose answer a process has seen.
+    pub(crate) answered_orders: Vec<(String, Life)>,
+    /// The jobs that the ledger has noted.
+    pub(crate) noted: BTreeSet<String>,
     /// The points at which a process died.
     pub(crate) crashes: BTreeSet<String>,
+}
+
+/// The last ask that a row of the ledger was claimed for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ask {
+    pub(crate) job: String,
+    pub(crate) fence: i64,
+    pub(crate) claimed: Duration,
+    pub(crate) ends: Duration,
 }
 
 /// The calls that order, of one intent.
@@ -70,7 +84,7 @@ pub(crate) struct SeenJob {
     /// One to a capability URL.
     pub(crate) accepted_with_intent: bool,
     /// The ledger has noted it: a copy that comes after its entry was pruned is a duplicate.
-    expected: bool,
+    pub(crate) expected: bool,
     /// The article was handled, and the completion is stored.
     pub(crate) done: bool,
     pub(crate) failure_done: bool,
@@ -93,6 +107,8 @@ impl Truth {
             entries: BTreeMap::new(),
             pushes: Vec::new(),
             beacons: BTreeSet::new(),
+            answered_orders: Vec::new(),
+            noted: BTreeSet::new(),
             crashes: BTreeSet::new(),
         }
     }
@@ -139,6 +155,12 @@ impl Truth {
             return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
         }
         self.sent_in_a_pause(now)?;
+        let asks = self.rows.values().filter(|ask| ask.job == id);
+        let claimed = asks.map(|ask| ask.claimed).max().unwrap_or_default();
+        if now > claimed + TOKEN_VALID + SECOND / 100 {
+            let age = now - claimed;
+            return Err(format!("{id} is asked for with a token that is {age:?} old"));
+        }
         let job = self.job(id);
         if now < job.not_before {
             let early = job.not_before - now;
@@ -250,6 +272,7 @@ impl Truth {
     pub(crate) fn expected(&mut self, id: &str) {
         self.is_back(id);
         self.job(id).expected = true;
+        self.noted.insert(id.to_owned());
     }
 
     /// A copy, or a person, brings a job back that was forgotten.

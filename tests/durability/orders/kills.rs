@@ -35,7 +35,7 @@ const LATE: Duration = Duration::from_secs(1);
 /// Where an obstacle keeps everything from being traced, every kill is one at random.
 pub(crate) fn forget_no_order(form: Form, obstacle: Option<&str>) {
     if let Some(obstacle) = obstacle {
-        println!("durability: order kills: skipped: kills at named points: {obstacle}");
+        println!("durability: orders, kills: skipped: kills at named points: {obstacle}");
     }
     let start = Instant::now();
     let folder = tempfile::tempdir().expect("there is room for temporary files");
@@ -67,7 +67,7 @@ pub(crate) fn forget_no_order(form: Form, obstacle: Option<&str>) {
     }
     let orders = api.orders();
     println!(
-        "durability: order kills: {rounds} kills, {} orders taken, 0 twice, 0 forgotten, {} asks, all collected, in {} s",
+        "durability: orders, kills: {rounds} kills, {} orders taken, 0 twice, 0 forgotten, {} asks, all collected, in {} s",
         orders.len(),
         api.asks().len(),
         start.elapsed().as_secs(),
