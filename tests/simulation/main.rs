@@ -74,7 +74,7 @@ fn main() -> ExitCode {
 fn quiet_planted_panics() {
     let standard = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if info.payload_as_str() != Some("planted") {
+        if info.payload().downcast_ref::<&str>() != Some(&"planted") {
             standard(info);
         }
     }));

@@ -54,7 +54,7 @@ impl Life {
         world.with(|inner| inner.truth.crashes.insert(format!("{when} {name}")));
         self.0.is_over.store(true, Ordering::Relaxed);
         self.0.over.notify_one();
-        pending().await
+        pending::<()>().await;
     }
 
     pub(crate) fn is_over(&self) -> bool {
