@@ -262,9 +262,7 @@ impl World {
 pub(crate) fn span(rng: &mut Rng, from: Duration, to: Duration) -> Duration {
     let (from, to) = (from.as_secs_f64().ln(), to.as_secs_f64().ln());
     let seconds = (from + (to - from) * rng.f64()).exp();
-    Duration::from_millis(
-        Duration::from_secs_f64(seconds).as_millis().try_into().unwrap_or(u64::MAX),
-    )
+    Duration::from_secs_f64((seconds * 1000.0).round() / 1000.0)
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

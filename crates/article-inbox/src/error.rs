@@ -86,6 +86,12 @@ impl Error {
         self.kind == Kind::Unavailable
     }
 
+    /// Whether the input is wrong, and the store is not at fault.
+    #[must_use]
+    pub fn is_invalid(&self) -> bool {
+        self.kind == Kind::Invalid
+    }
+
     /// Whether the database or an entry in it is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
@@ -117,16 +123,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_unavailable_store_is_transient_and_only_damage_is_damage() {
+    fn an_error_is_of_one_kind() {
         let all = [
-            (Error::unavailable("a"), (true, false)),
-            (Error::unusable("b"), (false, false)),
-            (Error::damaged("c"), (false, true)),
-            (Error::invalid("d"), (false, false)),
-            (Error::closed(), (false, false)),
+            (Error::unavailable("a"), [true, false, false]),
+            (Error::unusable("b"), [false, false, false]),
+            (Error::damaged("c"), [false, true, false]),
+            (Error::invalid("d"), [false, false, true]),
+            (Error::closed(), [false, false, false]),
         ];
         for (error, expected) in all {
-            assert_eq!((error.is_transient(), error.is_damage()), expected, "{error}");
+            let found = [error.is_transient(), error.is_damage(), error.is_invalid()];
+            assert_eq!(found, expected, "{error}");
         }
         assert_eq!(Error::closed().to_string(), "the inbox is closed");
     }

@@ -14,6 +14,8 @@ mod operator;
 
 mod export_line;
 
+mod ledger_line;
+
 mod export;
 mod import;
 
@@ -28,7 +30,7 @@ use tokio::time::timeout;
 use self::{expect_queue::ExpectQueue, probe_cache::ProbeCache};
 use crate::{
     Clock, Error,
-    store::{Ledger, Pending, Store, memory::MemoryStore},
+    store::{Ledger, Pending, memory::MemoryStore},
     worker::{Failed, Job, Registry, WakeSignal, Worker},
 };
 
@@ -132,7 +134,7 @@ impl Inbox {
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let Shared { store, wake, workers, .. } = &*self.0;
-        Worker::new(Arc::clone(store) as Arc<dyn Store>, wake.clone(), workers.clone(), handler)
+        Worker::new(Arc::clone(store), wake.clone(), workers.clone(), handler)
     }
 
     /// The store of this inbox, for what stores entries by itself, as a collector does. After that, [wake](Self::wake) the

@@ -22,7 +22,7 @@ use article_webhook::{Delivery, Drift, Refused, adapter::SeenDrift};
 use crate::ClockStep;
 use crate::{
     Digest, EntryKey, Error,
-    call::{Claims, Outcome, Pruned, Recorded},
+    call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
 };
 
 /// A delivery was answered after this time.
@@ -74,9 +74,9 @@ pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
 }
 
 /// Retention removed a batch.
-pub(crate) fn pruned(pruned: &Pruned) {
-    count::pruned(pruned);
-    log::pruned(pruned);
+pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
+    count::pruned(pruned, ledger);
+    log::pruned(pruned, ledger);
 }
 
 /// How long the oldest due entry has been due.

@@ -19,7 +19,7 @@ mod event_loop;
 
 use std::{fmt, future::pending, sync::Arc, time::Duration};
 
-use crate::{Error, store::Store};
+use crate::{Error, store::Ledger};
 
 pub use failed::Failed;
 pub use job::{FailedJob, Job};
@@ -53,7 +53,7 @@ use settings::Settings;
 /// | [`lease`](Self::lease) | 1 minute | 100 milliseconds |
 /// | [`shutdown_grace`](Self::shutdown_grace) | 25 seconds | 0 |
 /// | [`poll`](Self::poll) | 5 seconds | 10 milliseconds |
-/// | [`retention`](Self::retention) | 7 and 30 days | 1 hour |
+/// | [`retention`](Self::retention) | 7, 30 and 365 days | 1 hour |
 /// | [`stuck_handlers`](Self::stuck_handlers) | 64 | 1 |
 ///
 /// ```
@@ -86,7 +86,7 @@ use settings::Settings;
 #[must_use = "a worker does nothing until it is run"]
 pub struct Worker {
     handlers: Handlers,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
     wake: WakeSignal,
     registry: Registry,
     settings: Settings,
@@ -94,7 +94,7 @@ pub struct Worker {
 
 impl Worker {
     pub(crate) fn new<H, F>(
-        store: Arc<dyn Store>,
+        store: Arc<dyn Ledger>,
         wake: WakeSignal,
         registry: Registry,
         handler: H,
@@ -213,7 +213,7 @@ impl Worker {
         self
     }
 
-    /// How long entries are kept after they ended.
+    /// How long entries, and jobs of the ledger, are kept after they ended.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.settings.retention = retention;
         self

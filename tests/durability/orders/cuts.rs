@@ -35,7 +35,7 @@ pub(crate) fn no_order_is_forgotten(form: Form) {
     );
     assert_eq!((found.lost, found.damaged), (0, 0), "{}", found.example);
     println!(
-        "durability: order cuts: {} orders and {} asks sent, {} answered, {found}, in {} s",
+        "durability: orders, cuts: {} orders and {} asks sent, {} answered, {found}, in {} s",
         tape.orders.len(),
         tape.asks.len(),
         tape.recording.acknowledged.len(),

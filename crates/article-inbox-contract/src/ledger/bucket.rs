@@ -160,6 +160,18 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
     }
 }
 
+/// So does an order that the service took.
+pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(
+    trial: Trial<impl LedgerSubject>,
+) {
+    for event in [BucketEvent::KeyRefused, limited(86_400)] {
+        report(&trial, event).await;
+        trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now()).await.unwrap();
+        let is_paused = bucket(&trial).await.paused(trial.now()).is_some();
+        assert_eq!(is_paused, event != BucketEvent::KeyRefused, "{event:?}");
+    }
+}
+
 /// Another API key ends the pause of a refused one.
 pub async fn another_key_ends_the_pause_of_a_refused_one(trial: Trial<impl LedgerSubject>) {
     assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);

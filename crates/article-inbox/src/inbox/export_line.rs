@@ -135,11 +135,11 @@ impl BodyLine {
     }
 }
 
-fn unsigned_millis(time: SystemTime) -> u64 {
+pub(super) fn unsigned_millis(time: SystemTime) -> u64 {
     to_millis(time).unsigned_abs()
 }
 
-fn time(millis: u64) -> Result<SystemTime, String> {
+pub(super) fn time(millis: u64) -> Result<SystemTime, String> {
     let millis = i64::try_from(millis).ok().filter(|millis| *millis <= END_OF_9999);
     millis.map(from_millis).ok_or_else(|| "a time after the year 9999".to_owned())
 }

@@ -1,6 +1,12 @@
 use std::io::BufRead;
 
-use super::{Inbox, export_line::ExportLine};
+use serde::Deserialize;
+
+use super::{
+    Inbox,
+    export_line::ExportLine,
+    ledger_line::{LedgerLine, LedgerRow},
+};
 use crate::Error;
 
 /// The result of an import.
@@ -33,11 +39,22 @@ pub struct Imported {
     pub added: u64,
     /// Entries that this inbox had already. They stayed as they were.
     pub present: u64,
+    /// Jobs and intents of the ledger that were added.
+    pub ledger_added: u64,
+    /// Jobs and intents of the ledger that this inbox had already. They stayed as they were.
+    pub ledger_present: u64,
+}
+
+/// What a line is about: an entry has none, as in exports of versions without a ledger.
+#[derive(Deserialize)]
+struct Kind {
+    kind: Option<String>,
 }
 
 impl Inbox {
-    /// Adds the entries that another inbox exported. An entry that this inbox has already stays as it is. An entry
-    /// that was leased there waits here. Lines before an invalid one are added.
+    /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is. An entry
+    /// that was leased there waits here, and a job that was asked for there is due. The bucket of asks allows no more than
+    /// either inbox's. Lines before an invalid one are added.
     ///
     /// # Errors
     ///
@@ -52,7 +69,19 @@ impl Inbox {
             if line.is_empty() {
                 continue;
             }
-            let bad = |what: String| Error::invalid(format!("line {number} is no entry: {what}"));
+            let no = |kind: &'static str| {
+                move |what: String| Error::invalid(format!("line {number} is no {kind}: {what}"))
+            };
+            let bad = no("entry");
+            let Kind { kind } =
+                serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
+            if kind.is_some() {
+                let bad = no("row of the ledger");
+                let line: LedgerLine =
+                    serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
+                self.import_row(line.into_row().map_err(bad)?, &mut imported).await?;
+                continue;
+            }
             let line: ExportLine =
                 serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
             let (entry, bodies) = line.into_entry().map_err(bad)?;
@@ -64,6 +93,20 @@ impl Inbox {
             }
         }
         Ok(imported)
+    }
+
+    async fn import_row(&self, row: LedgerRow, imported: &mut Imported) -> Result<(), Error> {
+        let store = &self.0.store;
+        let is_new = match row {
+            LedgerRow::Job(job) => store.import_job(job).await?,
+            LedgerRow::Intent(intent) => store.import_intent(intent).await?,
+            LedgerRow::Bucket(bucket) => return store.import_bucket(bucket).await,
+        };
+        match is_new {
+            true => imported.ledger_added += 1,
+            false => imported.ledger_present += 1,
+        }
+        Ok(())
     }
 }
 

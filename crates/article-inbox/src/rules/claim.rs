@@ -16,7 +16,7 @@ use crate::{
 /// - An entry on its last attempt is the only one that its claim leases. Its handler then starts at once, and no other
 ///   entry of the same claim can crash the process before that.
 ///
-/// A store passes the due entries in their order, until the claim has had enough.
+/// A store passes the due entries of the claim's events in their order, until the claim has had enough.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

@@ -109,7 +109,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`Row::record`](crate::store::Row::record).
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded>;
 
-    /// Leases due entries: those that have been due longest first, and of these the smallest id first.
+    /// Leases due entries of the [events](crate::store::Events) that the claim names: those that have been due longest first,
+    /// and of these the smallest id first. Others cost it nothing, however many are due.
     ///
     /// A due entry that has had all its attempts is buried instead: it is dead now, with its cause, or with
     /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from

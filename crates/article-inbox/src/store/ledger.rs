@@ -78,7 +78,8 @@ pub trait Ledger: Store {
 
     /// The service took the order: the intent, unless its job is known, becomes ordered, with this job. The job is
     /// expected, as [`expect`](Self::expect) says, and asked for first at that time. If the intent is gone, it is stored
-    /// again: the order is paid for.
+    /// again: the order is paid for. The service accepted the key, which ends the [pause of a refused
+    /// key](BucketEvent::KeyRefused).
     fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()>;
 
     /// The call under this lease proved that the service took no order. The intent is removed, and may be ordered at

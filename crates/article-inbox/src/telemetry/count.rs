@@ -7,7 +7,7 @@ use article_webhook::Refused;
 
 use crate::{
     Error,
-    call::{Claims, Outcome, Pruned, Recorded},
+    call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
 };
 
 #[cfg(feature = "metrics")]
@@ -63,9 +63,11 @@ mod enabled {
         counter!(metric::LOST_LEASES).increment(1);
     }
 
-    pub(crate) fn pruned(pruned: &Pruned) {
+    pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
         counter!(metric::PRUNED, "what" => "bodies").increment(pruned.bodies.into());
         counter!(metric::PRUNED, "what" => "entries").increment(pruned.entries.into());
+        counter!(metric::PRUNED, "what" => "jobs").increment(ledger.jobs.into());
+        counter!(metric::PRUNED, "what" => "intents").increment(ledger.intents.into());
     }
 
     pub(crate) fn overdue(age: Duration) {
@@ -124,7 +126,7 @@ mod disabled {
     pub(crate) fn attempted(_: &'static str, _: Duration) {}
     pub(crate) fn settled(_: &Outcome) {}
     pub(crate) fn lost_lease() {}
-    pub(crate) fn pruned(_: &Pruned) {}
+    pub(crate) fn pruned(_: &Pruned, _: &LedgerPruned) {}
     pub(crate) fn overdue(_: Duration) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(_: &'static str) {}

@@ -8,7 +8,7 @@ use article_webhook::Delivery;
 use crate::ClockStep;
 use crate::{
     Digest, EntryKey, Error,
-    call::{Claims, Outcome, Pruned, Recorded},
+    call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
 };
 
 #[cfg(feature = "tracing")]
@@ -112,10 +112,11 @@ mod enabled {
         warn!(target: TARGET, job_id, event, attempt, "lease lost: the result of the attempt is dropped");
     }
 
-    pub(crate) fn pruned(pruned: &Pruned) {
+    pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
         let Pruned { bodies, entries, .. } = *pruned;
-        if bodies + entries > 0 {
-            debug!(target: TARGET, bodies, entries, "removed what is old");
+        let LedgerPruned { jobs, intents, .. } = *ledger;
+        if bodies + entries + jobs + intents > 0 {
+            debug!(target: TARGET, bodies, entries, jobs, intents, "removed what is old");
         }
     }
 
@@ -224,7 +225,7 @@ mod disabled {
     pub(crate) fn attempted(_: &EntryKey, _: u32, _: &'static str, _: Duration) {}
     pub(crate) fn settled(_: &EntryKey, _: u32, _: &Outcome) {}
     pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}
-    pub(crate) fn pruned(_: &Pruned) {}
+    pub(crate) fn pruned(_: &Pruned, _: &LedgerPruned) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(_: &'static str, _: &str) {}

@@ -30,7 +30,7 @@ use super::{in_progress::AttemptInProgress, registry::Registry, settings::Settin
 use crate::{
     Error,
     call::{Claimed, Lease, Outcome},
-    store::Store,
+    store::Ledger,
     telemetry,
 };
 
@@ -40,7 +40,7 @@ const TO_END: Duration = Duration::from_secs(1);
 /// What every attempt needs.
 pub(super) struct Attempt {
     pub(super) handlers: Handlers,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Ledger>,
     pub(super) settings: Settings,
     pub(super) registry: Registry,
 }

@@ -1,9 +1,4 @@
-use std::{
-    collections::HashMap,
-    pin::pin,
-    sync::Arc,
-    time::{Instant, SystemTime},
-};
+use std::{collections::HashMap, pin::pin, sync::Arc, time::Instant};
 
 use tokio::{
     runtime::Handle,
@@ -15,7 +10,7 @@ use tokio::{
 use super::{
     attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun, enter},
     in_progress::AttemptInProgress,
-    retention::Retention,
+    retention::Removed,
     schedule::{Heartbeat, PruneTimer, Scheduler, Step},
     settings::Settings,
     store_call::{self, StoreCall, is_ready, now, sleep_until_then},
@@ -23,13 +18,10 @@ use super::{
 };
 use crate::{
     Error,
-    call::{Claim, Claims, Events, Lease, Prune, Pruned},
-    store::Store,
+    call::{Claim, Claims, Events, Lease},
+    store::Ledger,
     telemetry,
 };
-
-/// How many bodies and entries retention removes in one batch, each.
-const BATCH: u32 = 500;
 
 /// The event loop of a worker. It passes events to the state machines of the schedule, and carries out their
 /// decisions.
@@ -37,7 +29,7 @@ const BATCH: u32 = 500;
 /// Dropped, it leaves no entry leased whose handler has not begun, and it loses no outcome that is known. Handlers that
 /// run are cancelled; their attempts count, and their leases end by themselves.
 pub(super) struct EventLoop {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
     wake: WakeSignal,
     settings: Settings,
     attempt: Arc<Attempt>,
@@ -87,7 +79,7 @@ impl EventLoop {
         let mut shutdown = pin!(shutdown);
         let mut claiming: Option<StoreCall<NewLeases>> = None;
         let mut extending: Option<StoreCall<Extended>> = None;
-        let mut pruning: Option<StoreCall<Option<Pruned>>> = None;
+        let mut pruning: Option<StoreCall<Option<Removed>>> = None;
         let mut listener = self.wake.listener();
         loop {
             // Checked before each claim.
@@ -286,35 +278,24 @@ impl EventLoop {
         }
     }
 
-    /// Removes a batch of what is old. `None`: the clock was set a short time ago, and ages cannot be trusted yet.
-    fn prune(&self) -> StoreCall<Option<Pruned>> {
-        let Retention { bodies, entries, dead } = self.settings.retention;
-        store_call::begin(&self.store, move |store| async move {
-            let now = store.now();
-            if !store.health().await?.has_steady_clock(now) {
-                return Ok(None);
-            }
-            // If the clock shows less than this age, nothing is old.
-            let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-            let (bodies_before, entries_before) = (before(bodies), before(entries));
-            let dead_before = dead.map(before);
-            let prune = Prune { bodies_before, entries_before, dead_before, limit: BATCH };
-            store.prune(prune).await.map(Some)
-        })
+    /// Removes a batch of what is old.
+    fn prune(&self) -> StoreCall<Option<Removed>> {
+        let retention = self.settings.retention;
+        store_call::begin(&self.store, move |store| async move { retention.remove(&*store).await })
     }
 
     fn pruned(
         &mut self,
-        (_, pruned): (Instant, Result<Option<Pruned>, Error>),
+        (_, pruned): (Instant, Result<Option<Removed>, Error>),
     ) -> Result<(), Error> {
         match pruned {
             Ok(None) => {
                 self.prune_timer.postponed(now());
                 Ok(())
             }
-            Ok(Some(pruned)) => {
-                telemetry::pruned(&pruned);
-                self.prune_timer.pruned(now(), &pruned);
+            Ok(Some(removed)) => {
+                telemetry::pruned(&removed.entries, &removed.ledger);
+                self.prune_timer.pruned(now(), &removed);
                 Ok(())
             }
             Err(error) if may_pass(&error) => {

@@ -7,7 +7,7 @@ use article_webhook::{ArticleResult, Event, JobId};
 use crate::{
     Body, Error, Source,
     call::{Claimed, Completion, Lease},
-    store::Store,
+    store::Ledger,
 };
 
 pub use failed_job::FailedJob;
@@ -78,7 +78,7 @@ pub struct Job {
     intent: Option<Box<str>>,
     body: Body,
     article: ArticleResult,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
 }
 
 impl Job {
@@ -86,7 +86,7 @@ impl Job {
         claimed: Claimed,
         body: Body,
         article: ArticleResult,
-        store: Arc<dyn Store>,
+        store: Arc<dyn Ledger>,
     ) -> Self {
         let Claimed { lease, key, attempt, received_at, bodies, .. } = claimed;
         let intent = [&body].into_iter().chain(&bodies).find_map(|body| body.intent.clone());

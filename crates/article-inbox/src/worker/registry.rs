@@ -13,7 +13,7 @@ use super::{
 use crate::{
     EntryKey, Error,
     call::{Claims, Events},
-    store::Store,
+    store::Ledger,
     telemetry,
 };
 
@@ -47,7 +47,7 @@ struct Thread {
 
 impl Registry {
     /// A worker begins, which claims these events.
-    pub(super) fn start_worker(&self, store: Arc<dyn Store>, events: Events) -> RunningWorker {
+    pub(super) fn start_worker(&self, store: Arc<dyn Ledger>, events: Events) -> RunningWorker {
         let mut registered = self.lock();
         if events == Events::All {
             registered.on_failure += 1;
@@ -117,7 +117,7 @@ impl Registry {
 #[derive(Debug)]
 pub(super) struct RunningWorker {
     registry: Registry,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
     events: Events,
     has_ended: bool,
 }

@@ -7,7 +7,7 @@ use tokio::{
     time::{self, sleep_until},
 };
 
-use crate::{Error, store::Store};
+use crate::{Error, store::Ledger};
 
 /// A call that has begun. Its result comes with the time at which it began.
 pub(super) type StoreCall<T> = Pin<Box<dyn Future<Output = (Instant, Result<T, Error>)> + Send>>;
@@ -19,8 +19,8 @@ pub(super) fn now() -> Instant {
 
 /// Begins a call of the store, and records the time: a lease counts from then.
 pub(super) fn begin<T, F>(
-    store: &Arc<dyn Store>,
-    ask: impl FnOnce(Arc<dyn Store>) -> F + Send + 'static,
+    store: &Arc<dyn Ledger>,
+    ask: impl FnOnce(Arc<dyn Ledger>) -> F + Send + 'static,
 ) -> StoreCall<T>
 where
     F: Future<Output = Result<T, Error>> + Send,

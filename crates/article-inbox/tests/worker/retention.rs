@@ -1,6 +1,10 @@
 use std::time::Duration;
 
-use article_inbox::{Failed, Job, Retention, State};
+use article_inbox::{
+    Failed, Job, JobFilter, Retention, State,
+    store::{Expect, Ledger, Recorded, Store},
+};
+use article_webhook::fixture::DeliveryRequest;
 
 use super::{
     faulty::Fault,
@@ -70,6 +74,27 @@ async fn a_dead_entry_is_never_removed_without_a_limit() {
     sweep(&scene, Retention::new(HOUR, HOUR).unwrap()).await;
     let (entry, bodies) = scene.show("job_dead").await;
     assert_eq!((entry.state, bodies[0].bytes.is_some()), (State::Dead, true));
+}
+
+/// Nothing is handled twice because it was forgotten early, and what is expected stays.
+#[tokio::test]
+async fn a_worker_removes_a_job_of_the_ledger_after_a_year_and_its_entry_earlier() {
+    let scene = after(HOUR).await;
+    let expect = |id: &str| Expect::job(id.parse().unwrap(), scene.store.now());
+    scene.store.expect(vec![expect("job_done"), expect("job_lost")]).await.unwrap();
+    scene.clock.advance(31 * DAY);
+    sweep(&scene, Retention::default()).await;
+    assert_eq!(scene.inbox.show(key("job_done")).await.unwrap(), None);
+    let post = DeliveryRequest::complete().job_id("job_done");
+    assert_eq!(scene.record(key("job_done"), post.body()).await, Recorded::Duplicate);
+
+    scene.clock.advance(334 * DAY);
+    for left in [2, 1] {
+        sweep(&scene, Retention::default()).await;
+        let jobs = scene.inbox.jobs(JobFilter::default()).await.unwrap().items;
+        assert_eq!(jobs.len(), left, "{jobs:?}");
+        scene.clock.advance(HOUR);
+    }
 }
 
 #[tokio::test]

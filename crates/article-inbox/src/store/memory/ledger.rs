@@ -41,6 +41,7 @@ impl Ledger for MemoryStore {
             }
             let (reason, intent) = (Reason::Ordered, Some(name.into()));
             tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
+            tables.ledger.bucket_mut(now).accept_key();
             Ok(())
         })
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Claimed, Events},
-    store::Store,
+    store::Ledger,
     telemetry,
     worker::{Failed, FailedJob, Job},
 };
@@ -49,7 +49,7 @@ impl Handlers {
     pub(super) fn bind(
         &self,
         claimed: Claimed,
-        store: &Arc<dyn Store>,
+        store: &Arc<dyn Ledger>,
         drift: &SeenDrift,
     ) -> Result<BoundHandler, AttemptResult> {
         let store = Arc::clone(store);

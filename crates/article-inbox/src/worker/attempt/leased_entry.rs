@@ -17,7 +17,7 @@ use super::signal::Signal;
 use crate::{
     EntryKey, Error,
     call::{Claimed, Lease, Outcome, Settled},
-    store::Store,
+    store::Ledger,
     telemetry,
 };
 
@@ -59,7 +59,7 @@ impl LeasedEntry {
     /// The store cannot be used any more.
     pub(super) fn settle(
         self,
-        store: &Arc<dyn Store>,
+        store: &Arc<dyn Ledger>,
         outcome: Outcome,
         signal: watch::Receiver<Signal>,
     ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
@@ -79,7 +79,7 @@ impl LeasedEntry {
         !thread::panicking()
     }
 
-    fn call(&self, store: &Arc<dyn Store>, outcome: &Outcome) -> SettleCall {
+    fn call(&self, store: &Arc<dyn Ledger>, outcome: &Outcome) -> SettleCall {
         let (store, lease, outcome) = (Arc::clone(store), self.lease, outcome.clone());
         Box::pin(async move { store.settle(lease, outcome).await })
     }
@@ -87,7 +87,7 @@ impl LeasedEntry {
     async fn settle_by(
         &self,
         mut call: SettleCall,
-        store: &Arc<dyn Store>,
+        store: &Arc<dyn Ledger>,
         outcome: Outcome,
         mut signal: watch::Receiver<Signal>,
     ) -> Result<(), Error> {

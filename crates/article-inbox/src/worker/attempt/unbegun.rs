@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Claimed, Outcome},
-    store::Store,
+    store::Ledger,
     telemetry,
 };
 
@@ -17,13 +17,13 @@ use crate::{
 pub(crate) struct Unbegun {
     /// `None` once nothing is to be given back.
     entry: Option<LeasedEntry>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
     runtime: Handle,
 }
 
 impl Unbegun {
     /// Must be called in a runtime.
-    pub(crate) fn new(claimed: &Claimed, store: &Arc<dyn Store>) -> Self {
+    pub(crate) fn new(claimed: &Claimed, store: &Arc<dyn Ledger>) -> Self {
         let (store, runtime) = (Arc::clone(store), Handle::current());
         Self { entry: Some(LeasedEntry::of(claimed)), store, runtime }
     }

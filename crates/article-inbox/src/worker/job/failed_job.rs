@@ -6,7 +6,7 @@ use serde_json::{Number, value::RawValue};
 use crate::{
     Body, Error,
     call::{Claimed, Completion, Lease},
-    store::Store,
+    store::Ledger,
 };
 
 /// One attempt at the failure of a job: the argument of the handler of [`Worker::on_failure`](crate::Worker::on_failure).
@@ -60,11 +60,11 @@ pub struct FailedJob {
     intent: Option<Box<str>>,
     body: Body,
     said: Said,
-    store: Arc<dyn Store>,
+    store: Arc<dyn Ledger>,
 }
 
 impl FailedJob {
-    pub(in crate::worker) fn new(claimed: Claimed, body: Body, store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(claimed: Claimed, body: Body, store: Arc<dyn Ledger>) -> Self {
         let Claimed { lease, key, attempt, received_at, bodies, .. } = claimed;
         let intent = bodies.iter().find_map(|body| body.intent.clone());
         let said = body.bytes.as_deref().and_then(Said::read).unwrap_or_default();

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use crate::call::Pruned;
+use crate::worker::retention::Removed;
 
 /// The pause between two searches for old data.
 const EVERY: Duration = Duration::from_secs(3600);
@@ -24,8 +24,8 @@ impl PruneTimer {
     }
 
     /// A batch was removed.
-    pub(crate) fn pruned(&mut self, now: Instant, pruned: &Pruned) {
-        self.due = now + if pruned.more { BETWEEN_BATCHES } else { EVERY };
+    pub(crate) fn pruned(&mut self, now: Instant, removed: &Removed) {
+        self.due = now + if removed.has_more() { BETWEEN_BATCHES } else { EVERY };
     }
 
     /// The store failed, or its clock cannot be trusted yet. Retention is not urgent.
@@ -37,15 +37,22 @@ impl PruneTimer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::{LedgerPruned, Pruned};
 
     #[test]
     fn batches_follow_each_other_until_nothing_is_left_and_then_an_hour_passes() {
         let now = Instant::now();
         let mut timer = PruneTimer::new(now);
         assert_eq!(timer.due(), now);
-        timer.pruned(now, &Pruned { more: true, ..Pruned::default() });
-        assert_eq!(timer.due(), now + Duration::from_millis(100));
-        timer.pruned(now, &Pruned::default());
+        let entries = Pruned { more: true, ..Pruned::default() };
+        let ledger = LedgerPruned { more: true, ..LedgerPruned::default() };
+        for removed in
+            [Removed { entries, ..Removed::default() }, Removed { ledger, ..Removed::default() }]
+        {
+            timer.pruned(now, &removed);
+            assert_eq!(timer.due(), now + Duration::from_millis(100));
+        }
+        timer.pruned(now, &Removed::default());
         assert_eq!(timer.due(), now + Duration::from_secs(3600));
         timer.postponed(now);
         assert_eq!(timer.due(), now + Duration::from_secs(60));

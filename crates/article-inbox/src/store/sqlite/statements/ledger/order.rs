@@ -2,10 +2,10 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{intents, jobs};
+use super::{bucket, intents, jobs};
 use crate::{
     call::{Expect, Intended, IntentLease, Reason},
-    rules::{IntentRow, NotOrdered},
+    rules::{Bucket, IntentRow, NotOrdered},
     store::sqlite::{
         damage::Tx,
         fault::Fault,
@@ -56,6 +56,7 @@ pub(in crate::store::sqlite) fn ordered(
     }
     let (reason, intent) = (Reason::Ordered, Some(name.into()));
     jobs::expect_one(tx, &Expect { reason, intent, ..Expect::job(job_id.clone(), at) })?;
+    bucket::change(tx, Bucket::accept_key)?;
     Ok(())
 }
 

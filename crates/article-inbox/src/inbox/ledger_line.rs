@@ -1,0 +1,205 @@
+use std::time::SystemTime;
+
+use article_webhook::JobId;
+use serde::{Deserialize, Serialize};
+
+use super::export_line::{time, unsigned_millis};
+use crate::{
+    call::{ExpectedJob, Intent, IntentState, JobState, Missing, Pause, PauseReason},
+    rules::Bucket,
+};
+
+/// A row of the ledger as a line of JSON, told from an entry by its `kind`. Times are milliseconds since 1970.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum LedgerLine {
+    Job(JobLine),
+    Intent(IntentLine),
+    Bucket(BucketLine),
+}
+
+/// A row of the ledger that another inbox exported. Its id has no meaning.
+pub(super) enum LedgerRow {
+    Job(ExpectedJob),
+    Intent(Intent),
+    Bucket(Bucket),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct JobLine {
+    job_id: String,
+    state: String,
+    reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    intent: Option<String>,
+    expected_at: u64,
+    at: u64,
+    asks: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    missing: Option<MissingLine>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pushed_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    collected_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MissingLine {
+    times: u32,
+    since: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct IntentLine {
+    name: String,
+    state: String,
+    created_at: u64,
+    at: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    job_id: Option<String>,
+}
+
+/// What [`Bucket::import`] takes over.
+#[derive(Serialize, Deserialize)]
+pub(super) struct BucketLine {
+    used: u32,
+    share: u16,
+    shared_at: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limited: Option<PauseLine>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<PauseLine>,
+    refusals: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused_at: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PauseLine {
+    since: u64,
+    until: u64,
+}
+
+impl LedgerLine {
+    pub(super) fn job(job: ExpectedJob) -> Self {
+        let missing =
+            |Missing { times, since }| MissingLine { times, since: unsigned_millis(since) };
+        Self::Job(JobLine {
+            job_id: job.job_id.as_str().to_owned(),
+            state: job.state.as_str().to_owned(),
+            reason: job.reason.to_string(),
+            intent: job.intent.map(Into::into),
+            expected_at: unsigned_millis(job.expected_at),
+            at: unsigned_millis(job.at),
+            asks: job.asks,
+            missing: job.missing.map(missing),
+            pushed_at: job.pushed_at.map(unsigned_millis),
+            collected_at: job.collected_at.map(unsigned_millis),
+            cause: job.cause,
+        })
+    }
+
+    pub(super) fn intent(intent: Intent) -> Self {
+        Self::Intent(IntentLine {
+            name: intent.name.into(),
+            state: intent.state.as_str().to_owned(),
+            created_at: unsigned_millis(intent.created_at),
+            at: unsigned_millis(intent.at),
+            job_id: intent.job_id.map(|job_id| job_id.as_str().to_owned()),
+        })
+    }
+
+    /// The bucket, unless it is full and not paused, so that it has nothing to say.
+    pub(super) fn bucket(bucket: &Bucket) -> Option<Self> {
+        let Bucket { refilled_at, shared_at, key, turn, .. } = *bucket;
+        if *bucket == (Bucket { shared_at, key, turn, ..Bucket::new(refilled_at) }) {
+            return None;
+        }
+        let pause = |pause: Pause| PauseLine {
+            since: unsigned_millis(pause.since),
+            until: unsigned_millis(pause.until),
+        };
+        Some(Self::Bucket(BucketLine {
+            used: u32::try_from(bucket.used.max(0)).unwrap_or(u32::MAX),
+            share: bucket.share,
+            shared_at: unsigned_millis(bucket.shared_at),
+            limited: bucket.limited.map(pause),
+            refused: bucket.refused.map(pause),
+            refusals: bucket.refusals,
+            refused_at: bucket.refused_at.map(unsigned_millis),
+        }))
+    }
+
+    /// The row, or what is wrong with the line.
+    pub(super) fn into_row(self) -> Result<LedgerRow, String> {
+        match self {
+            Self::Job(job) => job.into_job().map(LedgerRow::Job),
+            Self::Intent(intent) => intent.into_intent().map(LedgerRow::Intent),
+            Self::Bucket(bucket) => bucket.into_bucket().map(LedgerRow::Bucket),
+        }
+    }
+}
+
+impl JobLine {
+    fn into_job(self) -> Result<ExpectedJob, String> {
+        let missing =
+            |MissingLine { times, since }| Ok::<_, String>(Missing { times, since: time(since)? });
+        Ok(ExpectedJob {
+            id: 0,
+            job_id: job_id(&self.job_id)?,
+            state: JobState::from_name(&self.state).ok_or("state: not a state")?,
+            reason: self.reason.parse().map_err(|_| "reason: not a reason")?,
+            intent: self.intent.map(Into::into),
+            expected_at: time(self.expected_at)?,
+            at: time(self.at)?,
+            asks: self.asks,
+            missing: self.missing.map(missing).transpose()?,
+            pushed_at: self.pushed_at.map(time).transpose()?,
+            collected_at: self.collected_at.map(time).transpose()?,
+            cause: self.cause,
+        })
+    }
+}
+
+impl IntentLine {
+    fn into_intent(self) -> Result<Intent, String> {
+        Ok(Intent {
+            id: 0,
+            name: self.name.into(),
+            state: IntentState::from_name(&self.state).ok_or("state: not a state")?,
+            created_at: time(self.created_at)?,
+            at: time(self.at)?,
+            job_id: self.job_id.as_deref().map(job_id).transpose()?,
+        })
+    }
+}
+
+impl BucketLine {
+    fn into_bucket(self) -> Result<Bucket, String> {
+        let pause = |why| {
+            move |PauseLine { since, until }| {
+                Ok::<_, String>(Pause { since: time(since)?, until: time(until)?, why })
+            }
+        };
+        let full = Bucket::new(SystemTime::UNIX_EPOCH);
+        if self.share > full.share {
+            return Err(format!("share: expected at most {}", full.share));
+        }
+        Ok(Bucket {
+            used: self.used.into(),
+            share: self.share,
+            shared_at: time(self.shared_at)?,
+            limited: self.limited.map(pause(PauseReason::RateLimited)).transpose()?,
+            refused: self.refused.map(pause(PauseReason::KeyRefused)).transpose()?,
+            refusals: self.refusals,
+            refused_at: self.refused_at.map(time).transpose()?,
+            ..full
+        })
+    }
+}
+
+fn job_id(text: &str) -> Result<JobId, String> {
+    text.parse().map_err(|_| "job_id: not a job id".to_owned())
+}

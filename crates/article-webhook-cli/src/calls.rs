@@ -1,0 +1,7 @@
+//! Calls over HTTP: to the service, and to a receiver as the service makes them.
+
+mod delivering;
+mod service;
+
+pub(crate) use delivering::{Deliverer, meaning};
+pub(crate) use service::{ServiceArguments, configured};

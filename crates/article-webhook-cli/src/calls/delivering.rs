@@ -1,0 +1,69 @@
+//! Delivers over HTTP as the service does.
+
+use std::{error::Error, iter::successors, time::Duration};
+
+use article_webhook::fixture::DeliveryRequest;
+use reqwest::{Client, Response, StatusCode, Url, redirect};
+
+use crate::failure::Failure;
+
+/// How long a receiver may take. The document does not define it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Clone)]
+pub(crate) struct Deliverer(Client);
+
+impl Deliverer {
+    pub(crate) fn new() -> Result<Self, Failure> {
+        // Has no effect if there is a provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // The service follows no redirect, as far as its document says. A proxy could read the token.
+        let client =
+            Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE);
+        let client = client.build();
+        Ok(Self(client.map_err(|error| {
+            Failure::failed("the HTTP client cannot be set up").because(&error)
+        })?))
+    }
+
+    /// Delivers once. The error is why there is no answer, without the URL, which may hold a secret.
+    pub(crate) async fn deliver(
+        &self,
+        url: &Url,
+        request: &DeliveryRequest,
+    ) -> Result<Response, String> {
+        let mut post = self.0.post(url.clone()).body(request.body().clone());
+        for (name, value) in request.headers() {
+            // The client writes the length.
+            if !name.eq_ignore_ascii_case("Content-Length") {
+                post = post.header(name, value.as_slice());
+            }
+        }
+        post.send().await.map_err(|error| root_cause(&error.without_url()))
+    }
+}
+
+fn root_cause(error: &(dyn Error + 'static)) -> String {
+    let causes = successors(Some(error), |&error| error.source());
+    causes.last().unwrap_or(error).to_string()
+}
+
+/// What an answer means to the service (service document, section 6.2).
+pub(crate) fn meaning(status: StatusCode) -> &'static str {
+    match status {
+        _ if status.is_success() => "accepted: the service does not deliver this article again",
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "refused: the receiver has another token; the service delivers again after 10, 60 and 300 seconds"
+        }
+        StatusCode::NOT_FOUND => {
+            "no receiver is at this path; the service delivers again after 10, 60 and 300 seconds"
+        }
+        _ if status.is_redirection() => {
+            "not accepted: a redirect is not followed; give the service the final URL"
+        }
+        _ if status.is_client_error() => {
+            "refused: the receiver cannot use this delivery; the service delivers again after 10, 60 and 300 seconds"
+        }
+        _ => "not stored: the service delivers again after 10, 60 and 300 seconds",
+    }
+}

@@ -1,0 +1,55 @@
+use std::path::PathBuf;
+
+use article_client::{ApiKey, Client};
+use clap::Args;
+use serde_json::json;
+
+use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
+
+/// Where the service is, and the key for it.
+#[derive(Debug, Args)]
+pub(crate) struct ServiceArguments {
+    /// The part of the service's URLs before /v1 [default: ARTICLE_API_URL]
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// A file with the API key [default: the key in ARTICLE_API_KEY]
+    #[arg(long, value_name = "PATH")]
+    api_key_file: Option<PathBuf>,
+}
+
+impl ServiceArguments {
+    pub(crate) fn client(&self, environment: &Environment) -> Result<Client, Failure> {
+        let url =
+            self.url.clone().or_else(|| Some(environment.get("ARTICLE_API_URL")?.to_string()));
+        let url = url.ok_or_else(|| {
+            Failure::usage("the URL of the service is not known")
+                .mend("give --url URL, or set ARTICLE_API_URL")
+        })?;
+        let key = environment.secret(
+            "ARTICLE_API_KEY",
+            "--api-key-file",
+            self.api_key_file.as_deref(),
+        )?;
+        let key = ApiKey::new(&key).map_err(|error| Failure::usage(error.to_string()))?;
+        Client::builder(key, &url)
+            .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| {
+                Failure::usage(error.to_string())
+                    .mend("give --url URL, such as https://service.example/api")
+            })
+    }
+}
+
+/// Shows what the service answered to a call that configures the brand: any JSON, or nothing.
+pub(crate) fn configured(
+    answer: Result<impl AsRef<[u8]>, article_client::Error>,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let answer = answer.map_err(|error| Failure::of_service(&error))?;
+    match answer.as_ref() {
+        b"" => output.either(&json!({}), "configured")?,
+        json => output.raw_json(&String::from_utf8_lossy(json))?,
+    }
+    Ok(Exit::Done)
+}

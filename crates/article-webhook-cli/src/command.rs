@@ -1,0 +1,71 @@
+//! The commands, one file each.
+
+mod brand;
+mod check;
+mod collect;
+mod completions;
+mod get;
+mod inbox;
+mod listen;
+mod order;
+mod send;
+mod simulate;
+mod targets;
+
+use clap::Subcommand;
+
+use crate::{context::Context, exit::Exit, failure::Failure};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Look after an inbox, beside the receiver that works on it
+    Inbox(inbox::InboxArguments),
+    /// Order an article
+    Order(order::OrderArguments),
+    /// Read a job, and its article once it is complete
+    Get(get::GetArguments),
+    /// Configure the brand that articles are written for
+    Brand(brand::BrandArguments),
+    /// Configure where the service delivers the articles of a brand
+    Targets(targets::TargetsArguments),
+    /// Ask the service for articles that were missed, and store them
+    Collect(collect::CollectArguments),
+    /// Imitate the service on this machine: its API, deliveries, retries and faults
+    Simulate(simulate::SimulateArguments),
+    /// Receive on this machine, and pass what arrives on to an application
+    Listen(listen::ListenArguments),
+    /// Deliver one article like the service, well or badly
+    Send(send::SendArguments),
+    /// Ask a receiver, in any language, all that matters about it
+    Check(check::CheckArguments),
+    /// Print the completions for a shell
+    Completions(completions::CompletionsArguments),
+}
+
+impl Command {
+    /// Whether the command ends at Ctrl-C by itself, and has then done what it was asked for.
+    pub(crate) fn ends_by_signal(&self) -> bool {
+        matches!(self, Self::Simulate(_) | Self::Listen(_))
+    }
+
+    /// `line` is the whole command line, for completions.
+    pub(crate) async fn run(
+        self,
+        context: &Context,
+        line: fn() -> clap::Command,
+    ) -> Result<Exit, Failure> {
+        match self {
+            Self::Inbox(arguments) => inbox::run(arguments, context).await,
+            Self::Order(arguments) => order::run(arguments, context).await,
+            Self::Get(arguments) => get::run(arguments, context).await,
+            Self::Brand(arguments) => brand::run(arguments, context).await,
+            Self::Targets(arguments) => targets::run(arguments, context).await,
+            Self::Collect(arguments) => collect::run(arguments, context).await,
+            Self::Simulate(arguments) => simulate::run(arguments, context).await,
+            Self::Listen(arguments) => listen::run(arguments, context).await,
+            Self::Send(arguments) => send::run(arguments, context).await,
+            Self::Check(arguments) => check::run(arguments, context).await,
+            Self::Completions(arguments) => completions::run(&arguments, line(), context),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+use std::{fs, path::PathBuf};
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::{
+    calls::{ServiceArguments, configured},
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct BrandArguments {
+    /// A file with one JSON object, which is sent as it is
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    service: ServiceArguments,
+}
+
+pub(crate) async fn run(arguments: BrandArguments, context: &Context) -> Result<Exit, Failure> {
+    let path = arguments.file.display();
+    let text = fs::read(&arguments.file)
+        .map_err(|error| Failure::usage(format!("{path} cannot be read")).because(&error))?;
+    let brand: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| {
+        Failure::usage(format!("{path} is not one JSON object")).because(&error)
+    })?;
+    let client = arguments.service.client(&context.environment)?;
+    configured(client.configure_brand(&brand).await, &context.output)
+}

@@ -1,0 +1,121 @@
+use std::path::PathBuf;
+
+use article_webhook_check::{Check, CheckError, Verdict};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::{Table, Tone},
+    settings::token,
+    text::escape,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The receiver, as http://host:port/path
+    #[arg(value_name = "URL")]
+    url: String,
+    /// A file with the token that the receiver accepts [default: the token in ARTICLE_WEBHOOK_TOKEN]
+    #[arg(long, value_name = "PATH")]
+    token_file: Option<PathBuf>,
+    /// Check a receiver on another machine, although others can read the token on the way
+    #[arg(long)]
+    allow_remote: bool,
+    /// The header with the event [default: X-Service-Event]
+    #[arg(long, value_name = "NAME")]
+    event_header: Option<String>,
+    /// The header with the job id [default: X-Service-Job-Id]
+    #[arg(long, value_name = "NAME")]
+    job_id_header: Option<String>,
+}
+
+pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<Exit, Failure> {
+    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
+    let mut check = Check::builder(&arguments.url, &token);
+    if arguments.allow_remote {
+        check = check.allow_remote();
+    }
+    if let Some(name) = &arguments.event_header {
+        check = check.event_header(name);
+    }
+    if let Some(name) = &arguments.job_id_header {
+        check = check.job_id_header(name);
+    }
+    let check = check.build().map_err(|error| wrong(&error))?;
+    let output = &context.output;
+    output.note(&check.notice());
+    output.progress("checking …");
+    let report = check.run().await;
+    output.progress("");
+    let report = report.map_err(|error| wrong(&error))?;
+    let exit = if report.is_conformant() { Exit::Done } else { Exit::Failed };
+    if output.is_json() {
+        for finding in &report.findings {
+            output.json(finding)?;
+        }
+        output.json(&json!({ "conformant": report.is_conformant(), "stopped": report.stopped }))?;
+        return Ok(exit);
+    }
+    output.line("")?;
+    let mut table = Table::plain();
+    for finding in &report.findings {
+        let tone = match finding.verdict {
+            Verdict::Pass => Tone::Good,
+            Verdict::Advice => Tone::Busy,
+            Verdict::Fail => Tone::Bad,
+        };
+        let received = escape::line(&finding.received);
+        table.row([
+            (tone, finding.verdict.to_string()),
+            (Tone::Plain, finding.name.to_owned()),
+            (Tone::Quiet, received),
+        ]);
+    }
+    table.write(output)?;
+    for finding in report.findings.iter().filter(|finding| finding.verdict != Verdict::Pass) {
+        output.line(&format!("\n{}", output.paint(Tone::Head, finding.name)))?;
+        let mut table = Table::plain();
+        for (name, text) in [
+            ("sent", finding.sent),
+            ("expected", &finding.expected),
+            ("received", &finding.received),
+            ("because", finding.why),
+            ("mend", finding.fix),
+        ] {
+            let text = escape::line(text);
+            table.row([
+                (Tone::Plain, String::new()),
+                (Tone::Quiet, name.to_owned()),
+                (Tone::Plain, text),
+            ]);
+        }
+        table.write(output)?;
+    }
+    if let Some(cause) = report.stopped {
+        output.line(&format!(
+            "\nStopped here, because every other case would fail as well:\n  {cause}"
+        ))?;
+    }
+    let [passed, advice, failed] =
+        [Verdict::Pass, Verdict::Advice, Verdict::Fail].map(|verdict| report.count(verdict));
+    output.line(&format!("\n{passed} passed, {failed} failed, {advice} with advice"))?;
+    Ok(exit)
+}
+
+fn wrong(error: &CheckError) -> Failure {
+    match error {
+        CheckError::Unreachable { .. } | CheckError::NoAddress(_) => {
+            Failure::failed("the receiver cannot be reached")
+                .because(error)
+                .mend("start the receiver, or check host and port of the URL")
+        }
+        CheckError::Remote => Failure::usage(
+            "the URL's host is not this machine, and without TLS the token can be read on the way",
+        )
+        .mend("add --allow-remote where that does no harm"),
+        _ => Failure::usage(error.to_string()),
+    }
+}

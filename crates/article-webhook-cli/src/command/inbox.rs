@@ -1,0 +1,101 @@
+//! The commands of an operator.
+
+mod counting;
+mod filter;
+mod view;
+
+mod bulk;
+
+mod change;
+mod check;
+mod counts;
+mod export;
+mod health;
+mod import;
+mod list;
+mod show;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::{context::Context, exit::Exit, failure::Failure};
+use change::{Change, ChangeArguments};
+
+#[derive(Debug, Args)]
+pub(crate) struct InboxArguments {
+    /// Refuse every command that changes the inbox [also: ARTICLE_INBOX_READ_ONLY=1]
+    #[arg(long, global = true, help_heading = "Global options")]
+    read_only: bool,
+    #[command(subcommand)]
+    command: InboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum InboxCommand {
+    /// List entries, the oldest first
+    List(list::ListArguments),
+    /// Show the entries of a job, with what was delivered and why it failed
+    Show(show::ShowArguments),
+    /// Count the entries and the ordered jobs by their state
+    Counts(FileArguments),
+    /// Look for damage in everything that is stored
+    Check(FileArguments),
+    /// Say whether deliveries can be stored, and whether a worker keeps up
+    Health(FileArguments),
+    /// Let entries be handled again, now and with all their attempts
+    Requeue(ChangeArguments),
+    /// Give entries up: they become dead
+    Bury {
+        #[command(flatten)]
+        change: ChangeArguments,
+        /// Why, as the entry keeps it
+        #[arg(long, default_value = "buried by an operator", value_name = "TEXT")]
+        cause: String,
+    },
+    /// Erase jobs: their entries and bodies, so that the file contains none of their bytes
+    Forget(ChangeArguments),
+    /// Write all entries with their bodies as lines of JSON
+    Export(export::ExportArguments),
+    /// Add the entries that another inbox exported
+    Import(import::ImportArguments),
+}
+
+#[derive(Debug, Args)]
+struct FileArguments {
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<Exit, Failure> {
+    use InboxCommand as Is;
+
+    let changes = match &arguments.command {
+        Is::Requeue(change) | Is::Forget(change) | Is::Bury { change, .. } => !change.is_dry_run(),
+        Is::Import(_) => true,
+        _ => false,
+    };
+    let may_change = context.environment.may_change_inbox();
+    let is_read_only = arguments.read_only || may_change.is_err();
+    if changes {
+        may_change?;
+    }
+    if changes && arguments.read_only {
+        return Err(Failure::usage("this command changes the inbox, and --read-only forbids that")
+            .mend("leave it out, or look first with --dry-run"));
+    }
+    match arguments.command {
+        Is::List(arguments) => list::run(arguments, context).await,
+        Is::Show(arguments) => show::run(arguments, context).await,
+        Is::Counts(arguments) => counts::run(&arguments.file, context).await,
+        Is::Check(arguments) => check::run(&arguments.file, context).await,
+        Is::Health(arguments) if is_read_only => health::look(&arguments.file, context).await,
+        Is::Health(arguments) => health::run(&arguments.file, context).await,
+        Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
+        Is::Bury { change, cause } => change::run(Change::Bury { cause }, change, context).await,
+        Is::Forget(arguments) => change::run(Change::Forget, arguments, context).await,
+        Is::Export(arguments) => export::run(arguments, context).await,
+        Is::Import(arguments) => import::run(arguments, context).await,
+    }
+}

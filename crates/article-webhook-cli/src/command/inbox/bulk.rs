@@ -1,0 +1,50 @@
+//! Entries that a filter selects, one page after the other.
+
+use article_inbox::{Entry, Error, Filter, Inbox};
+use tokio::task::JoinSet;
+
+const PAGE: u32 = 200;
+
+/// The entries that pass one of the filters.
+pub(super) struct Selection {
+    pub(super) filters: Vec<Filter>,
+}
+
+impl Selection {
+    /// Calls `each` with each page.
+    pub(super) async fn pages<F: AsyncFnMut(Vec<Entry>) -> Result<(), E>, E: From<Error>>(
+        &self,
+        inbox: &Inbox,
+        mut each: F,
+    ) -> Result<(), E> {
+        for filter in &self.filters {
+            let mut filter = Filter { limit: PAGE, ..filter.clone() };
+            loop {
+                let page = inbox.list(filter.clone()).await?;
+                if !page.entries.is_empty() {
+                    each(page.entries).await?;
+                }
+                // Entries are listed by ascending id, so none is visited twice.
+                let Some(next) = page.next else { break };
+                filter.after = next;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a call for each entry of a page, so that they share commits, and adds what they return.
+pub(super) async fn together<F>(
+    entries: Vec<Entry>,
+    call: impl Fn(Entry) -> F,
+) -> Result<u64, Error>
+where
+    F: Future<Output = Result<u64, Error>> + Send + 'static,
+{
+    let mut calls: JoinSet<_> = entries.into_iter().map(call).collect();
+    let mut sum = 0;
+    while let Some(called) = calls.join_next().await {
+        sum += called.expect("a call of a store does not panic")?;
+    }
+    Ok(sum)
+}

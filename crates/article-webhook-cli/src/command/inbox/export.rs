@@ -1,0 +1,80 @@
+use std::{
+    io::{self, BufWriter, IsTerminal, Write, stdout},
+    path::{Path, PathBuf},
+};
+
+use article_inbox::Inbox;
+use clap::Args;
+use serde_json::json;
+use tempfile::{NamedTempFile, PersistError};
+
+use super::counting::Counting;
+use crate::{context::Context, exit::Exit, failure::Failure, store, text::escape};
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArguments {
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write to this file, which must not exist, instead of standard output
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+pub(super) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
+    let inbox = store::shared(&arguments.file).await?;
+    let Some(path) = &arguments.output else {
+        let mut to = Counting::new(BufWriter::new(Shown::default()), "exported", &context.output);
+        inbox.export(&mut to).await?;
+        return Ok(Exit::Done);
+    };
+    let exported = into_file(&inbox, path, context).await?;
+    context
+        .output
+        .either(&json!({ "exported": exported }), &format!("exported {exported} entries"))?;
+    Ok(Exit::Done)
+}
+
+/// The file appears whole or not at all, and only its owner can read it.
+async fn into_file(inbox: &Inbox, path: &Path, context: &Context) -> Result<u64, Failure> {
+    let unwritable = |error: &io::Error| {
+        Failure::failed(format!("{} cannot be written", path.display()))
+            .because(error)
+            .mend("name a file that does not exist, in a folder that you may write to")
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+        .map_err(|error| unwritable(&error))?;
+    let mut to = Counting::new(BufWriter::new(file), "exported", &context.output);
+    let exported = inbox.export(&mut to).await?;
+    let file = to.into_inner().into_inner().map_err(|error| unwritable(error.error()))?;
+    file.as_file().sync_all().map_err(|error| unwritable(&error))?;
+    file.persist_noclobber(path).map_err(|PersistError { error, .. }| unwritable(&error))?;
+    Ok(exported)
+}
+
+/// Standard output. On a terminal, lines of JSON are escaped.
+#[derive(Default)]
+struct Shown {
+    rest: Vec<u8>,
+}
+
+impl Write for Shown {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut out = stdout().lock();
+        if !out.is_terminal() {
+            return out.write(bytes);
+        }
+        self.rest.extend_from_slice(bytes);
+        while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<_> = self.rest.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line[..end]);
+            writeln!(out, "{}", escape::json(&line))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        stdout().flush()
+    }
+}

@@ -1,0 +1,58 @@
+use std::time::{Duration, SystemTime};
+
+use article_inbox::{Filter, State};
+use article_webhook::JobId;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+
+use crate::text::moment;
+
+/// Which entries are meant.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Filters")]
+pub(super) struct FilterArguments {
+    /// Only entries in this state
+    #[arg(long, value_parser = states())]
+    state: Option<State>,
+    /// Only entries of this event
+    #[arg(long)]
+    event: Option<String>,
+    /// Only entries whose first body was delivered to this target
+    #[arg(long)]
+    target: Option<String>,
+    /// Only entries that were received longer ago, such as 90s, 2h or 7d
+    #[arg(long, value_name = "AGE", value_parser = moment::age)]
+    older_than: Option<Duration>,
+}
+
+impl FilterArguments {
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { state, event, target, older_than } = self;
+        state.is_none() && event.is_none() && target.is_none() && older_than.is_none()
+    }
+
+    pub(super) fn state(&self) -> Option<State> {
+        self.state
+    }
+
+    pub(super) fn filter(&self, job_id: Option<JobId>) -> Filter {
+        Filter {
+            state: self.state,
+            event: self.event.as_deref().map(Into::into),
+            job_id,
+            target: self.target.as_deref().map(Into::into),
+            // An age over the time since 1970 matches nothing.
+            received_before: self
+                .older_than
+                .map(|age| SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)),
+            ..Filter::default()
+        }
+    }
+}
+
+fn states() -> impl TypedValueParser<Value = State> {
+    PossibleValuesParser::new(State::ALL.map(State::as_str))
+        .map(|name| State::from_name(&name).expect("a possible value is the name of a state"))
+}

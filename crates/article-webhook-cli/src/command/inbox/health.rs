@@ -1,0 +1,94 @@
+use std::{path::Path, time::Duration};
+
+use article_inbox::store::StoreHealth;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::{Table, Tone},
+    store,
+    text::escape,
+    text::moment,
+};
+
+/// Commits a small change, to see whether the store can.
+pub(super) async fn run(file: &Path, context: &Context) -> Result<Exit, Failure> {
+    let inbox = store::shared(file).await?;
+    let health = inbox.health().await;
+    let overdue = health.overdue.map_err(unknown)?;
+    let store = health.store.map_err(unknown)?;
+    show(&Seen { writable: Some(health.writable), overdue, store }, context)
+}
+
+/// Only looks.
+pub(super) async fn look(file: &Path, context: &Context) -> Result<Exit, Failure> {
+    let inbox = store::shared(file).await?;
+    let ledger = inbox.ledger();
+    let age = |since| ledger.now().duration_since(since).unwrap_or_default();
+    let overdue = ledger.due_since().await?.map(age);
+    show(&Seen { writable: None, overdue, store: ledger.health().await? }, context)
+}
+
+fn unknown(why: String) -> Failure {
+    article_inbox::Error::unavailable(why).into()
+}
+
+struct Seen {
+    /// `None`: not tried.
+    writable: Option<Result<(), String>>,
+    overdue: Option<Duration>,
+    store: StoreHealth,
+}
+
+fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
+    let Seen { writable, overdue, store } = seen;
+    let why_not = writable.as_ref().and_then(|writable| writable.as_ref().err());
+    let is_well = why_not.is_none() && store.blocked.is_none() && store.findings.is_empty();
+    let exit = if is_well { Exit::Done } else { Exit::Failed };
+    let step = store.clock_step.map(|step| step.to_string());
+    if context.output.is_json() {
+        context.output.json(&json!({
+            "writable": writable.as_ref().map(Result::is_ok),
+            "why_not": why_not,
+            "due_since_seconds": overdue.map(|overdue| overdue.as_secs()),
+            "log_bytes": store.log_bytes,
+            "blocked": store.blocked,
+            "clock": step,
+            "findings": store.findings,
+        }))?;
+        return Ok(exit);
+    }
+    let mut table = Table::plain();
+    let mut row =
+        |name: &str, tone, text: String| table.row([(Tone::Quiet, name.to_owned()), (tone, text)]);
+    match writable {
+        Some(Ok(())) => row("writable", Tone::Good, "yes".to_owned()),
+        Some(Err(why)) => row("writable", Tone::Bad, escape::line(why)),
+        None => row("writable", Tone::Quiet, "not tried, because of --read-only".to_owned()),
+    }
+    match overdue {
+        None => row("due", Tone::Good, "nothing waits for a worker".to_owned()),
+        Some(age) if *age < Duration::from_secs(60) => {
+            row("due", Tone::Busy, format!("an entry, for {}", moment::span(*age)));
+        }
+        Some(age) => {
+            let waits =
+                format!("the oldest entry waits for {}: does a worker run?", moment::span(*age));
+            row("due", Tone::Bad, waits);
+        }
+    }
+    row("log", Tone::Plain, format!("{} KiB beside the database", store.log_bytes.div_ceil(1024)));
+    if let Some(blocked) = &store.blocked {
+        row("blocked", Tone::Bad, escape::line(blocked));
+    }
+    if let Some(step) = step {
+        row("clock", Tone::Busy, step);
+    }
+    for finding in &store.findings {
+        row("damage", Tone::Bad, escape::line(finding));
+    }
+    table.write(&context.output)?;
+    Ok(exit)
+}

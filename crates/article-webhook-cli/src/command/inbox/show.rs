@@ -1,0 +1,166 @@
+use std::{path::PathBuf, time::SystemTime};
+
+use article_inbox::{Body, Entry, Filter};
+use article_webhook::{ArticleResult, JobId};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::view;
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::{Output, Table, Tone},
+    store,
+    text::escape,
+    text::moment::{exact, relative, shown},
+};
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: JobId,
+    /// Only the entry of this event
+    #[arg(long)]
+    event: Option<String>,
+    /// Print the last body that is an article, and nothing else
+    #[arg(long)]
+    body: bool,
+}
+
+pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<Exit, Failure> {
+    let ShowArguments { file, job, event, body } = arguments;
+    let inbox = store::shared(&file).await?;
+    let event = event.as_deref().map(Into::into);
+    let filter = Filter { event, job_id: Some(job.clone()), ..Filter::default() };
+    let mut entries = Vec::new();
+    for entry in inbox.list(filter).await?.entries {
+        // `None`: it was erased since the list was read.
+        entries.extend(inbox.show(entry.key).await?);
+    }
+    if entries.is_empty() {
+        let what = format!("no entry of {job:?}", job = job.as_str());
+        return Err(Failure::nothing_matched(what));
+    }
+    if body {
+        let bytes =
+            entries.iter().flat_map(|(_, bodies)| bodies).filter_map(|body| body.bytes.as_ref());
+        let articles = bytes.clone().filter(|bytes| ArticleResult::from_json(bytes).is_ok());
+        let bytes = articles.last().or_else(|| bytes.last());
+        let bytes =
+            bytes.ok_or_else(|| Failure::nothing_matched("retention has removed the bodies"))?;
+        let text = String::from_utf8_lossy(bytes);
+        match context.output.is_json() {
+            true => context.output.raw_json(&text)?,
+            false => context.output.document(&text)?,
+        }
+        return Ok(Exit::Done);
+    }
+    for (number, (entry, bodies)) in entries.iter().enumerate() {
+        if context.output.is_json() {
+            context.output.json(&whole(entry, bodies))?;
+            continue;
+        }
+        if number > 0 {
+            context.output.line("")?;
+        }
+        write(entry, bodies, &context.output)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure> {
+    let now = SystemTime::now();
+    let job = escape::line(entry.key.job_id.as_str());
+    let event = escape::line(entry.key.event.as_str());
+    output.line(&format!(
+        "{}  {}",
+        output.paint(Tone::Head, &job),
+        output.paint(Tone::Quiet, &event)
+    ))?;
+
+    let state = output.paint(view::tone(entry.state), entry.state.as_str());
+    let mut facts = Table::plain();
+    let mut fact = |name: &str, value: String| {
+        facts.row([
+            (Tone::Plain, String::new()),
+            (Tone::Quiet, name.to_owned()),
+            (Tone::Plain, value),
+        ]);
+    };
+    fact("state", format!("{state}, {}", view::when(entry, now)));
+    fact("attempts", entry.attempts.to_string());
+    fact("received", format!("{}, {}", shown(entry.received_at), relative(entry.received_at, now)));
+    fact("target", escape::line(&entry.target));
+    if entry.conflicts > 0 {
+        fact("conflicts", format!("{} other bodies for the same job", entry.conflicts));
+    }
+    if let Some(cause) = &entry.cause {
+        fact("cause", escape::line(cause));
+    }
+    facts.write(output)?;
+
+    if !entry.failures.is_empty() {
+        output.line("\n  failures")?;
+        let mut table = Table::plain();
+        for failure in &entry.failures {
+            let attempt = format!("    attempt {}", failure.attempt);
+            let (at, cause) = (shown(failure.at), escape::line(&failure.cause));
+            table.row([(Tone::Plain, attempt), (Tone::Quiet, at), (Tone::Plain, cause)]);
+        }
+        table.write(output)?;
+    }
+    output.line("\n  bodies")?;
+    let mut table = Table::plain();
+    for body in bodies {
+        let size = body
+            .bytes
+            .as_ref()
+            .map_or("removed".to_owned(), |bytes| format!("{} bytes", bytes.len()));
+        let sha256 = format!("sha256 {:.12}…", body.digest.to_string());
+        table.row([
+            (Tone::Plain, format!("    {}", body.source)),
+            (Tone::Quiet, shown(body.received_at)),
+            (Tone::Plain, size),
+            (Tone::Quiet, sha256),
+            (Tone::Plain, meaning(body)),
+        ]);
+    }
+    table.write(output)
+}
+
+/// The title of the article, or why the body is none.
+fn meaning(body: &Body) -> String {
+    let Some(bytes) = &body.bytes else { return String::new() };
+    if !body.is_intact() {
+        return "differs from what was received".to_owned();
+    }
+    match ArticleResult::from_json(bytes) {
+        Ok(result) => format!("“{}”", escape::line(&result.article.title)),
+        Err(error) => escape::line(&error.to_string()),
+    }
+}
+
+fn whole(entry: &Entry, bodies: &[Body]) -> Value {
+    let failures = entry.failures.iter().map(|failure| {
+        json!({ "at": exact(failure.at), "attempt": failure.attempt, "cause": failure.cause })
+    });
+    let bodies = bodies.iter().map(|body| {
+        json!({
+            "received_at": exact(body.received_at),
+            "source": body.source.as_str(),
+            "target": body.target,
+            "intent": body.intent,
+            "sha256": body.digest.to_string(),
+            "bytes": body.bytes.as_ref().map(|bytes| bytes.len()),
+        })
+    });
+    let mut whole = view::json(entry);
+    whole["failures"] = failures.collect();
+    whole["bodies"] = bodies.collect();
+    whole
+}

@@ -1,0 +1,73 @@
+//! An entry as a row of a table, and as JSON.
+
+use std::time::SystemTime;
+
+use article_inbox::{Entry, State};
+use serde_json::{Value, json};
+
+use crate::{
+    output::{Table, Tone},
+    text::escape,
+    text::moment::{exact, relative},
+};
+
+pub(super) fn tone(state: State) -> Tone {
+    match state {
+        State::Done => Tone::Good,
+        State::Waiting | State::Leased => Tone::Busy,
+        State::Dead | State::Unhandled | State::Corrupt => Tone::Bad,
+    }
+}
+
+/// The job, and the event if it is not the usual one.
+pub(super) fn name(entry: &Entry) -> String {
+    match entry.key.is_article() {
+        true => escape::line(entry.key.job_id.as_str()),
+        false => escape::line(&entry.key.to_string()),
+    }
+}
+
+/// What the time of the entry means in its state.
+pub(super) fn when(entry: &Entry, now: SystemTime) -> String {
+    let time = relative(entry.at, now);
+    match entry.state {
+        State::Waiting => format!("due {time}"),
+        State::Leased if entry.at > now => format!("lease ends {time}"),
+        State::Leased => format!("lease ended {time}"),
+        _ => format!("since {}", time.trim_end_matches(" ago")),
+    }
+}
+
+pub(super) fn table(entries: &[Entry]) -> Table {
+    let now = SystemTime::now();
+    let mut table = Table::new(["JOB", "STATE", "TRIES", "RECEIVED", "TIME", "TARGET", "CAUSE"]);
+    for entry in entries {
+        let plain = |text| (Tone::Plain, text);
+        table.row([
+            plain(name(entry)),
+            (tone(entry.state), entry.state.to_string()),
+            plain(entry.attempts.to_string()),
+            plain(relative(entry.received_at, now)),
+            plain(when(entry, now)),
+            plain(escape::line(&entry.target)),
+            plain(escape::line(entry.cause.as_deref().unwrap_or_default())),
+        ]);
+    }
+    table
+}
+
+pub(super) fn json(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id,
+        "job_id": entry.key.job_id.as_str(),
+        "event": entry.key.event.as_str(),
+        "state": entry.state.as_str(),
+        "attempts": entry.attempts,
+        "target": entry.target,
+        "received_at": exact(entry.received_at),
+        "at": exact(entry.at),
+        "since": exact(entry.since),
+        "conflicts": entry.conflicts,
+        "cause": entry.cause,
+    })
+}

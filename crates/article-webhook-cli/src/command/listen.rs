@@ -1,0 +1,140 @@
+mod forward;
+
+use std::{path::PathBuf, sync::Arc};
+
+use article_inbox::{Inbox, stop_signal};
+use article_webhook::{AuthToken, Delivery, Receiver, Reply};
+use article_webhook_server::Server;
+use article_webhook_tower::receive;
+use clap::Args;
+use reqwest::Url;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::log,
+    output::{Output, Tone},
+    settings::token,
+    store,
+    text::escape,
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct ListenArguments {
+    /// The file of the inbox, which is made if there is none
+    #[arg(long, value_name = "FILE", default_value = "inbox.db")]
+    inbox: PathBuf,
+    /// The port on 127.0.0.1; 0 is a free one
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+    /// Pass each delivery on to the application that is being built
+    #[arg(long, value_name = "URL")]
+    forward_to: Option<Url>,
+    /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
+    #[arg(long, value_name = "PATH")]
+    token_file: Option<PathBuf>,
+}
+
+const AFTER: &str = "\
+Each delivery is stored before it is answered. With --forward-to it is passed on with the token, the event and the job \
+id that came with it. What the application refuses is passed on again after 10, 60 and 300 seconds, and is dead then: \
+`inbox requeue` passes it on again. While the application does not answer, deliveries wait, and no attempt is counted. \
+Without --forward-to they wait in the inbox.";
+
+pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
+    let output = &context.output;
+    context.environment.may_change_inbox()?;
+    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
+    let receiver = AuthToken::new(&token).map_err(|error| Failure::usage(error.to_string()))?;
+    let receiver = Receiver::new(receiver);
+    let cannot_listen = |error: std::io::Error| {
+        Failure::failed(format!("cannot listen on port {}", arguments.port))
+            .because(&error)
+            .mend("end the program that has the port, or choose another with --port")
+    };
+    let server = Server::bind(("127.0.0.1", arguments.port)).await.map_err(cannot_listen)?;
+    let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
+    let inbox = store::exclusive(&arguments.inbox).await?;
+
+    let file = arguments.inbox.display().to_string();
+    let line = format!(
+        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n",
+        escape::line(&file)
+    );
+    output.either(&json!({ "listening": url, "inbox": file }), &line)?;
+
+    log::show_refusals();
+    // The reader of standard output has ended.
+    let unread = Arc::new(Notify::new());
+    let stop = || {
+        let unread = Arc::clone(&unread);
+        async move {
+            tokio::select! {
+                () = stop_signal() => {}
+                () = unread.notified() => {}
+            }
+        }
+    };
+    let worker = arguments.forward_to.map(|to| forward::worker(&inbox, to, token, output));
+    let worker = worker.transpose()?.map(|worker| tokio::spawn(worker.run(stop())));
+    let sink = {
+        let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
+        move |delivery: Delivery| {
+            let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
+            async move {
+                let reply = keep(&inbox, delivery, &output).await;
+                reply.unwrap_or_else(|(reply, failure)| {
+                    if failure.is_closed_pipe {
+                        unread.notify_waiters();
+                    }
+                    reply
+                })
+            }
+        }
+    };
+    let served = server.serve(receive(receiver, sink), stop()).await;
+    let worked = match worker {
+        Some(worker) => {
+            worker.await.map_err(|error| Failure::failed("the worker ended").because(&error))?
+        }
+        None => Ok(()),
+    };
+    inbox.close().await?;
+    worked?;
+    served.map_err(|error| Failure::failed("the receiver ended").because(&error))?;
+    output.note("\nended");
+    Ok(Exit::Done)
+}
+
+/// Stores a delivery and shows it. A delivery is answered whether it can be shown or not.
+async fn keep(
+    inbox: &Inbox,
+    delivery: Delivery,
+    output: &Output,
+) -> Result<Reply, (Reply, Failure)> {
+    let title = delivery.decode().map(|result| result.article.title);
+    let (job, bytes) = (delivery.job_id().clone(), delivery.body().len());
+    let reply = article_webhook::Sink::accept(inbox, delivery).await;
+    let (name, tone) = match reply {
+        Reply::Stored => ("stored", Tone::Good),
+        Reply::Duplicate => ("duplicate", Tone::Quiet),
+        Reply::Ignored => ("ignored", Tone::Quiet),
+        _ => ("not stored", Tone::Bad),
+    };
+    let title = title.unwrap_or_else(|error| error.to_string());
+    let value = json!({ "delivered": job.as_str(), "reply": name, "title": title, "bytes": bytes });
+    let line = format!(
+        "{}  {}  “{}”, {bytes} bytes",
+        escape::line(job.as_str()),
+        output.paint(tone, name),
+        escape::line(&title),
+    );
+    match output.either(&value, &line) {
+        Ok(()) => Ok(reply),
+        Err(failure) => Err((reply, failure)),
+    }
+}

@@ -1,0 +1,101 @@
+use std::path::PathBuf;
+
+use article_client::{JobId, NewArticle};
+use article_collector::{Collector, OrderOutcome};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    calls::ServiceArguments,
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::{Output, Tone},
+    store,
+    text::escape,
+    text::moment::shown,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderArguments {
+    /// What the article is about
+    #[arg(value_name = "TOPIC")]
+    topic: String,
+    /// Where the service delivers this article, instead of the publish targets
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// Your own name for the order: the same one never orders twice
+    #[arg(long, value_name = "NAME", requires = "inbox")]
+    intent: Option<String>,
+    /// The inbox whose ledger remembers the order
+    #[arg(long, value_name = "FILE", requires = "intent")]
+    inbox: Option<PathBuf>,
+    /// Order although it is not known whether an earlier order of the intent was taken
+    #[arg(long, requires = "intent")]
+    again: bool,
+    #[command(flatten)]
+    service: ServiceArguments,
+}
+
+pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<Exit, Failure> {
+    let client = arguments.service.client(&context.environment)?;
+    let article = NewArticle::new(&arguments.topic);
+    let article = match &arguments.webhook_url {
+        Some(url) => article.webhook_url(url),
+        None => article,
+    };
+    let (Some(intent), Some(inbox)) = (&arguments.intent, &arguments.inbox) else {
+        let created = client.create_article(&article).await;
+        let created = created.map_err(|error| Failure::of_service(&error))?;
+        return tell("ordered", &created.job_id, &context.output);
+    };
+    context.environment.may_change_inbox()?;
+    let collector = Collector::new(&store::shared(inbox).await?, client);
+    let outcome = match arguments.again {
+        true => collector.order_again(intent, &article).await?,
+        false => collector.order(intent, &article).await?,
+    };
+    let again = "look at the service; then repeat the command with --again to order all the same";
+    let failed = |what: String| Failure::failed(what);
+    Err(match outcome {
+        OrderOutcome::Ordered(job_id) => return tell("ordered", &job_id, &context.output),
+        OrderOutcome::OrderedBefore(Some(job_id)) => {
+            return tell("ordered before", &job_id, &context.output);
+        }
+        OrderOutcome::OrderedBefore(None) => {
+            failed("the intent was ordered before, and its job was forgotten".to_owned())
+                .mend("choose another --intent for a new article")
+        }
+        OrderOutcome::InProgress { until } => {
+            failed(format!("another process orders this intent, until {}", shown(until)))
+                .mend("try again after that")
+        }
+        OrderOutcome::Unknown { since, cause } => {
+            let what =
+                format!("it is not known whether the service took the order of {}", shown(since));
+            match cause {
+                Some(cause) => failed(what).because(&cause).mend(again),
+                None => failed(what).mend(again),
+            }
+        }
+        OrderOutcome::Abandoned { since } => {
+            failed(format!("the intent was given up {}", shown(since))).mend(again)
+        }
+        OrderOutcome::Refused(error) => Failure::of_service(&error),
+        OrderOutcome::Paused(pause) => {
+            let why = pause.why.as_str().replace('_', " ");
+            failed(format!("the service asked for a pause ({why}), until {}", shown(pause.until)))
+                .mend("try again after that")
+        }
+    })
+}
+
+fn tell(outcome: &str, job_id: &JobId, output: &Output) -> Result<Exit, Failure> {
+    let job = escape::line(job_id.as_str());
+    let value = json!({ "outcome": outcome, "job_id": job_id.as_str() });
+    output.either(&value, &format!("{}  {job}", output.paint(Tone::Good, outcome)))?;
+    if !output.is_json() {
+        output.note(&format!("\nRead it with: article-webhook get {job} --wait"));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,74 @@
+//! What is sent.
+
+use std::{fs, path::Path, time::SystemTime};
+
+use article_inbox::{EntryKey, State};
+use article_webhook::{ArticleResult, JobId, fixture::DeliveryRequest};
+
+use super::{Fixture, SendArguments};
+use crate::{failure::Failure, store, text::escape};
+
+/// About how much HTML the large sample has.
+const LARGE: usize = 1 << 20;
+
+pub(super) async fn pack(arguments: &SendArguments) -> Result<DeliveryRequest, Failure> {
+    let SendArguments { file, inbox, job, fixture, .. } = arguments;
+    match (file, inbox, job) {
+        (Some(file), _, job) => of_file(file, job.as_ref()),
+        (None, Some(inbox), Some(job)) => of_entry(inbox, job).await,
+        (None, _, job) => Ok(sample(*fixture)
+            .job_id(&job.as_ref().map_or_else(new_id, |job| job.as_str().to_owned()))),
+    }
+}
+
+fn sample(fixture: Fixture) -> DeliveryRequest {
+    match fixture {
+        Fixture::Complete => DeliveryRequest::complete(),
+        Fixture::Minimal => DeliveryRequest::minimal(),
+        Fixture::Unicode => DeliveryRequest::unicode(),
+        Fixture::ExtraFields => DeliveryRequest::extra_fields(),
+        Fixture::Large => DeliveryRequest::article(1, LARGE),
+    }
+}
+
+/// An id of its own for each call, because a receiver stores each job once.
+fn new_id() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    format!("send-{:x}", now.as_nanos())
+}
+
+fn of_file(path: &Path, job: Option<&JobId>) -> Result<DeliveryRequest, Failure> {
+    let body = fs::read(path).map_err(|error| {
+        Failure::usage(format!("{} cannot be read", path.display())).because(&error)
+    })?;
+    let of_body = || Some(ArticleResult::from_json(&body).ok()?.job_id);
+    let job = job.cloned().or_else(of_body).ok_or_else(|| {
+        Failure::usage(format!("{} is not an article result with a job id", path.display()))
+            .mend("add --job JOB to send it all the same")
+    })?;
+    Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
+}
+
+async fn of_entry(path: &Path, job: &JobId) -> Result<DeliveryRequest, Failure> {
+    let inbox = store::shared(path).await?;
+    let shown = escape::line(job.as_str());
+    let found = inbox.show(EntryKey::article(job.clone())).await?;
+    let (entry, bodies) = found.ok_or_else(|| {
+        Failure::nothing_matched(format!("no article of {shown}"))
+            .mend(format!("article-webhook inbox list {}", path.display()))
+    })?;
+    let bytes = bodies.into_iter().filter_map(|body| body.bytes);
+    let articles: Vec<_> = bytes.collect();
+    let decodes = |bytes: &&bytes::Bytes| ArticleResult::from_json(bytes).is_ok();
+    // An unhandled entry has no article; what came first is what the service sent first.
+    let body = articles.iter().find(decodes).or(articles.first()).cloned();
+    let body = body.ok_or_else(|| {
+        let why = if entry.state == State::Done {
+            "retention has removed the bodies"
+        } else {
+            "there is no body"
+        };
+        Failure::nothing_matched(format!("{why} of {shown}"))
+    })?;
+    Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
+}

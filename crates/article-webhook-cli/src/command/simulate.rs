@@ -1,0 +1,141 @@
+mod fault;
+
+use std::{num::NonZeroU32, path::PathBuf, time::Duration};
+
+use article_inbox::stop_signal;
+use article_simulator::{Attempt, Clock, Rule, Simulator};
+use clap::Args;
+use serde_json::json;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::{Output, Tone},
+    settings::token,
+    text::escape,
+    text::moment,
+};
+
+/// The key and the brand of the simulated service.
+const API_KEY: &str = "sk-simulator";
+const BRAND: &str = "brand_1";
+
+/// How often attempts are shown.
+const TICK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Args)]
+#[command(after_help = fault::HELP)]
+pub(crate) struct SimulateArguments {
+    /// The port on 127.0.0.1 [default: a free one]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// How many times as fast as the service
+    #[arg(long, value_name = "TIMES", default_value = "1")]
+    speed: NonZeroU32,
+    /// The receiver of all articles; its token is in ARTICLE_WEBHOOK_TOKEN, or see --token-file
+    #[arg(long, value_name = "URL")]
+    deliver_to: Option<String>,
+    /// A file with the receiver's token
+    #[arg(long, value_name = "PATH", requires = "deliver_to")]
+    token_file: Option<PathBuf>,
+    /// Order an article at the start; may be repeated
+    #[arg(long, value_name = "TOPIC")]
+    order: Vec<String>,
+    /// A fault; may be repeated
+    #[arg(long, value_name = "FAULT", value_parser = fault::rule)]
+    fault: Vec<Rule>,
+    /// How many articles can be ordered
+    #[arg(long, value_name = "CREDITS", default_value_t = 1000)]
+    credits: u64,
+    /// What everything random comes from
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Result<Exit, Failure> {
+    let output = &context.output;
+    let mut simulator = Simulator::builder()
+        .port(arguments.port)
+        .seed(arguments.seed)
+        .clock(Clock::accelerated(arguments.speed.get()))
+        .api_key(API_KEY)
+        .credits(arguments.credits)
+        .brand(BRAND);
+    if let Some(url) = &arguments.deliver_to {
+        let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
+        simulator = simulator.publish_target(url, &token);
+    }
+    for rule in arguments.fault {
+        simulator = simulator.fault(rule);
+    }
+    let wrong = |error| Failure::usage("the simulator cannot start").because(&error);
+    let simulator = simulator.start().await.map_err(wrong)?;
+    let url = simulator.base_url();
+    let speed = arguments.speed;
+    let line = format!(
+        "The simulated service runs, {speed} times as fast. Ctrl-C ends it.\n\n  \
+         export ARTICLE_API_URL={url}\n  export ARTICLE_API_KEY={API_KEY}\n",
+    );
+    output.either(
+        &json!({ "url": url, "api_key": API_KEY, "brand": BRAND, "speed": speed }),
+        &line,
+    )?;
+    for topic in &arguments.order {
+        let job = simulator.order(topic).await;
+        let job = job.map_err(|error| Failure::failed("the order failed").because(&error))?;
+        let (id, topic) = (escape::line(&job.job_id), escape::line(topic));
+        let value = json!({ "ordered": job.job_id, "topic": topic });
+        output.either(&value, &format!("ordered  {id}  {topic}"))?;
+    }
+    let mut stop = std::pin::pin!(stop_signal());
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = &mut stop => break,
+            _ = ticks.tick() => {}
+        }
+        for attempt in simulator.drain_attempts() {
+            show(&attempt, output)?;
+        }
+    }
+    output.note("\nended");
+    Ok(Exit::Done)
+}
+
+fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
+    let (status, why) = match &attempt.outcome.answer {
+        Ok(answer) => (Some(answer.status), None),
+        Err(why) => (None, Some(why)),
+    };
+    if output.is_json() {
+        return output.json(&json!({
+            "job_id": attempt.job_id,
+            "attempt": attempt.number,
+            "at_seconds": attempt.at.as_secs_f64(),
+            "faults": attempt.faults,
+            "status": status,
+            "error": why,
+            "milliseconds": u64::try_from(attempt.outcome.took.as_millis()).unwrap_or(u64::MAX),
+        }));
+    }
+    let tone = if attempt.outcome.is_success() { Tone::Good } else { Tone::Bad };
+    let answer = match (status, why) {
+        (Some(status), _) => status.to_string(),
+        (None, why) => escape::line(why.map(String::as_str).unwrap_or_default()),
+    };
+    let faults = match &attempt.faults[..] {
+        [] => String::new(),
+        faults => format!("  {faults:?}"),
+    };
+    output.line(&format!(
+        "{:>7}  {}  attempt {}  {}{}",
+        moment::span(attempt.at),
+        escape::line(&attempt.job_id),
+        attempt.number,
+        output.paint(tone, &answer),
+        output.paint(Tone::Quiet, &faults),
+    ))
+}

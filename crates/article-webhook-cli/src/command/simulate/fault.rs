@@ -1,0 +1,118 @@
+//! Faults of the simulated service, as the command line names them.
+
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
+use article_simulator::{Fault, Rule, Step};
+
+use crate::text::moment;
+
+/// What `--help` says about them.
+pub(super) const HELP: &str = "\
+Faults of deliveries:
+  duplicate        sent twice              late=TIME     delayed
+  answer-lost      the answer is lost      slow=TIME     the body comes in pieces
+  wrong-token      another token           cut           the connection breaks
+  missing-token    no token                chunked       no length, which is valid
+  truncated        half a body             large=BYTES   a large body
+  unknown-event    another event           unknown-fields, missing-fields
+  job-id-mismatch  two job ids
+Faults of calls:
+  api-latency=TIME  api-status=STATUS  api-rate-limited=TIME  api-malformed
+Faults of jobs:
+  step-fails=STEP (outline, research, draft, edit, image or social)
+When, if not always:
+  FAULT@attempt=N (from 1 to 4)  FAULT@nth=N (once)  FAULT@share=0.1";
+
+/// A fault such as `late=30s`, with conditions such as `@attempt=1`.
+pub(super) fn rule(text: &str) -> Result<Rule, String> {
+    let mut parts = text.split('@');
+    let mut rule = Rule::new(fault(parts.next().unwrap_or_default())?);
+    for condition in parts {
+        let (name, value) = condition.split_once('=').unwrap_or((condition, ""));
+        rule = match name {
+            "attempt" => rule.attempt(number(value, 1..=4)?),
+            "nth" => rule.nth(number(value, 1..=u64::MAX)?),
+            "share" => rule.probability(number(value, 0.0..=1.0)?),
+            _ => return Err("expected @attempt=N, @nth=N or @share=PART".to_owned()),
+        };
+    }
+    Ok(rule)
+}
+
+fn fault(text: &str) -> Result<Fault, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    let needs = |what: &str| value.ok_or_else(|| format!("expected {name}={what}"));
+    let time = || moment::age(needs("TIME")?);
+    let fault = match name {
+        "late" => Fault::Late(time()?),
+        "slow" => Fault::Slow(time()?),
+        "large" => Fault::Oversized(number(needs("BYTES")?, 1..=1 << 30)?),
+        "api-latency" => Fault::ApiLatency(time()?),
+        "api-status" => Fault::ApiStatus(number(needs("STATUS")?, 200..=599)?),
+        "api-rate-limited" => Fault::ApiRateLimited(time()?),
+        "step-fails" => Fault::StepFails(step(needs("STEP")?)?),
+        _ if value.is_some() => return Err(format!("{name} takes no value, or is not a fault")),
+        "duplicate" => Fault::Duplicate,
+        "answer-lost" => Fault::AnswerLost,
+        "wrong-token" => Fault::WrongToken,
+        "missing-token" => Fault::MissingToken,
+        "truncated" => Fault::Truncated,
+        "unknown-event" => Fault::UnknownEvent,
+        "unknown-fields" => Fault::UnknownFields,
+        "missing-fields" => Fault::MissingOptionalFields,
+        "job-id-mismatch" => Fault::JobIdMismatch,
+        "chunked" => Fault::Chunked,
+        "cut" => Fault::Cut,
+        "api-malformed" => Fault::ApiMalformed,
+        _ => return Err("not a fault: see `article-webhook simulate --help`".to_owned()),
+    };
+    Ok(fault)
+}
+
+fn step(name: &str) -> Result<Step, String> {
+    let step = Step::ALL.into_iter().find(|step| format!("{step:?}").eq_ignore_ascii_case(name));
+    step.ok_or_else(|| "expected outline, research, draft, edit, image or social".to_owned())
+}
+
+fn number<N>(text: &str, range: RangeInclusive<N>) -> Result<N, String>
+where
+    N: FromStr + PartialOrd + Display,
+{
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    let (least, most) = range.into_inner();
+    number.ok_or_else(|| format!("expected a number from {least} to {most}, found `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_fault_has_its_value_and_its_conditions() {
+        let late = Rule::new(Fault::Late(Duration::from_secs(30))).attempt(1).nth(2);
+        assert_eq!(rule("late=30s@attempt=1@nth=2"), Ok(late));
+        assert_eq!(rule("step-fails=draft"), Ok(Rule::new(Fault::StepFails(Step::Draft))));
+        assert_eq!(rule("cut@share=0.5"), Ok(Rule::new(Fault::Cut).probability(0.5)));
+    }
+
+    #[test]
+    fn a_wrong_fault_says_what_was_expected() {
+        for (text, expected) in [
+            ("gone", "not a fault"),
+            ("late", "expected late=TIME"),
+            ("cut=1", "cut takes no value"),
+            ("cut@attempt=5", "from 1 to 4, found `5`"),
+            ("cut@share=NaN", "from 0 to 1"),
+            ("cut@often", "expected @attempt=N"),
+            ("step-fails=lunch", "expected outline"),
+        ] {
+            let error = rule(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The command line tool. Its README is the documentation.
+
+mod exit;
+mod text;
+
+mod failure;
+
+mod output;
+mod settings;
+
+mod calls;
+mod store;
+
+mod context;
+
+mod command;
+
+mod arguments;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{arguments::Arguments, context::Context, exit::Exit, failure::Failure, output::Output};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return arguments::shown(&error).into(),
+    };
+    let output = Output::new(arguments.format());
+    let ended = run(arguments, output.clone());
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => output.failure(&failure).into(),
+    }
+}
+
+fn run(arguments: Arguments, output: Output) -> Result<Exit, Failure> {
+    let context = Context::new(output, arguments.env_file())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Failure::failed("cannot start threads").because(&error))?;
+    let ended = runtime.block_on(arguments.run(&context));
+    // A thread may wait for a line on standard input, which cannot be interrupted.
+    runtime.shutdown_background();
+    ended
+}

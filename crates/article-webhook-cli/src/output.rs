@@ -1,0 +1,169 @@
+//! The one place that writes to standard output and standard error.
+
+pub(crate) mod log;
+mod table;
+
+use std::{
+    env,
+    io::{self, IsTerminal, Write, stderr, stdout},
+};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use serde_json::json;
+
+pub(crate) use table::Table;
+
+use crate::{exit::Exit, failure::Failure, text::escape};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Human,
+    Json,
+}
+
+/// What a piece of text says about what it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Head,
+    Quiet,
+    Good,
+    Busy,
+    Bad,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Head => Style::new().bold(),
+            Self::Quiet => Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Busy => AnsiColor::Yellow.on_default(),
+            Self::Bad => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    Off,
+    On,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    format: Format,
+    stdout: Colour,
+    stderr: Colour,
+    /// Whether standard error is a terminal, so that progress can be shown on one line of it.
+    has_progress: bool,
+}
+
+impl Output {
+    pub(crate) fn new(format: Format) -> Self {
+        let is_wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let colour = |is_terminal| if is_wanted && is_terminal { Colour::On } else { Colour::Off };
+        Self {
+            format,
+            stdout: colour(stdout().is_terminal()),
+            stderr: colour(stderr().is_terminal()),
+            has_progress: stderr().is_terminal(),
+        }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// A piece of text in its tone. Text from outside must be escaped before.
+    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
+        painted(self.stdout, tone, text)
+    }
+
+    /// A line for people. Text from outside must be escaped before.
+    pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
+        write_line(&mut stdout().lock(), line).map_err(|error| Failure::of_output(&error))
+    }
+
+    /// A line of JSON.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string(value).expect("what the tool shows has string keys");
+        self.line(&escape::json(&text))
+    }
+
+    /// JSON that exists already.
+    pub(crate) fn raw_json(&self, text: &str) -> Result<(), Failure> {
+        self.line(&escape::json(text))
+    }
+
+    /// JSON or a line, as was asked for.
+    pub(crate) fn either(&self, value: &impl Serialize, line: &str) -> Result<(), Failure> {
+        match self.format {
+            Format::Json => self.json(value),
+            Format::Human => self.line(line),
+        }
+    }
+
+    /// A document: as it is into a file or a pipe, and escaped on a terminal.
+    pub(crate) fn document(&self, text: &str) -> Result<(), Failure> {
+        let mut out = stdout().lock();
+        let written = match out.is_terminal() {
+            true => write_line(&mut out, &escape::lines(text)),
+            false => out.write_all(text.as_bytes()).and_then(|()| out.flush()),
+        };
+        written.map_err(|error| Failure::of_output(&error))
+    }
+
+    /// A line on standard error, about the work and not about its result.
+    pub(crate) fn note(&self, line: &str) {
+        self.clear_progress();
+        // Nothing can be said where standard error is closed.
+        let _ = write_line(&mut stderr().lock(), line);
+    }
+
+    /// Shows how far long work is, on a line that the next one replaces. Only on a terminal.
+    pub(crate) fn progress(&self, line: &str) {
+        if self.has_progress {
+            let mut to = stderr().lock();
+            let _ = write!(to, "\r\x1b[K{line}").and_then(|()| to.flush());
+        }
+    }
+
+    fn clear_progress(&self) {
+        self.progress("");
+    }
+
+    /// Shows why the command failed, and what mends it.
+    pub(crate) fn failure(&self, failure: &Failure) -> Exit {
+        if failure.is_closed_pipe {
+            return Exit::Done;
+        }
+        let (what, mend) = (failure.to_string(), failure.mend.as_deref().map(escape::line));
+        if self.is_json() {
+            let error = json!({ "error": what, "mend": mend, "exit": failure.exit as u8 });
+            self.note(&escape::json(&error.to_string()));
+            return failure.exit;
+        }
+        self.note(&format!("{} {what}", painted(self.stderr, Tone::Bad, "error:")));
+        if let Some(mend) = mend {
+            self.note(&format!("{}  {mend}", painted(self.stderr, Tone::Good, "mend:")));
+        }
+        failure.exit
+    }
+}
+
+fn painted(colour: Colour, tone: Tone, text: &str) -> String {
+    match (colour, tone) {
+        (Colour::Off, _) | (_, Tone::Plain) => text.to_owned(),
+        (Colour::On, tone) => format!("{style}{text}{style:#}", style = tone.style()),
+    }
+}
+
+fn write_line(to: &mut impl Write, line: &str) -> io::Result<()> {
+    // In one call, so that lines of several tasks do not mix.
+    to.write_all(format!("{line}\n").as_bytes())?;
+    to.flush()
+}

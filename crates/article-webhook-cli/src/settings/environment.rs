@@ -1,0 +1,97 @@
+use std::{collections::HashMap, env, fs, path::Path};
+
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+/// The environment variables, and those of the file that `--env-file` names. A variable that is set goes before one of
+/// the file.
+#[derive(Default)]
+pub(crate) struct Environment {
+    file: HashMap<String, Zeroizing<String>>,
+}
+
+impl Environment {
+    pub(crate) fn new(file: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = file else { return Ok(Self::default()) };
+        // The error of a line is not shown, because it quotes the line.
+        let wrong = |_| {
+            Failure::usage(format!(
+                "--env-file: {} cannot be read, or has a line that is no NAME=VALUE",
+                path.display()
+            ))
+        };
+        let variables = dotenvy::from_path_iter(path).map_err(wrong)?;
+        let file =
+            variables.map(|variable| variable.map(|(name, value)| (name, Zeroizing::new(value))));
+        Ok(Self { file: file.collect::<Result<_, _>>().map_err(wrong)? })
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Zeroizing<String>> {
+        let set = env::var(name).ok().map(Zeroizing::new);
+        set.or_else(|| self.file.get(name).cloned()).filter(|value| !value.is_empty())
+    }
+
+    /// Refuses a change of an inbox where that is forbidden.
+    pub(crate) fn may_change_inbox(&self) -> Result<(), Failure> {
+        match self.get("ARTICLE_INBOX_READ_ONLY") {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                "this command changes the inbox, and ARTICLE_INBOX_READ_ONLY forbids that",
+            )
+            .mend("unset ARTICLE_INBOX_READ_ONLY, or look first with --dry-run")),
+        }
+    }
+
+    /// A secret from a file, or from the environment. Never from an argument, which other users of the machine can read.
+    pub(crate) fn secret(
+        &self,
+        name: &str,
+        option: &str,
+        file: Option<&Path>,
+    ) -> Result<Zeroizing<String>, Failure> {
+        let Some(path) = file else {
+            return self.get(name).ok_or_else(|| {
+                Failure::usage(format!("{name} is not set"))
+                    .mend(format!("set {name}, name a file with {option} PATH, or a .env file with --env-file PATH"))
+            });
+        };
+        let text = fs::read_to_string(path).map(Zeroizing::new);
+        let text = text.map_err(|error| {
+            Failure::usage(format!("{option}: {} cannot be read", path.display())).because(&error)
+        })?;
+        Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_gives_what_is_not_set_and_a_wrong_line_is_not_quoted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".env");
+        fs::write(&path, "CLI_TEST_TOKEN='Bearer s3cret'\nCLI_TEST_EMPTY=\n").unwrap();
+        let environment = Environment::new(Some(&path)).ok().unwrap();
+        assert_eq!(
+            environment.get("CLI_TEST_TOKEN").as_deref().map(|it| &**it),
+            Some("Bearer s3cret")
+        );
+        assert!(environment.get("CLI_TEST_EMPTY").is_none());
+
+        fs::write(&path, "this is s3cret and no line\n").unwrap();
+        let failure = Environment::new(Some(&path)).err().unwrap();
+        assert!(failure.what.ends_with("has a line that is no NAME=VALUE"), "{}", failure.what);
+        assert!(!failure.what.contains("s3cret"));
+    }
+
+    #[test]
+    fn a_secret_of_a_file_has_no_line_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        fs::write(&path, "sk-1\r\n").unwrap();
+        let secret = Environment::default().secret("CLI_TEST_KEY", "--api-key-file", Some(&path));
+        assert_eq!(secret.ok().as_deref().map(|it| &**it), Some("sk-1"));
+    }
+}

@@ -1,0 +1,82 @@
+//! The one place where text from outside becomes text for a terminal.
+
+use std::fmt::Write;
+
+/// Whether a terminal could act on this character, or show it as nothing, or reorder the text around it.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// Text for one line: no character in it controls a terminal.
+pub(crate) fn line(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+/// Text of several lines. Line ends and tabs stay.
+pub(crate) fn lines(text: &str) -> String {
+    escaped(text, |character| matches!(character, '\n' | '\t'))
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unsafe(character) && !stays(character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// JSON that means the same, on one line, with the escapes of JSON. Outside of its strings, JSON has no character that
+/// needs one except line ends, which become spaces.
+pub(crate) fn json(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\n' | '\r' | '\t') {
+            escaped.push(' ');
+        } else if is_unsafe(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[2Jb\r\n\t\u{9b}31m\u{202e}c\u{2066}\u{200b}\u{7f}\u{e0041}é漢";
+
+    #[test]
+    fn no_character_controls_a_terminal() {
+        let shown = line(HOSTILE);
+        assert_eq!(shown, r"a\u{1b}[2Jb\r\n\t\u{9b}31m\u{202e}c\u{2066}\u{200b}\u{7f}\u{e0041}é漢");
+        assert!(!shown.chars().any(is_unsafe));
+    }
+
+    #[test]
+    fn lines_keep_their_ends() {
+        assert_eq!(lines("<p>\n\tone\r\n\u{1b}c</p>"), "<p>\n\tone\\r\n\\u{1b}c</p>");
+    }
+
+    #[test]
+    fn escaped_json_means_the_same_and_is_one_line() {
+        let value = serde_json::json!({ "job": HOSTILE, "more": [1, null] });
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        let shown = json(&pretty);
+        assert!(!shown.chars().any(is_unsafe), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+}

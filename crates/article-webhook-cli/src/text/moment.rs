@@ -1,0 +1,68 @@
+//! Times and ages, as people read and write them.
+
+use std::time::{Duration, SystemTime};
+
+/// RFC 3339 in UTC, to the millisecond, for `--json`.
+pub(crate) fn exact(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+/// RFC 3339 in UTC, to the second.
+pub(crate) fn shown(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
+}
+
+/// A span in its largest unit: `42 s`, `7 min`, `3 h`, `12 d`.
+pub(crate) fn span(span: Duration) -> String {
+    match span.as_secs() {
+        seconds @ 0..100 => format!("{seconds} s"),
+        seconds @ 100..6000 => format!("{} min", seconds / 60),
+        seconds @ 6000..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86400),
+    }
+}
+
+/// How long ago a time was, or in how long it will be.
+pub(crate) fn relative(time: SystemTime, now: SystemTime) -> String {
+    match time.duration_since(now) {
+        Ok(ahead) if ahead.is_zero() => "now".to_owned(),
+        Ok(ahead) => format!("in {}", span(ahead)),
+        Err(past) => format!("{} ago", span(past.duration())),
+    }
+}
+
+/// An age of the command line, such as `90s`, `15min`, `2h` or `7d`.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
+    let wrong = |_| "expected a number and a unit, such as 90s, 15min, 2h or 7d".to_owned();
+    humantime::parse_duration(text).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_one_unit() {
+        let shown =
+            [0, 99, 100, 5999, 6000, 172_799, 172_800].map(|s| span(Duration::from_secs(s)));
+        assert_eq!(shown, ["0 s", "99 s", "1 min", "99 min", "1 h", "47 h", "2 d"]);
+    }
+
+    #[test]
+    fn ages_need_a_unit() {
+        assert_eq!(age("7d"), Ok(Duration::from_secs(7 * 86400)));
+        assert!(age("7").unwrap_err().starts_with("expected a number and a unit"));
+    }
+
+    #[test]
+    fn a_time_is_in_the_past_or_ahead() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        assert_eq!(relative(now, now), "now");
+        assert_eq!(relative(SystemTime::UNIX_EPOCH, now), "16 min ago");
+        assert_eq!(relative(now + Duration::from_secs(30), now), "in 30 s");
+        assert_eq!(
+            (&*exact(now), &*shown(now)),
+            ("1970-01-01T00:16:40.000Z", "1970-01-01 00:16:40 UTC")
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! Each command with what it prints. `TRYCMD=overwrite` writes the files anew.
+
+use std::{
+    env,
+    fs::{self, read_dir},
+    future::pending,
+    path::Path,
+};
+
+use article_inbox::Inbox;
+use article_simulator::{Clock, Simulator};
+use article_webhook_server::Server;
+use article_webhook_tower::{AuthToken, Receiver, receive};
+use tokio::runtime::Runtime;
+use trycmd::TestCases;
+
+use crate::sample;
+
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/cases");
+
+const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+
+/// The cases run in a copy, each in a folder of its own with an inbox in it. All use one service and one receiver.
+#[test]
+fn every_command_prints_what_the_cases_say() {
+    let runtime = Runtime::new().unwrap();
+    let simulator = Simulator::builder().clock(Clock::accelerated(10_000)).brand("brand_1");
+    let simulator = runtime.block_on(simulator.start()).unwrap();
+    let receiver = runtime.block_on(receiver());
+
+    let folder = tempfile::tempdir().unwrap();
+    let cases: Vec<_> = read_dir(CASES).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!cases.is_empty());
+    for case in &cases {
+        let copy = folder.path().join(case.file_name().unwrap());
+        fs::copy(case, &copy).unwrap();
+        let text = fs::read_to_string(&copy).unwrap();
+        // A command has no variables: the addresses differ each time.
+        fs::write(&copy, text.replace("[RECEIVER]", &receiver)).unwrap();
+        runtime.block_on(furnish(&copy.with_extension("in")));
+    }
+    let tests = TestCases::new();
+    tests
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .env("ARTICLE_API_URL", simulator.base_url())
+        .insert_var("[URL]", simulator.base_url())
+        .unwrap()
+        .case(folder.path().join("*.trycmd"));
+    tests.run();
+    if env::var_os("TRYCMD").is_some() {
+        for case in &cases {
+            let text = fs::read_to_string(folder.path().join(case.file_name().unwrap())).unwrap();
+            fs::write(case, text.replace(&receiver, "[RECEIVER]")).unwrap();
+        }
+    }
+}
+
+async fn furnish(folder: &Path) {
+    fs::create_dir(folder).unwrap();
+    sample::inbox(&folder.join("inbox.db")).await;
+    for (name, text) in [
+        ("text.db", "this is no database, and it is long enough to look at\n"),
+        ("brand.json", "{\"name\":\"Shoes & Co\"}\n"),
+        ("key", "sk-simulator\n"),
+        ("other-key", "sk-other\n"),
+        ("token", TOKEN),
+        (
+            "service.env",
+            "ARTICLE_API_KEY=sk-simulator\nARTICLE_WEBHOOK_TOKEN='Bearer 5f2b9c0e7a1d4e38'\n",
+        ),
+        ("ids", "# from the shop\njob_lost\n\njob_done\n"),
+        ("wrong-ids", "job_1\na b\n"),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+/// A receiver with an inbox. Returns its URL.
+async fn receiver() -> String {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/webhooks/articles", server.local_addr().unwrap());
+    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
+    tokio::spawn(server.serve(receive(receiver, Inbox::memory()), pending()));
+    url
+}

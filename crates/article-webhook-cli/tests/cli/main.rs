@@ -1,0 +1,9 @@
+//! The tool as a process: what it prints, how it ends, and what it never shows.
+#![allow(clippy::unwrap_used)] // an unwrap here is the assertion
+
+mod examples;
+mod listening;
+mod pipes;
+mod sample;
+mod signals;
+mod tool;

@@ -1,0 +1,145 @@
+//! What other programs see: pipes that close, JSON, and files.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+};
+
+use article_inbox::{Inbox, SqliteStore};
+use article_webhook::fixture::DeliveryRequest;
+use serde_json::Value;
+
+use crate::{
+    sample,
+    tool::{seen, text, tool},
+};
+
+/// Whether a terminal could act on it, or show text in another order.
+fn is_hostile(character: char) -> bool {
+    (character.is_control() && character != '\n') || ('\u{202a}'..='\u{202e}').contains(&character)
+}
+
+#[tokio::test]
+async fn nothing_from_outside_reaches_a_terminal_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    for form in ["--json", "--read-only"] {
+        for arguments in [
+            vec!["inbox", "list", text(&file), form],
+            vec!["inbox", "show", text(&file), "job_dead", form],
+            vec!["inbox", "show", text(&file), "job_7c1e4a52", form],
+            vec!["inbox", "requeue", text(&file), "--all", "--dry-run", form],
+        ] {
+            let output = tool([]).args(&arguments).output().unwrap();
+            let (exit, out, _) = seen(&output);
+            assert_eq!(exit, Some(0), "{arguments:?}");
+            assert!(!out.is_empty() && !out.chars().any(is_hostile), "{arguments:?}: {out:?}");
+        }
+    }
+    let output = tool(["inbox", "show", text(&file), "job_\u{202e}"]).output().unwrap();
+    let (exit, _, error) = seen(&output);
+    assert_eq!((exit, &*error), (Some(3), "error: no entry of \"job_\\u{202e}\"\n"));
+    let output = tool(["inbox", "list", text(&file), "--state", "\u{1b}[2J"]).output().unwrap();
+    assert!(!seen(&output).2.chars().any(is_hostile));
+}
+
+#[tokio::test]
+async fn a_closed_pipe_ends_the_tool_quietly() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
+    for number in 0..200 {
+        sample::deliver(&inbox, DeliveryRequest::complete().job_id(&format!("job_{number}"))).await;
+    }
+    for arguments in [["list", "--all"], ["export", "--json"]] {
+        let [command, option] = arguments;
+        let mut child = tool(["inbox", command, text(&file), option])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::with_capacity(1, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(!line.is_empty());
+        let mut error = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &*error), (Some(0), ""), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to, lines] = ["from.db", "to.db", "lines"].map(|name| folder.path().join(name));
+    sample::inbox(&from).await;
+    let receiver = Inbox::new(SqliteStore::open(&to).unwrap());
+
+    let export =
+        || tool(["inbox", "export", text(&from), "--output", text(&lines)]).output().unwrap();
+    assert_eq!(seen(&export()), (Some(0), "exported 5 entries\n".to_owned(), String::new()));
+    let (exit, _, error) = seen(&export());
+    assert_eq!(exit, Some(1), "the file exists");
+    assert!(error.contains("name a file that does not exist"), "{error}");
+
+    let import =
+        |json: &str| tool(["inbox", "import", text(&to), text(&lines)]).arg(json).output().unwrap();
+    assert_eq!(seen(&import("--json")).1, "{\"added\":5,\"present\":0}\n");
+    assert_eq!(seen(&import("--json")).1, "{\"added\":0,\"present\":5}\n");
+    assert_eq!(receiver.counts().await.unwrap().total(), 5);
+
+    std::fs::write(&lines, "{}\n").unwrap();
+    let (exit, _, error) = seen(&import("--json"));
+    let error: Value = serde_json::from_str(&error).unwrap();
+    assert_eq!((exit, &error["exit"]), (Some(1), &1.into()));
+    assert_eq!(error["error"], "line 1 is no entry: missing field `job_id` at line 1 column 2");
+}
+
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn no_secret_is_shown() {
+    const SECRET: &str = "5f2b9c0e7a1d4e38";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    let simulator = article_simulator::Simulator::builder().start().await.unwrap();
+    let url = simulator.base_url();
+    // Refused by the service and by the receiver, and refused here.
+    for secret in
+        [format!("sk-{SECRET}"), format!("Bearer {SECRET}"), format!("Bearer {SECRET}\u{e9}\n")]
+    {
+        std::fs::write(&file, &secret).unwrap();
+        for command in [
+            vec!["order", "Shoes", "--url", &url, "--api-key-file", text(&file)],
+            vec!["get", "job_1", "--url", &url, "--api-key-file", text(&file), "--json"],
+            vec!["send", &url, "--token-file", text(&file)],
+            vec!["check", &url, "--token-file", text(&file)],
+            vec!["order", "Shoes", "--env-file", text(&file)],
+        ] {
+            let (exit, out, error) = seen(&tool([]).args(&command).output().unwrap());
+            assert!(exit.is_some_and(|exit| exit > 0), "{command:?}");
+            assert!(!out.contains(SECRET) && !error.contains(SECRET), "{command:?}: {out}{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_variable_protects_every_inbox() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let file = text(&file);
+    for command in [
+        vec!["inbox", "requeue", file, "job_dead"],
+        vec!["inbox", "import", file],
+        vec!["collect", "--inbox", file, "job_1"],
+        vec!["listen", "--inbox", file, "--port", "0"],
+        vec!["order", "Shoes", "--intent", "a", "--inbox", file, "--url", "http://127.0.0.1:9"],
+    ] {
+        let mut tool = tool([]);
+        tool.env("ARTICLE_INBOX_READ_ONLY", "1").env("ARTICLE_API_KEY", "sk-1");
+        let (exit, _, error) = seen(&tool.args(&command).output().unwrap());
+        assert_eq!(exit, Some(2), "{command:?}: {error}");
+        assert!(error.contains("ARTICLE_INBOX_READ_ONLY forbids that"), "{command:?}: {error}");
+    }
+    let mut show = tool(["inbox", "show", file, "job_dead"]);
+    assert_eq!(seen(&show.env("ARTICLE_INBOX_READ_ONLY", "1").output().unwrap()).0, Some(0));
+}

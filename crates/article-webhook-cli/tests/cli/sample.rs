@@ -1,0 +1,44 @@
+//! An inbox as a receiver leaves it.
+
+use std::{path::Path, time::Duration};
+
+use article_inbox::{
+    Inbox, SqliteStore,
+    store::{Claim, Events, Ledger, Outcome},
+};
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+
+/// A cause that tries to clear the screen, to end its line, and to reverse what follows.
+const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";
+
+/// One entry is done, one dead, two wait, and one is no article. The receiver has ended.
+pub(crate) async fn inbox(path: &Path) {
+    let store = SqliteStore::open(path).unwrap();
+    let inbox = Inbox::new(store.clone());
+    deliver(&inbox, DeliveryRequest::complete().job_id("job_done")).await;
+    settle(&store, Outcome::Done).await;
+    deliver(&inbox, DeliveryRequest::complete().job_id("job_dead")).await;
+    settle(&store, Outcome::Dead { cause: HOSTILE.to_owned() }).await;
+    deliver(&inbox, DeliveryRequest::new("{\"job_id\":\"job_7c1e4a52\",\"title\":\"\\u202e\"}"))
+        .await;
+    settle(&store, Outcome::Unhandled { seen: 1, cause: "no article".to_owned() }).await;
+    deliver(&inbox, DeliveryRequest::unicode().job_id("job_waits")).await;
+    deliver(&inbox, DeliveryRequest::minimal().job_id("job_\u{202e}der")).await;
+    inbox.close().await.unwrap();
+}
+
+pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {
+    assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
+}
+
+async fn settle(store: &impl Ledger, outcome: Outcome) {
+    let claim = Claim {
+        limit: 1,
+        lease: Duration::from_secs(60),
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+    };
+    let lease = store.claim(claim).await.unwrap().claimed[0].lease;
+    store.settle(lease, outcome).await.unwrap();
+}

@@ -1,0 +1,28 @@
+//! The tool's process.
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+/// The tool, without the variables and the colours of the terminal.
+pub(crate) fn tool<const N: usize>(arguments: [&str; N]) -> Command {
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
+    for name in
+        ["ARTICLE_API_KEY", "ARTICLE_API_URL", "ARTICLE_WEBHOOK_TOKEN", "ARTICLE_INBOX_READ_ONLY"]
+    {
+        tool.env_remove(name);
+    }
+    tool.args(arguments).stdin(Stdio::null());
+    tool
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The exit code, standard output and standard error.
+pub(crate) fn seen(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
