@@ -78,7 +78,8 @@ impl Collector {
     ///
     /// All of this is done in a task of its own: it goes on when this future is dropped. If the service took the
     /// order and the store fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
-    /// job id is logged, and the store is tried again until it succeeds.
+    /// job id is logged, and the store is tried again until it succeeds. At a shutdown, [`run`](Self::run) waits for that
+    /// task. An order that is placed when `run` has ended has only its caller to wait for it.
     ///
     /// # Errors
     ///
@@ -209,6 +210,10 @@ impl Collector {
     /// Asks for the jobs that are due, until `shutdown` resolves. Then it asks for nothing more, releases what it
     /// claimed, and gives the calls that are under way a [grace](CollectorBuilder::shutdown_grace) period. Any number
     /// of processes may run beside each other.
+    ///
+    /// Within the grace period it also waits for the [orders](Self::order) of this collector and its clones, until
+    /// their jobs are stored. So stop what places orders, wait for this, and only then [close](Inbox::close) the inbox
+    /// and end the runtime: the outcome of an order that is cut off is unknown, and it may be paid for.
     ///
     /// While the store fails temporarily, or is damaged, it goes on trying. Run it in a task of its own, as the
     /// worker: its end must not end the receiver.

@@ -79,11 +79,12 @@ impl EventLoop {
         self
     }
 
-    /// Asks until `shutdown`, and then until the calls that are under way have ended.
+    /// Asks until `shutdown`, and then until the calls and the orders that are under way have ended.
     pub(crate) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let mut shutdown = pin!(shutdown);
         let mut claiming: Option<Pending<'_, Asks>> = None;
+        let mut orders = shared.orders.subscribe();
         loop {
             // Checked before each claim.
             if self.stopping.is_none() && is_ready(shutdown.as_mut()).await {
@@ -92,6 +93,7 @@ impl EventLoop {
             let is_going = self.stopping.is_none();
             if claiming.is_none()
                 && self.asks.is_empty()
+                && !(self.waits_for_orders() && *orders.borrow_and_update() > 0)
                 && let Some(Stopping { error, .. }) = &mut self.stopping
             {
                 return error.take().map_or(Ok(()), Err);
@@ -110,6 +112,7 @@ impl EventLoop {
                 claimed = result(&mut claiming) => self.claimed(claimed),
                 Some(ended) = self.asks.join_next() => self.ended(ended),
                 () = shared.wake.notified(), if is_going => self.due = Instant::now(),
+                Ok(()) = orders.changed(), if !is_going => {}
                 () = sleep_until_then(timer) => match &mut self.stopping {
                     None => {}
                     Some(stopping) if *self.signal.borrow() < Signal::Cancel => {
@@ -130,6 +133,11 @@ impl EventLoop {
     fn free(&self) -> u32 {
         let running = u32::try_from(self.asks.len()).unwrap_or(u32::MAX);
         self.shared.settings.concurrency.saturating_sub(running)
+    }
+
+    /// Whether orders that are under way may still end. A loop that stops when it is idle does not wait for them.
+    fn waits_for_orders(&self) -> bool {
+        self.ends == Ends::AtShutdown && *self.signal.borrow() < Signal::Cancel
     }
 
     /// Claims nothing more, and releases what was claimed and not begun.

@@ -61,7 +61,8 @@ impl CollectorBuilder {
         self
     }
 
-    /// How long calls may go on after `shutdown`, before they are cancelled.
+    /// How long calls may go on after `shutdown`. Then asks are cancelled, and orders are no longer waited for. An order
+    /// takes up to the timeout of the client: a shorter grace period may cut one off.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.grace = grace;
         self

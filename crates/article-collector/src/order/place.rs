@@ -14,7 +14,7 @@ use super::OrderOutcome;
 use crate::{
     caught::caught,
     meaning::rate_limit_of,
-    shared::{Shared, repeat},
+    shared::{OrderUnderWay, Shared, repeat},
     telemetry,
     webhook_urls::check_intent,
 };
@@ -37,7 +37,7 @@ pub(crate) async fn order(
     article: &NewArticle,
 ) -> Result<OrderOutcome, Error> {
     check_intent(intent)?;
-    let shared = Arc::clone(shared);
+    let shared = OrderUnderWay::new(shared);
     let order = Order { shared, attempt, intent: intent.into(), article: article.clone() };
     let (reply, replied) = oneshot::channel();
     let now = order.shared.ledger.now();
@@ -48,7 +48,7 @@ pub(crate) async fn order(
 }
 
 struct Order {
-    shared: Arc<Shared>,
+    shared: OrderUnderWay,
     attempt: Attempt,
     intent: Box<str>,
     article: NewArticle,
