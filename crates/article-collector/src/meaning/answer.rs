@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use article_client::{Outcome, Response};
+use article_client::{ErrorCode, Outcome, Response};
 use article_inbox::{
     Digest, ExpectedJob, Missing,
     store::{Answer, AskOutcome, BucketEvent},
@@ -129,6 +129,20 @@ pub(crate) fn rate_limit_of(response: &Response) -> Option<BucketEvent> {
         _ => return None,
     };
     Some(BucketEvent::RateLimited { retry_after })
+}
+
+/// Whether an answer to an order that the service did not take shows that it accepts the key: it has looked at the order
+/// or at the credits. An answer with another code may come from a proxy.
+pub(crate) fn accepts_the_key(response: &Response) -> bool {
+    use ErrorCode::{CreditsExhausted, Ga4NotConnected, InvalidRequest, NotConfigured};
+    match &response.outcome {
+        Outcome::Failed { .. } => true,
+        Outcome::Refused => matches!(
+            response.code(),
+            Some(CreditsExhausted | Ga4NotConnected | InvalidRequest | NotConfigured)
+        ),
+        _ => false,
+    }
 }
 
 fn recorded(response: &Response) -> Answer {

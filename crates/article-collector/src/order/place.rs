@@ -13,7 +13,7 @@ use tokio::{sync::oneshot, time::timeout};
 use super::OrderOutcome;
 use crate::{
     caught::caught,
-    meaning::rate_limit_of,
+    meaning::{accepts_the_key, rate_limit_of},
     shared::{OrderUnderWay, Shared, repeat},
     telemetry,
     webhook_urls::check_intent,
@@ -176,12 +176,16 @@ impl Order {
         };
         let error = match call.await {
             Ok(Ok(Ok(Created { job_id, .. }))) => {
+                self.shared.key_watch().accepted();
                 telemetry::ordered(&job_id);
                 return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
             }
             Ok(Ok(Err(error))) => error,
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::Nothing, None),
         };
+        if error.response().is_some_and(accepts_the_key) {
+            self.shared.key_watch().accepted();
+        }
         let event = error.response().and_then(|response| match response.outcome {
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
             _ => rate_limit_of(response),

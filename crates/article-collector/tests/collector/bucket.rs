@@ -5,7 +5,7 @@ use article_inbox::{JobState, PauseReason};
 use crate::{
     api::Reply,
     faulty_ledger::Fault,
-    world::{DAY, HOUR, MINUTE, SECOND, World},
+    world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
 /// After an outage of a day everything is due at once. In any time, no more is asked than the bucket gives.
@@ -129,6 +129,40 @@ async fn one_forbidden_job_pauses_nothing() {
     collector.run_until_idle().await.unwrap();
     let paused = collector.health().await.unwrap().paused.expect("three jobs are several");
     assert_eq!(paused.why, PauseReason::KeyRefused);
+}
+
+/// What the service says about an order shows as well that it accepts the key.
+#[tokio::test]
+async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_accepted() {
+    let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    let refused = |code| format!(r#"{{"error":"{code}","message":"no"}}"#);
+    for (reply, is_paused) in [
+        (Reply::created("job_9"), false),
+        (Reply::Says(400, "", refused("invalid_request")), false),
+        (Reply::Says(402, "", refused("credits_exhausted")), false),
+        (Reply::Says(500, "", failed.to_owned()), false),
+        (Reply::status(403), true),
+        (Reply::Unanswered, true),
+    ] {
+        let world = World::new();
+        let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
+        let collector = builder.build().unwrap();
+        world.api.on_ask(|_| Reply::status(403));
+        world.api.on_order({
+            let reply = reply.clone();
+            move || reply.clone()
+        });
+        world.expect(&collector, &["job_1", "job_2"]).await;
+        world.clock.advance(11 * MINUTE);
+        collector.run_until_idle().await.unwrap();
+        _ = order(&collector, "post-17").await;
+        world.expect(&collector, &["job_3"]).await;
+        world.clock.advance(11 * MINUTE);
+        collector.run_until_idle().await.unwrap();
+        assert!(world.api.asked().contains(&"job_3".to_owned()), "{reply:?}");
+        let paused = collector.health().await.unwrap().paused;
+        assert_eq!(paused.is_some(), is_paused, "{reply:?}");
+    }
 }
 
 /// The process was suspended between the claim and the call. Other nodes have used the time that the tokens stand for.
