@@ -1,6 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{JobState, PauseReason};
+use article_inbox::{
+    JobState, PauseReason,
+    store::{BucketEvent, Ledger},
+};
+use tokio::time::sleep;
 
 use crate::{
     api::Reply,
@@ -76,6 +80,34 @@ async fn a_person_may_lift_a_pause() {
     collector.resume().await.unwrap();
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// What a claim brings was read before that, and is no reason to wait, or to be idle.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
+    let world = World::new();
+    let collector = world.collector();
+    world.api.on_ask(Reply::complete);
+    let pause = BucketEvent::RateLimited { retry_after: DAY };
+    let lifted = async || {
+        world.clock.advance(HOUR);
+        world.ledger.report(pause).await.unwrap();
+        world.ledger.fault("claim_asks", Fault::Replies(2 * SECOND));
+        let collector = collector.clone();
+        tokio::spawn(async move {
+            sleep(SECOND).await;
+            collector.resume().await.unwrap();
+        });
+    };
+    world.expect(&collector, &["job_1"]).await;
+    lifted().await;
+    collector.clone().run(sleep(3 * SECOND)).await.unwrap();
+    assert_eq!(world.api.asked(), ["job_1"]);
+
+    world.expect(&collector, &["job_2"]).await;
+    lifted().await;
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked(), ["job_1", "job_2"]);
 }
 
 /// One try every five minutes, rising to an hour, until the key is accepted. The jobs lose nothing by it.
