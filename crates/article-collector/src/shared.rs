@@ -69,8 +69,8 @@ impl Shared {
         self.ledger.now() + self.settings.schedule.first()
     }
 
-    /// A job is expected from now on. A loop that looks from time to time finds most of them early enough.
-    pub(crate) fn expected(&self) {
+    /// Wakes a loop because a job was expected, if the job is due before the loop would look by itself.
+    pub(crate) fn wake_for_new_job(&self) {
         if self.settings.schedule.first() < POLL {
             self.wake.notify_one();
         }

@@ -38,7 +38,8 @@ pub(crate) struct EventLoop {
     shared: Arc<Shared>,
     asks: JoinSet<Option<Duration>>,
     signal: watch::Sender<Signal>,
-    /// When the next claim may bring something. While a claim is under way, what happens meanwhile, if anything does.
+    /// When the next claim may bring something. `None` while a claim is under way and nothing has
+    /// happened since it began.
     due: Option<Instant>,
     failures: u32,
     stopping: Option<Stopping>,
@@ -52,9 +53,12 @@ enum Ends {
     WhenIdle,
 }
 
-/// Why it stops, and when it no longer waits: first for calls, and then for the store.
+/// The loop has stopped claiming.
 struct Stopping {
+    /// The end of the time for what is under way: of the grace period at first, then of the time in which the store may
+    /// keep the outcomes of cancelled calls.
     next: Instant,
+    /// What ended the loop, if it was not a shutdown.
     error: Option<Error>,
 }
 

@@ -120,17 +120,6 @@ impl Asked<'_> {
     }
 }
 
-/// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve
-/// any call now. The pause is never shortened: a call within it might renew it.
-pub(crate) fn rate_limit_of(response: &Response) -> Option<BucketEvent> {
-    let retry_after = match response.outcome {
-        Outcome::RateLimited => response.retry_after.unwrap_or_default(),
-        Outcome::Unavailable => response.retry_after?,
-        _ => return None,
-    };
-    Some(BucketEvent::RateLimited { retry_after })
-}
-
 /// Whether an answer to an order that the service did not take shows that it accepts the key: it has looked at the order
 /// or at the credits. An answer with another code may come from a proxy.
 pub(crate) fn accepts_the_key(response: &Response) -> bool {
@@ -143,6 +132,17 @@ pub(crate) fn accepts_the_key(response: &Response) -> bool {
         ),
         _ => false,
     }
+}
+
+/// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve
+/// any call now. The pause is never shortened: a call within it might renew it.
+pub(crate) fn rate_limit_of(response: &Response) -> Option<BucketEvent> {
+    let retry_after = match response.outcome {
+        Outcome::RateLimited => response.retry_after.unwrap_or_default(),
+        Outcome::Unavailable => response.retry_after?,
+        _ => return None,
+    };
+    Some(BucketEvent::RateLimited { retry_after })
 }
 
 fn recorded(response: &Response) -> Answer {

@@ -37,13 +37,13 @@ pub(crate) async fn order(
     article: &NewArticle,
 ) -> Result<OrderOutcome, Error> {
     check_intent(intent)?;
-    let shared = OrderUnderWay::new(shared);
-    let order = Order { shared, attempt, intent: intent.into(), article: article.clone() };
+    let under_way = OrderUnderWay::new(shared);
+    let (intent, article) = (intent.into(), article.clone());
+    let order = Order { shared: under_way, attempt, intent, article };
     let (reply, replied) = oneshot::channel();
-    let now = order.shared.ledger.now();
     tokio::spawn(order.run(Reply(Some(reply))));
     // The task panicked, or its runtime ends: whether the call was made is not known.
-    let unknown = |_| Ok(OrderOutcome::Unknown { since: now, cause: None });
+    let unknown = |_| Ok(OrderOutcome::Unknown { since: shared.ledger.now(), cause: None });
     replied.await.unwrap_or_else(unknown)
 }
 
@@ -203,7 +203,7 @@ impl Order {
             Note::Ordered(job_id) => {
                 let first_ask = self.shared.first_ask();
                 ledger.ordered(&self.intent, job_id.clone(), first_ask).await?;
-                self.shared.expected();
+                self.shared.wake_for_new_job();
                 Ok(())
             }
             Note::NotOrdered(lease) => ledger.not_ordered(*lease).await.map(drop),
