@@ -121,14 +121,13 @@ impl Line {
 
     /// The service sees the call.
     fn carry_out(&self, request: &Request<Bytes>) -> (u16, Bytes) {
-        let is_cursed = self.world.with(|inner| inner.truth.is_cursed(id(request)));
-        let is_complete = || self.world.state_of(id(request)) == Some(JobState::Complete);
-        if request.method() == http::Method::GET && is_cursed && is_complete() {
-            return (200, not_an_article(id(request)));
-        }
         let response = self.world.service(|service, now| service.call(now, request));
         if response.status() == 202 {
             self.world.taken(subject(request), response.body());
+        }
+        let is_cursed = self.world.with(|inner| inner.truth.is_cursed(id(request)));
+        if is_cursed && self.world.state_of(id(request)) == Some(JobState::Complete) {
+            return (200, not_an_article(id(request)));
         }
         (response.status().as_u16(), response.into_body())
     }
@@ -167,11 +166,16 @@ impl Api for Line {
             let sent = request("POST", "/v1/content/articles", order.to_string());
             let raw = self.call("create", sent, |truth, now| truth.order_sent(&intent, now)).await;
             let created = Created::classify(&self.key, raw);
-            if let Err(error) = &created
-                && !error.is_outcome_unknown()
-            {
-                self.world.with(|inner| inner.truth.order_refused(&intent));
-            }
+            self.world.with(|inner| match &created {
+                Ok(created) => {
+                    inner
+                        .truth
+                        .answered_orders
+                        .push((created.job_id.to_string(), self.life.clone()));
+                }
+                Err(error) if !error.is_outcome_unknown() => inner.truth.order_refused(&intent),
+                Err(_) => {}
+            });
             created
         })
     }

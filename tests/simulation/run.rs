@@ -80,7 +80,8 @@ async fn jobs(world: &World) -> Vec<ExpectedJob> {
 
 async fn open_unreadable(world: &World) {
     for job in jobs(world).await {
-        let is_cursed = world.with(|inner| inner.truth.is_cursed(job.job_id.as_str()));
+        let id = job.job_id.as_str();
+        let is_cursed = world.with(|inner| inner.truth.is_cursed(id)) && !world.has_failed(id);
         if job.state == JobState::Unreadable && !is_cursed {
             let Some(node) = world.any_node() else { return world.fail("no node runs") };
             node.collector.expect(job.job_id).await.map(drop).unwrap_or_default();
@@ -90,7 +91,7 @@ async fn open_unreadable(world: &World) {
 
 /// Waits until every job that the service knows has ended, for as long as the arithmetic of the bucket allows.
 async fn until_ended(world: &World) {
-    let open = jobs(world).await.len() as u32;
+    let open = u32::try_from(jobs(world).await.len()).expect("few jobs");
     let paused = world.with(|inner| inner.truth.paused_until());
     let start = world.now().max(paused);
     // A job is asked for once a day at least. The probe of a refused key comes each hour, an unreadable answer is asked
@@ -171,7 +172,15 @@ async fn judge(world: &World) {
             return world.fail(&format!("the application was not told that {id} failed"));
         }
     }
-    let taken = world.with(|inner| inner.truth.taken.clone());
+    let (taken, answered) =
+        world.with(|inner| (inner.truth.taken.clone(), inner.truth.answered_orders.clone()));
+    for (id, life) in answered {
+        let is_noted = world.with(|inner| inner.truth.noted.contains(&id));
+        if !is_noted && !life.is_over() {
+            return world
+                .fail(&format!("{life} saw the answer to the order of {id}, and forgot it"));
+        }
+    }
     for (id, intent) in taken {
         judge_order(world, &id, &intent).await;
     }

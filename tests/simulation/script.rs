@@ -15,7 +15,7 @@ use crate::{
     api::request,
     deliver::{forge_failure, send},
     node::Running,
-    weather::lasting_mood,
+    weather::{Mood, lasting_mood},
     world::{DAY, HOUR, SECOND, World, span},
 };
 
@@ -105,15 +105,20 @@ pub(crate) fn order_elsewhere(world: &World, topic: &str) -> Option<JobId> {
 /// Begins an outage.
 fn fail_something(world: &World) {
     let now = world.now();
-    let (what, until, mood) =
-        world.draw(|rng| (rng.u8(..6), now + span(rng, SECOND, 3 * DAY), lasting_mood(rng)));
+    let (what, until, mood) = world.draw(|rng| {
+        let mood = lasting_mood(rng);
+        // Longer than the time after which a job counts as not found.
+        let is_key = mood == Mood::OtherKey;
+        let [least, most] = if is_key { [DAY, 4 * DAY] } else { [SECOND, 3 * DAY] };
+        (rng.u8(..6), now + span(rng, least, most), mood)
+    });
     world.note(&format!("outage {what} until {until:?}, {mood:?}"));
     let until = until.min(world.plan.span);
     world.with(|inner| match what {
         0 => inner.weather.store_fails(&[0], until),
         1 => inner.weather.store_fails(&[0, 1], until),
         2 | 3 => inner.weather.receiver_fails(until),
-        _ => inner.weather.api_is(mood, now, until),
+        _ => inner.weather.api_is(mood, until),
     });
 }
 

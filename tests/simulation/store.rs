@@ -5,11 +5,11 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent, IntentState,
-    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned, Source,
-    State,
+    Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
+    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned,
+    Source, State,
     store::{
-        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
+        self, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
         BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, OrderTurn,
         Outcome, Pending, Recorded, Settled, Store,
     },
@@ -17,7 +17,12 @@ use article_inbox::{
 use article_webhook::JobId;
 use tokio::time::sleep;
 
-use crate::{node::Life, truth::Truth, weather::Accident, world::World};
+use crate::{
+    node::Life,
+    truth::{Ask, Truth},
+    weather::Accident,
+    world::World,
+};
 
 /// The connection of one process to the store. Clones are the same connection.
 #[derive(Clone)]
@@ -77,9 +82,14 @@ impl Connection {
         })
     }
 
-    /// The job of a row of the ledger, read past the connection.
-    fn job_of(truth: &Truth, id: i64) -> String {
-        truth.rows.get(&id).cloned().unwrap_or_default()
+    /// The bodies of a job's article that were delivered, read past the connection.
+    async fn delivered(&self, id: i64) -> Vec<Digest> {
+        let row = self.world.with(|inner| inner.truth.rows.get(&id).cloned());
+        let Some(job_id) = row.and_then(|ask| ask.job.parse().ok()) else { return Vec::new() };
+        let shown = self.world.store.show(EntryKey::article(job_id)).await;
+        let bodies = shown.ok().flatten().map(|(_, bodies)| bodies).unwrap_or_default();
+        let delivered = bodies.iter().filter(|body| body.source == Source::Webhook);
+        delivered.map(|body| body.digest).collect()
     }
 }
 
@@ -213,7 +223,17 @@ impl Ledger for Connection {
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
-        self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
+        let names = ids.clone();
+        let call = Box::pin(async move {
+            for id in names {
+                let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
+                if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
+                    self.world.with(|inner| inner.truth.left_no_entry(id.as_str()));
+                }
+            }
+            self.world.store.expect(jobs).await
+        });
+        self.through("expect", call, move |states, truth, _| {
             for (id, state) in ids.iter().zip(states) {
                 truth.expected(id.as_str());
                 if !state.has_article() {
@@ -225,23 +245,45 @@ impl Ledger for Connection {
     }
 
     fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
-        self.through("claim_asks", self.world.store.claim_asks(claim), |asks, truth, _| {
-            let rows = asks.asks.iter().map(|ask| (ask.lease.id, ask.job.job_id.to_string()));
-            truth.rows.extend(rows);
+        let call = self.world.store.claim_asks(claim);
+        self.through("claim_asks", call, move |asks, truth, now| {
+            for store::Ask { lease, job } in &asks.asks {
+                let ask = Ask {
+                    job: job.job_id.to_string(),
+                    fence: lease.fence,
+                    claimed: now,
+                    ends: now + claim.lease,
+                };
+                truth.rows.insert(lease.id, ask);
+            }
             Ok(())
         })
     }
 
     fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
         let settled = outcome.clone();
-        let call = self.world.store.settle_ask(lease, outcome);
+        let call = Box::pin(async move {
+            let before = self.delivered(lease.id).await;
+            let result = self.world.store.settle_ask(lease, outcome).await;
+            let after = self.delivered(lease.id).await;
+            if !before.iter().all(|digest| after.contains(digest)) {
+                self.world.fail("an answer of the API took the place of a delivered body");
+            }
+            result
+        });
         self.through("settle_ask", call, move |result, truth, now| {
-            let id = Self::job_of(truth, lease.id);
+            let ask = truth.rows.get(&lease.id).cloned().unwrap_or_default();
+            let id = ask.job;
+            if *result == AskSettled::LostLease {
+                return Ok(());
+            }
+            if ask.fence != lease.fence || now >= ask.ends {
+                return Err(format!("the answer to a lost ask for {id} is stored"));
+            }
             match (result, settled) {
-                (AskSettled::LostLease, _) => {}
-                (AskSettled::Settled(_), AskOutcome::Released) => truth.ask_released(&id),
+                (_, AskOutcome::Released) => truth.ask_released(&id),
                 (AskSettled::Settled(JobState::Collected), _) => truth.collected(&id, now),
-                (AskSettled::Settled(_), _) => truth.ask_ended(&id, now),
+                _ => truth.ask_ended(&id, now),
             }
             Ok(())
         })

@@ -9,6 +9,7 @@ use std::{
 use article_inbox::EntryKey;
 use article_simulator::Push;
 
+use crate::node::Life;
 use crate::world::{HOUR, Plan, SECOND};
 
 /// The pause of `Schedule::webhooks` before the first ask.
@@ -16,6 +17,9 @@ const FIRST_ASK: Duration = Duration::from_secs(600);
 
 /// A token is used within this time, or never.
 const TOKEN_VALID: Duration = Duration::from_secs(5);
+
+/// An order is sent up to this long after its look at the bucket: while the store answers, and then keeps the intent.
+const ORDER_BEGUN: Duration = Duration::from_secs(131);
 
 /// The time-out of the API, which is shorter than the lease of an ask.
 pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,14 +40,27 @@ pub(crate) struct Truth {
     /// The pauses that each node was answered with: when, and how long.
     answered: Vec<(usize, Duration, Duration)>,
     /// The jobs of the rows of the ledger, and the keys of the entries, by the ids that leases name.
-    pub(crate) rows: BTreeMap<i64, String>,
+    pub(crate) rows: BTreeMap<i64, Ask>,
     pub(crate) entries: BTreeMap<i64, EntryKey>,
     /// What the service has sent, to be sent once more.
     pub(crate) pushes: Vec<Push>,
     /// Jobs whose deliveries never reach the receiver.
     pub(crate) beacons: BTreeSet<String>,
+    /// The jobs of orders whose answer a process has seen.
+    pub(crate) answered_orders: Vec<(String, Life)>,
+    /// The jobs that the ledger has noted.
+    pub(crate) noted: BTreeSet<String>,
     /// The points at which a process died.
     pub(crate) crashes: BTreeSet<String>,
+}
+
+/// The last ask that a row of the ledger was claimed for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ask {
+    pub(crate) job: String,
+    pub(crate) fence: i64,
+    pub(crate) claimed: Duration,
+    pub(crate) ends: Duration,
 }
 
 /// The calls that order, of one intent.
@@ -70,7 +87,7 @@ pub(crate) struct SeenJob {
     /// One to a capability URL.
     pub(crate) accepted_with_intent: bool,
     /// The ledger has noted it: a copy that comes after its entry was pruned is a duplicate.
-    expected: bool,
+    pub(crate) expected: bool,
     /// The article was handled, and the completion is stored.
     pub(crate) done: bool,
     pub(crate) failure_done: bool,
@@ -93,6 +110,8 @@ impl Truth {
             entries: BTreeMap::new(),
             pushes: Vec::new(),
             beacons: BTreeSet::new(),
+            answered_orders: Vec::new(),
+            noted: BTreeSet::new(),
             crashes: BTreeSet::new(),
         }
     }
@@ -118,7 +137,7 @@ impl Truth {
         if open > 1 + again {
             return Err(format!("{intent} is ordered twice"));
         }
-        self.sent_in_a_pause(now)
+        self.sent_in_a_pause(now, ORDER_BEGUN)
     }
 
     /// The answer proved that nothing was taken.
@@ -138,7 +157,13 @@ impl Truth {
         if level > most {
             return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
         }
-        self.sent_in_a_pause(now)?;
+        self.sent_in_a_pause(now, TOKEN_VALID)?;
+        let asks = self.rows.values().filter(|ask| ask.job == id);
+        let claimed = asks.map(|ask| ask.claimed).max().unwrap_or_default();
+        if now > claimed + TOKEN_VALID + SECOND / 100 {
+            let age = now - claimed;
+            return Err(format!("{id} is asked for with a token that is {age:?} old"));
+        }
         let job = self.job(id);
         if now < job.not_before {
             let early = job.not_before - now;
@@ -153,9 +178,8 @@ impl Truth {
         Ok(())
     }
 
-    fn sent_in_a_pause(&self, now: Duration) -> Result<(), String> {
-        let pause =
-            self.pauses.iter().find(|(from, until)| *from + TOKEN_VALID < now && now < *until);
+    fn sent_in_a_pause(&self, now: Duration, begun: Duration) -> Result<(), String> {
+        let pause = self.pauses.iter().find(|(from, until)| *from + begun < now && now < *until);
         match pause {
             Some((_, until)) => {
                 let early = *until - now;
@@ -247,9 +271,19 @@ impl Truth {
         self.jobs.get(id).is_some_and(|job| job.expected)
     }
 
+    /// The job is about to be expected, and the inbox has no entry of it. Unless the ledger had noted the job before,
+    /// retention has removed every trace, and it begins anew.
+    pub(crate) fn left_no_entry(&mut self, id: &str) {
+        let job = self.job(id);
+        if !job.expected {
+            (job.done, job.pushed, job.collected) = (false, None, None);
+        }
+    }
+
     pub(crate) fn expected(&mut self, id: &str) {
         self.is_back(id);
         self.job(id).expected = true;
+        self.noted.insert(id.to_owned());
     }
 
     /// A copy, or a person, brings a job back that was forgotten.

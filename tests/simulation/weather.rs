@@ -100,7 +100,7 @@ impl Weather {
         self.receiver = until;
     }
 
-    pub(crate) fn api_is(&mut self, mood: Mood, now: Duration, until: Duration) {
+    pub(crate) fn api_is(&mut self, mood: Mood, until: Duration) {
         // Twice, and with another job that was answered in between, the service would say the same about a job that is
         // lost.
         if mood == Mood::OtherKey {
@@ -109,8 +109,7 @@ impl Weather {
             }
             self.has_had_other_key = true;
         }
-        let longest = if mood == Mood::OtherKey { 2 * DAY } else { 3 * DAY };
-        self.api = (mood, until.min(now + longest));
+        self.api = (mood, until);
     }
 
     pub(crate) fn store_is_down(&self, node: usize, now: Duration) -> bool {

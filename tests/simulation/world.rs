@@ -262,7 +262,7 @@ impl World {
 pub(crate) fn span(rng: &mut Rng, from: Duration, to: Duration) -> Duration {
     let (from, to) = (from.as_secs_f64().ln(), to.as_secs_f64().ln());
     let seconds = (from + (to - from) * rng.f64()).exp();
-    Duration::from_millis((seconds * 1000.0).round() as u64)
+    Duration::from_secs_f64((seconds * 1000.0).round() / 1000.0)
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

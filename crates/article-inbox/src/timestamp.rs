@@ -28,10 +28,10 @@ pub(crate) fn rounded(time: SystemTime) -> SystemTime {
     from_millis(to_millis(time))
 }
 
-/// The time `by` after `now`, in whole milliseconds, or the last time that 64 bits can hold.
+/// The time `by` after `now`, in whole milliseconds, at most the end of the year 9999, so that an export can hold it.
 pub(crate) fn later(now: SystemTime, by: Duration) -> SystemTime {
     let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-    from_millis(to_millis(now).saturating_add(by))
+    from_millis(to_millis(now).saturating_add(by).min(END_OF_9999))
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn an_endless_pause_ends_at_the_last_millisecond() {
-        assert_eq!(to_millis(later(START, Duration::MAX)), i64::MAX);
-        assert_eq!(to_millis(later(from_millis(1), Duration::MAX)), i64::MAX);
+        assert_eq!(to_millis(later(START, Duration::MAX)), END_OF_9999);
+        assert_eq!(to_millis(later(from_millis(1), Duration::MAX)), END_OF_9999);
     }
 }

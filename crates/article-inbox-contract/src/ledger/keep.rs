@@ -170,6 +170,24 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
     assert_eq!(trial.intent("copy of post-17").await.job_id, Some(job("job_2")));
 }
 
+/// An intent that was moved while its order was under way is known after a second move, and is not ordered again.
+pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    let ordered = Intent {
+        state: IntentState::Ordered,
+        job_id: Some(job("job_1")),
+        at: trial.now(),
+        ..trial.intent("post-17").await
+    };
+    trial.advance_by(WITHIN);
+    assert_eq!(trial.intent("post-17").await.state, IntentState::Unknown);
+    assert!(!trial.ledger().import_intent(ordered.clone()).await.unwrap(), "it is there");
+    assert_eq!(trial.intent("post-17").await, ordered);
+    let other = Intent { job_id: Some(job("job_2")), ..ordered.clone() };
+    assert!(!trial.ledger().import_intent(other).await.unwrap());
+    assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
+}
+
 /// An imported bucket takes away what the other store used up, and gives nothing.
 pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
     trial.ledger().take_for_order(AMPLE).await.unwrap();

@@ -162,7 +162,9 @@ pub trait Ledger: Store {
     fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool>;
 
     /// Adds an intent that another store exported, under an id of this store. `false` if this store has an intent of the
-    /// name: then nothing changes. The rule is [`IntentRow::import`](crate::store::IntentRow::import).
+    /// name: then its job is taken over, if only the other store knows it. The rules are
+    /// [`IntentRow::import`](crate::store::IntentRow::import) and
+    /// [`IntentRow::import_outcome`](crate::store::IntentRow::import_outcome).
     fn import_intent(&self, intent: Intent) -> Pending<'_, bool>;
 
     /// Takes over the bucket that another store exported, as far as it allows less. The rule is [`Bucket::import`].

@@ -59,6 +59,7 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     if arguments.dry_run {
         return plan(&shared, ids, output).await;
     }
+    context.environment.may_change_inbox()?;
     let client = arguments.service.client(&context.environment)?;
     if is_named {
         let stored = Collector::new(&shared, client.clone()).expect_all(ids.clone()).await;

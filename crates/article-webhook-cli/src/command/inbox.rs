@@ -71,16 +71,19 @@ struct FileArguments {
 pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<Exit, Failure> {
     use InboxCommand as Is;
 
-    let is_read_only =
-        arguments.read_only || context.environment.get("ARTICLE_INBOX_READ_ONLY").is_some();
     let changes = match &arguments.command {
         Is::Requeue(change) | Is::Forget(change) | Is::Bury { change, .. } => !change.is_dry_run(),
         Is::Import(_) => true,
         _ => false,
     };
-    if is_read_only && changes {
-        return Err(Failure::usage("this command changes the inbox, and --read-only or ARTICLE_INBOX_READ_ONLY forbids that")
-            .mend("leave both out, or look first with --dry-run"));
+    let may_change = context.environment.may_change_inbox();
+    let is_read_only = arguments.read_only || may_change.is_err();
+    if changes {
+        may_change?;
+    }
+    if changes && arguments.read_only {
+        return Err(Failure::usage("this command changes the inbox, and --read-only forbids that")
+            .mend("leave it out, or look first with --dry-run"));
     }
     match arguments.command {
         Is::List(arguments) => list::run(arguments, context).await,

@@ -47,6 +47,7 @@ Without --forward-to they wait in the inbox.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
+    context.environment.may_change_inbox()?;
     let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
     let receiver = AuthToken::new(&token).map_err(|error| Failure::usage(error.to_string()))?;
     let receiver = Receiver::new(receiver);

@@ -49,6 +49,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         let created = created.map_err(|error| Failure::of_service(&error))?;
         return tell("ordered", &created.job_id, &context.output);
     };
+    context.environment.may_change_inbox()?;
     let collector = Collector::new(&store::shared(inbox).await?, client);
     let outcome = match arguments.again {
         true => collector.order_again(intent, &article).await?,

@@ -32,6 +32,17 @@ impl Environment {
         set.or_else(|| self.file.get(name).cloned()).filter(|value| !value.is_empty())
     }
 
+    /// Refuses a change of an inbox where that is forbidden.
+    pub(crate) fn may_change_inbox(&self) -> Result<(), Failure> {
+        match self.get("ARTICLE_INBOX_READ_ONLY") {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                "this command changes the inbox, and ARTICLE_INBOX_READ_ONLY forbids that",
+            )
+            .mend("unset ARTICLE_INBOX_READ_ONLY, or look first with --dry-run")),
+        }
+    }
+
     /// A secret from a file, or from the environment. Never from an argument, which other users of the machine can read.
     pub(crate) fn secret(
         &self,

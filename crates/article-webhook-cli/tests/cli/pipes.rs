@@ -94,3 +94,52 @@ async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
     assert_eq!((exit, &error["exit"]), (Some(1), &1.into()));
     assert_eq!(error["error"], "line 1 is no entry: missing field `job_id` at line 1 column 2");
 }
+
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn no_secret_is_shown() {
+    const SECRET: &str = "5f2b9c0e7a1d4e38";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    let simulator = article_simulator::Simulator::builder().start().await.unwrap();
+    let url = simulator.base_url();
+    // Refused by the service and by the receiver, and refused here.
+    for secret in
+        [format!("sk-{SECRET}"), format!("Bearer {SECRET}"), format!("Bearer {SECRET}\u{e9}\n")]
+    {
+        std::fs::write(&file, &secret).unwrap();
+        for command in [
+            vec!["order", "Shoes", "--url", &url, "--api-key-file", text(&file)],
+            vec!["get", "job_1", "--url", &url, "--api-key-file", text(&file), "--json"],
+            vec!["send", &url, "--token-file", text(&file)],
+            vec!["check", &url, "--token-file", text(&file)],
+            vec!["order", "Shoes", "--env-file", text(&file)],
+        ] {
+            let (exit, out, error) = seen(&tool([]).args(&command).output().unwrap());
+            assert!(exit.is_some_and(|exit| exit > 0), "{command:?}");
+            assert!(!out.contains(SECRET) && !error.contains(SECRET), "{command:?}: {out}{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_variable_protects_every_inbox() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let file = text(&file);
+    for command in [
+        vec!["inbox", "requeue", file, "job_dead"],
+        vec!["inbox", "import", file],
+        vec!["collect", "--inbox", file, "job_1"],
+        vec!["listen", "--inbox", file, "--port", "0"],
+        vec!["order", "Shoes", "--intent", "a", "--inbox", file, "--url", "http://127.0.0.1:9"],
+    ] {
+        let mut tool = tool([]);
+        tool.env("ARTICLE_INBOX_READ_ONLY", "1").env("ARTICLE_API_KEY", "sk-1");
+        let (exit, _, error) = seen(&tool.args(&command).output().unwrap());
+        assert_eq!(exit, Some(2), "{command:?}: {error}");
+        assert!(error.contains("ARTICLE_INBOX_READ_ONLY forbids that"), "{command:?}: {error}");
+    }
+    let mut show = tool(["inbox", "show", file, "job_dead"]);
+    assert_eq!(seen(&show.env("ARTICLE_INBOX_READ_ONLY", "1").output().unwrap()).0, Some(0));
+}

@@ -151,6 +151,17 @@ impl IntentRow {
         }
     }
 
+    /// Another store knows what became of this intent, and this one does not: it is not ordered again. `false` if nothing
+    /// changed.
+    pub fn import_outcome(&mut self, intent: &Intent) -> bool {
+        let is_new = intent.state == IntentState::Ordered && self.state != IntentState::Ordered;
+        if is_new {
+            (self.state, self.at) = (IntentState::Ordered, rounded(intent.at));
+            self.job_id = intent.job_id.clone();
+        }
+        is_new
+    }
+
     /// The intent as the ledger shows it.
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {

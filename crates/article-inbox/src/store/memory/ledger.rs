@@ -182,11 +182,12 @@ impl Ledger for MemoryStore {
     fn import_intent(&self, intent: Intent) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            let is_new = tables.ledger.intent_mut(&intent.name).is_none();
-            if is_new {
-                tables.ledger.add_intent(&intent.name, IntentRow::import(&intent));
+            if let Some((_, known)) = tables.ledger.intent_mut(&intent.name) {
+                known.import_outcome(&intent);
+                return Ok(false);
             }
-            Ok(is_new)
+            tables.ledger.add_intent(&intent.name, IntentRow::import(&intent));
+            Ok(true)
         })
     }
 

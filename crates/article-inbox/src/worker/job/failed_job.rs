@@ -64,7 +64,7 @@ pub struct FailedJob {
 }
 
 impl FailedJob {
-    pub(in crate::worker) fn new(claimed: Claimed, body: Body, store: Arc<dyn Ledger>) -> Self {
+    pub(crate) fn new(claimed: Claimed, body: Body, store: Arc<dyn Ledger>) -> Self {
         let Claimed { lease, key, attempt, received_at, bodies, .. } = claimed;
         let intent = bodies.iter().find_map(|body| body.intent.clone());
         let said = body.bytes.as_deref().and_then(Said::read).unwrap_or_default();

@@ -75,11 +75,14 @@ pub(in crate::store::sqlite) fn import_job(tx: &Tx<'_>, job: &ExpectedJob) -> Re
     Ok(is_new)
 }
 
-/// Adds an intent that another store exported.
+/// Adds an intent that another store exported, or takes over what became of it.
 pub(in crate::store::sqlite) fn import_intent(tx: &Tx<'_>, intent: &Intent) -> Result<bool, Fault> {
-    let is_new = intents::find(tx, &intent.name)?.is_none();
-    if is_new {
+    let Some(mut known) = intents::find(tx, &intent.name)? else {
         rows::add_intent(tx, &intent.name, IntentRow::import(intent))?;
+        return Ok(true);
+    };
+    if known.row.import_outcome(intent) {
+        rows::save_intent(tx, &known)?;
     }
-    Ok(is_new)
+    Ok(false)
 }
