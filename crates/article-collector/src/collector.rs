@@ -28,8 +28,9 @@ pub use health::CollectorHealth;
 /// Orders articles, remembers which are expected, and asks the API for those that do not come. Clones share the
 /// collector.
 ///
-/// It keeps everything in the store of an inbox: what it orders survives a crash, and several processes may
-/// share it. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
+/// It keeps everything in the store of an inbox, and what it orders survives a crash if that store does. Several
+/// collectors may share a store: in one process, and in several if the store allows that. A SQLite store belongs to one
+/// process. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
 /// handler, at once.
 ///
 /// ```
@@ -73,12 +74,14 @@ impl Collector {
     /// `-` or `_`. The same intent never orders twice.
     ///
     /// The intent is stored before the call is made, and the call is made once. If the process dies before the answer
-    /// is stored, or the answer is lost, the outcome is [unknown](OrderOutcome::Unknown). With [webhook
-    /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
+    /// is stored, or the answer is lost, the outcome is [unknown](OrderOutcome::Unknown). Other orders of the intent
+    /// are told so from the deadline of the call on, and that it is [in progress](OrderOutcome::InProgress) before.
+    /// With [webhook URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
     /// All of this is done in a task of its own: it goes on when this future is dropped. If the service took the
     /// order and the store fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
-    /// job id is logged, and the store is tried again until it succeeds.
+    /// job id is logged, and the store is tried again until it succeeds. At a shutdown, [`run`](Self::run) waits for
+    /// that task, for as long as its grace period lasts. Nothing but its caller waits for an order that is placed later.
     ///
     /// # Errors
     ///
@@ -131,7 +134,7 @@ impl Collector {
     pub async fn expect(&self, job_id: JobId) -> Result<JobState, Error> {
         let expect = Expect::job(job_id, self.0.first_ask());
         let states = self.0.ledger.expect(vec![expect]).await?;
-        self.0.expected();
+        self.0.wake_for_new_job();
         states
             .first()
             .copied()
@@ -208,7 +211,11 @@ impl Collector {
 
     /// Asks for the jobs that are due, until `shutdown` resolves. Then it asks for nothing more, releases what it
     /// claimed, and gives the calls that are under way a [grace](CollectorBuilder::shutdown_grace) period. Any number
-    /// of processes may run beside each other.
+    /// of loops may run beside each other: in this process, and in others if they can share the store.
+    ///
+    /// Within the grace period it also waits for the [orders](Self::order) of this collector and its clones, until
+    /// their jobs are stored. So stop what places orders, wait for this, and only then [close](Inbox::close) the inbox
+    /// and end the runtime: the outcome of an order that is cut off is unknown, and it may be paid for.
     ///
     /// While the store fails temporarily, or is damaged, it goes on trying. Run it in a task of its own, as the
     /// worker: its end must not end the receiver.

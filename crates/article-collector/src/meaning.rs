@@ -4,5 +4,5 @@
 mod answer;
 mod key_watch;
 
-pub(crate) use answer::{Asked, Meaning, NoAnswer, rate_limit_of};
+pub(crate) use answer::{Asked, Meaning, NoAnswer, accepts_the_key, rate_limit_of};
 pub(crate) use key_watch::KeyWatch;

@@ -1,4 +1,5 @@
 use std::{
+    ops::Deref,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
     time::{Duration, SystemTime},
 };
@@ -7,7 +8,10 @@ use article_inbox::{
     Error, Inbox,
     store::{BucketEvent, BucketSettings, Ledger},
 };
-use tokio::{sync::Notify, time::sleep};
+use tokio::{
+    sync::{Notify, watch},
+    time::sleep,
+};
 
 use crate::{api::Api, meaning::KeyWatch, settings::Settings, telemetry};
 
@@ -31,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) wake: Notify,
     /// How many loops ask.
     pub(crate) running: AtomicU32,
+    /// How many orders are under way.
+    pub(crate) orders: watch::Sender<u32>,
     key_watch: Mutex<KeyWatch>,
 }
 
@@ -43,6 +49,7 @@ impl Shared {
             settings,
             wake: Notify::new(),
             running: AtomicU32::new(0),
+            orders: watch::Sender::new(0),
             key_watch: Mutex::default(),
         }
     }
@@ -62,8 +69,8 @@ impl Shared {
         self.ledger.now() + self.settings.schedule.first()
     }
 
-    /// A job is expected from now on. A loop that looks from time to time finds most of them early enough.
-    pub(crate) fn expected(&self) {
+    /// Wakes a loop because a job was expected, if the job is due before the loop would look by itself.
+    pub(crate) fn wake_for_new_job(&self) {
         if self.settings.schedule.first() < POLL {
             self.wake.notify_one();
         }
@@ -82,6 +89,30 @@ impl Shared {
 
     pub(crate) fn key_watch(&self) -> MutexGuard<'_, KeyWatch> {
         self.key_watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an order holds while it is under way.
+pub(crate) struct OrderUnderWay(Arc<Shared>);
+
+impl OrderUnderWay {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        shared.orders.send_modify(|orders| *orders += 1);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Deref for OrderUnderWay {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Drop for OrderUnderWay {
+    fn drop(&mut self) {
+        self.0.orders.send_modify(|orders| *orders -= 1);
     }
 }
 

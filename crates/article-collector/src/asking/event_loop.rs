@@ -38,8 +38,9 @@ pub(crate) struct EventLoop {
     shared: Arc<Shared>,
     asks: JoinSet<Option<Duration>>,
     signal: watch::Sender<Signal>,
-    /// When the next claim may bring something.
-    due: Instant,
+    /// When the next claim may bring something. `None` while a claim is under way and nothing has
+    /// happened since it began.
+    due: Option<Instant>,
     failures: u32,
     stopping: Option<Stopping>,
     /// Whether it stops once nothing is due.
@@ -52,9 +53,12 @@ enum Ends {
     WhenIdle,
 }
 
-/// Why it stops, and when it no longer waits: first for calls, and then for the store.
+/// The loop has stopped claiming.
 struct Stopping {
+    /// The end of the time for what is under way: of the grace period at first, then of the time in which the store may
+    /// keep the outcomes of cancelled calls.
     next: Instant,
+    /// What ended the loop, if it was not a shutdown.
     error: Option<Error>,
 }
 
@@ -66,7 +70,7 @@ impl EventLoop {
             shared,
             asks: JoinSet::new(),
             signal: watch::Sender::new(Signal::Go),
-            due: Instant::now(),
+            due: Some(Instant::now()),
             failures: 0,
             stopping: None,
             ends: Ends::AtShutdown,
@@ -79,11 +83,12 @@ impl EventLoop {
         self
     }
 
-    /// Asks until `shutdown`, and then until the calls that are under way have ended.
+    /// Asks until `shutdown`, and then until the calls and the orders that are under way have ended.
     pub(crate) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let mut shutdown = pin!(shutdown);
         let mut claiming: Option<Pending<'_, Asks>> = None;
+        let mut orders = shared.orders.subscribe();
         loop {
             // Checked before each claim.
             if self.stopping.is_none() && is_ready(shutdown.as_mut()).await {
@@ -92,24 +97,28 @@ impl EventLoop {
             let is_going = self.stopping.is_none();
             if claiming.is_none()
                 && self.asks.is_empty()
+                && !(self.waits_for_orders() && *orders.borrow_and_update() > 0)
                 && let Some(Stopping { error, .. }) = &mut self.stopping
             {
                 return error.take().map_or(Ok(()), Err);
             }
             let free = self.free();
-            if is_going && claiming.is_none() && free > 0 && self.due <= Instant::now() {
+            let is_due = self.due.is_some_and(|due| due <= Instant::now());
+            if is_going && claiming.is_none() && free > 0 && is_due {
+                self.due = None;
                 claiming = Some(shared.ledger.claim_asks(claim_of(&shared, free)));
             }
             let timer = match &self.stopping {
                 Some(stopping) => Some(stopping.next),
-                None => (claiming.is_none() && free > 0).then_some(self.due),
+                None => self.due.filter(|_| claiming.is_none() && free > 0),
             };
             select! {
                 biased;
                 _ = &mut shutdown, if is_going => self.stop(None),
                 claimed = result(&mut claiming) => self.claimed(claimed),
                 Some(ended) = self.asks.join_next() => self.ended(ended),
-                () = shared.wake.notified(), if is_going => self.due = Instant::now(),
+                () = shared.wake.notified(), if is_going => self.due_in(Duration::ZERO),
+                Ok(()) = orders.changed(), if !is_going => {}
                 () = sleep_until_then(timer) => match &mut self.stopping {
                     None => {}
                     Some(stopping) if *self.signal.borrow() < Signal::Cancel => {
@@ -132,6 +141,11 @@ impl EventLoop {
         self.shared.settings.concurrency.saturating_sub(running)
     }
 
+    /// Whether orders that are under way may still end. A loop that stops when it is idle does not wait for them.
+    fn waits_for_orders(&self) -> bool {
+        self.ends == Ends::AtShutdown && *self.signal.borrow() < Signal::Cancel
+    }
+
     /// Claims nothing more, and releases what was claimed and not begun.
     fn stop(&mut self, error: Option<Error>) {
         let next = Instant::now() + self.shared.settings.grace;
@@ -139,8 +153,13 @@ impl EventLoop {
         self.stopping = Some(Stopping { next, error });
     }
 
+    /// A claim may bring something after this pause, or earlier.
+    fn due_in(&mut self, pause: Duration) {
+        let due = Instant::now() + pause;
+        self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+    }
+
     fn claimed(&mut self, claimed: Result<Asks, Error>) {
-        let now = Instant::now();
         let Asks { asks, next } = match claimed {
             Ok(asks) => asks,
             Err(error) => {
@@ -149,7 +168,7 @@ impl EventLoop {
                     let [first, longest] = AFTER_FAILURES;
                     let pause = first.saturating_mul(1 << self.failures.min(8));
                     self.failures = self.failures.saturating_add(1);
-                    self.due = now + pause.min(longest);
+                    self.due = Some(Instant::now() + pause.min(longest));
                 } else if self.stopping.is_none() {
                     self.stop(Some(error));
                 }
@@ -160,11 +179,12 @@ impl EventLoop {
         let time = self.shared.ledger.now();
         let pause = next.map_or(POLL, |next| next.duration_since(time).unwrap_or_default());
         let is_idle = asks.is_empty() && self.asks.is_empty() && !pause.is_zero();
-        if is_idle && self.ends == Ends::WhenIdle && self.stopping.is_none() {
+        // What happened during the claim may not have been known to it.
+        if is_idle && self.due.is_none() && self.ends == Ends::WhenIdle && self.stopping.is_none() {
             self.stop(None);
         }
         let shortest = if asks.is_empty() { AFTER_NOTHING } else { Duration::ZERO };
-        self.due = now + pause.clamp(shortest, POLL);
+        self.due_in(pause.clamp(shortest, POLL));
         for claimed in asks {
             let (shared, signal) = (Arc::clone(&self.shared), self.signal.subscribe());
             self.asks.spawn(ask(shared, claimed, signal));
@@ -174,16 +194,13 @@ impl EventLoop {
     fn ended(&mut self, ended: Result<Option<Duration>, JoinError>) {
         match ended {
             // The last claim did not know of this pause, which may be shorter than the loop's.
-            Ok(Some(pause)) => {
-                let pause = pause.clamp(AFTER_NOTHING, POLL);
-                self.due = self.due.min(Instant::now() + pause);
-            }
+            Ok(Some(pause)) => self.due_in(pause.clamp(AFTER_NOTHING, POLL)),
             Err(error) if error.is_panic() => telemetry::ask_panicked(),
             Ok(None) | Err(_) => {}
         }
         // Whether anything is due now is known after another claim.
         if self.ends == Ends::WhenIdle {
-            self.due = Instant::now();
+            self.due_in(Duration::ZERO);
         }
     }
 }

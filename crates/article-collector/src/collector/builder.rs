@@ -48,8 +48,13 @@ impl CollectorBuilder {
         self
     }
 
-    /// How many asks a minute brings, and how many may be saved up. In any time, there are at most as many as were
-    /// saved up and as that time brings. All processes that share a store must use the same rate.
+    /// How many tokens a minute brings, and how many may be saved up. An ask waits for a token: in any time, asks take
+    /// at most as many as were saved up and as that time brings. An order takes a token too, but does not wait for it:
+    /// the asks that follow do. An ask is sent up to 5 seconds after it took its token, so the asks of a short time may
+    /// be a few more than its tokens.
+    ///
+    /// Collectors that share a store share its tokens, and must use the same rate. A SQLite store belongs to one
+    /// process, so each of several machines has tokens of its own: divide the rate by their number.
     pub fn rate(mut self, per_minute: u32, burst: u32) -> Self {
         (self.settings.per_minute, self.settings.burst) = (per_minute, burst);
         self
@@ -61,7 +66,8 @@ impl CollectorBuilder {
         self
     }
 
-    /// How long calls may go on after `shutdown`, before they are cancelled.
+    /// How long calls may go on after `shutdown`. Then asks are cancelled, and orders are no longer waited for. An order
+    /// takes up to the timeout of the client: a shorter grace period may cut one off.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.grace = grace;
         self

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use article_client::{Outcome, Response};
+use article_client::{ErrorCode, Outcome, Response};
 use article_inbox::{
     Digest, ExpectedJob, Missing,
     store::{Answer, AskOutcome, BucketEvent},
@@ -117,6 +117,20 @@ impl Asked<'_> {
                 && watch.has_known_since(since)
         });
         if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }
+    }
+}
+
+/// Whether an answer to an order that the service did not take shows that it accepts the key: it has looked at the order
+/// or at the credits. An answer with another code may come from a proxy.
+pub(crate) fn accepts_the_key(response: &Response) -> bool {
+    use ErrorCode::{CreditsExhausted, Ga4NotConnected, InvalidRequest, NotConfigured};
+    match &response.outcome {
+        Outcome::Failed { .. } => true,
+        Outcome::Refused => matches!(
+            response.code(),
+            Some(CreditsExhausted | Ga4NotConnected | InvalidRequest | NotConfigured)
+        ),
+        _ => false,
     }
 }
 

@@ -39,17 +39,19 @@ pub enum OrderOutcome {
     Ordered(JobId),
     /// The intent was ordered before, as this job, and nothing was ordered now. `None` if the job was forgotten since.
     OrderedBefore(Option<JobId>),
-    /// Another task or process makes the call that orders, or died while it did. This is known at that time.
+    /// The outcome of an earlier call that orders is not stored, and its deadline has not passed: another task or
+    /// process makes it, died while it did, or has lost the answer. From the deadline on, what is not stored is
+    /// [unknown](Self::Unknown).
     InProgress {
-        /// The deadline of the call.
+        /// The deadline of the earlier call.
         until: SystemTime,
     },
     /// It is not known whether the service took the order. The article may still arrive. To order all the same, or to
     /// give it up, is the application's decision.
     Unknown {
-        /// Since when.
+        /// Since when it is unknown: when this call lost the answer, or when the deadline of an earlier call passed.
         since: SystemTime,
-        /// Why, if it was this call.
+        /// Why this call lost the answer. `None` for an earlier call, and for one that panicked or took too long.
         cause: Option<article_client::Error>,
     },
     /// The application gave the intent up.

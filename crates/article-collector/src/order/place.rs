@@ -13,8 +13,8 @@ use tokio::{sync::oneshot, time::timeout};
 use super::OrderOutcome;
 use crate::{
     caught::caught,
-    meaning::rate_limit_of,
-    shared::{Shared, repeat},
+    meaning::{accepts_the_key, rate_limit_of},
+    shared::{OrderUnderWay, Shared, repeat},
     telemetry,
     webhook_urls::check_intent,
 };
@@ -37,18 +37,18 @@ pub(crate) async fn order(
     article: &NewArticle,
 ) -> Result<OrderOutcome, Error> {
     check_intent(intent)?;
-    let shared = Arc::clone(shared);
-    let order = Order { shared, attempt, intent: intent.into(), article: article.clone() };
+    let under_way = OrderUnderWay::new(shared);
+    let (intent, article) = (intent.into(), article.clone());
+    let order = Order { shared: under_way, attempt, intent, article };
     let (reply, replied) = oneshot::channel();
-    let now = order.shared.ledger.now();
     tokio::spawn(order.run(Reply(Some(reply))));
     // The task panicked, or its runtime ends: whether the call was made is not known.
-    let unknown = |_| Ok(OrderOutcome::Unknown { since: now, cause: None });
+    let unknown = |_| Ok(OrderOutcome::Unknown { since: shared.ledger.now(), cause: None });
     replied.await.unwrap_or_else(unknown)
 }
 
 struct Order {
-    shared: Arc<Shared>,
+    shared: OrderUnderWay,
     attempt: Attempt,
     intent: Box<str>,
     article: NewArticle,
@@ -176,12 +176,16 @@ impl Order {
         };
         let error = match call.await {
             Ok(Ok(Ok(Created { job_id, .. }))) => {
+                self.shared.key_watch().accepted();
                 telemetry::ordered(&job_id);
                 return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
             }
             Ok(Ok(Err(error))) => error,
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::Nothing, None),
         };
+        if error.response().is_some_and(accepts_the_key) {
+            self.shared.key_watch().accepted();
+        }
         let event = error.response().and_then(|response| match response.outcome {
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
             _ => rate_limit_of(response),
@@ -199,7 +203,7 @@ impl Order {
             Note::Ordered(job_id) => {
                 let first_ask = self.shared.first_ask();
                 ledger.ordered(&self.intent, job_id.clone(), first_ask).await?;
-                self.shared.expected();
+                self.shared.wake_for_new_job();
                 Ok(())
             }
             Note::NotOrdered(lease) => ledger.not_ordered(*lease).await.map(drop),

@@ -1,11 +1,15 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{JobState, PauseReason};
+use article_inbox::{
+    JobState, PauseReason,
+    store::{BucketEvent, Ledger},
+};
+use tokio::time::sleep;
 
 use crate::{
     api::Reply,
     faulty_ledger::Fault,
-    world::{DAY, HOUR, MINUTE, SECOND, World},
+    world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
 /// After an outage of a day everything is due at once. In any time, no more is asked than the bucket gives.
@@ -78,6 +82,34 @@ async fn a_person_may_lift_a_pause() {
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
+/// What a claim brings was read before that, and is no reason to wait, or to be idle.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
+    let world = World::new();
+    let collector = world.collector();
+    world.api.on_ask(Reply::complete);
+    let pause = BucketEvent::RateLimited { retry_after: DAY };
+    let lifted = async || {
+        world.clock.advance(HOUR);
+        world.ledger.report(pause).await.unwrap();
+        world.ledger.fault("claim_asks", Fault::Replies(2 * SECOND));
+        let collector = collector.clone();
+        tokio::spawn(async move {
+            sleep(SECOND).await;
+            collector.resume().await.unwrap();
+        });
+    };
+    world.expect(&collector, &["job_1"]).await;
+    lifted().await;
+    collector.clone().run(sleep(3 * SECOND)).await.unwrap();
+    assert_eq!(world.api.asked(), ["job_1"]);
+
+    world.expect(&collector, &["job_2"]).await;
+    lifted().await;
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked(), ["job_1", "job_2"]);
+}
+
 /// One try every five minutes, rising to an hour, until the key is accepted. The jobs lose nothing by it.
 #[tokio::test]
 async fn a_refused_key_is_tried_from_time_to_time() {
@@ -129,6 +161,41 @@ async fn one_forbidden_job_pauses_nothing() {
     collector.run_until_idle().await.unwrap();
     let paused = collector.health().await.unwrap().paused.expect("three jobs are several");
     assert_eq!(paused.why, PauseReason::KeyRefused);
+}
+
+/// What the service says about an order shows as well that it accepts the key.
+#[tokio::test]
+async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_accepted() {
+    let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    let refused = |code| format!(r#"{{"error":"{code}","message":"no"}}"#);
+    for (reply, is_paused) in [
+        (Reply::created("job_9"), false),
+        (Reply::Says(400, "", refused("invalid_request")), false),
+        (Reply::Says(402, "", refused("credits_exhausted")), false),
+        (Reply::Says(500, "", failed.to_owned()), false),
+        (Reply::status(403), true),
+        (Reply::Unanswered, true),
+    ] {
+        let world = World::new();
+        let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
+        let collector = builder.build().unwrap();
+        world.api.on_ask(|_| Reply::status(403));
+        world.api.on_order({
+            let reply = reply.clone();
+            move || reply.clone()
+        });
+        world.expect(&collector, &["job_1", "job_2"]).await;
+        world.clock.advance(MINUTE);
+        world.expect(&collector, &["job_3"]).await;
+        world.clock.advance(9 * MINUTE);
+        collector.run_until_idle().await.unwrap();
+        _ = order(&collector, "post-17").await;
+        world.clock.advance(MINUTE);
+        collector.run_until_idle().await.unwrap();
+        assert_eq!(world.api.asked(), ["job_1", "job_2", "job_3"], "{reply:?}");
+        let paused = collector.health().await.unwrap().paused;
+        assert_eq!(paused.is_some(), is_paused, "{reply:?}");
+    }
 }
 
 /// The process was suspended between the claim and the call. Other nodes have used the time that the tokens stand for.

@@ -27,6 +27,8 @@ pub(crate) enum Fault {
     Late(Duration),
     /// Once, the clock shows so much more when it has worked.
     Takes(Duration),
+    /// Once, it works, and its result comes when this time has passed by a timer of Tokio.
+    Replies(Duration),
 }
 
 /// The memory store, with faults. Clones are the same store.
@@ -82,8 +84,10 @@ impl FaultyLedger {
                 _ => {}
             }
             let result = result.await;
-            if let Some(Fault::Takes(time)) = fault {
-                self.clock.advance(time);
+            match fault {
+                Some(Fault::Takes(time)) => self.clock.advance(time),
+                Some(Fault::Replies(time)) => tokio::time::sleep(time).await,
+                _ => {}
             }
             *self.calls.lock().unwrap().entry(call).or_default() += 1;
             result

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
-use article_inbox::{JobState, store::Store};
+use article_inbox::{IntentState, JobState, store::Store};
 use tokio::{
     sync::{Notify, oneshot},
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::{
     api::{Reply, article},
     faulty_ledger::Fault,
-    world::{HOUR, SECOND, World},
+    world::{HOUR, SECOND, World, shoes},
 };
 
 #[tokio::test(start_paused = true)]
@@ -37,6 +37,29 @@ async fn a_call_that_is_under_way_may_end() {
     let job = world.job("job_2").await;
     assert_eq!(job.state, JobState::Expected);
     assert_eq!(job.cause.as_deref(), Some("the collector stopped before the answer came"));
+}
+
+/// It is paid for: the process may end when `run` has ended. It does not wait for longer than the grace period.
+#[tokio::test(start_paused = true)]
+async fn an_order_that_is_under_way_may_end() {
+    for (answered_after, ends_after) in [(5, 7), (9, 10)] {
+        let world = World::new();
+        let (collector, article) = (world.collector(), shoes());
+        let answered = Arc::new(Notify::new());
+        let until = answered.clone();
+        world.api.on_order(move || Reply::Waits(until.clone(), r#"{"job_id":"job_1"}"#.to_owned()));
+        world.ledger.fault("ordered", Fault::Slow(2 * SECOND));
+        // Its caller does not wait for it.
+        assert!(timeout(SECOND, collector.order("post-17", &article)).await.is_err());
+        let start = Instant::now();
+        let running = tokio::spawn(collector.run(std::future::ready(())));
+        sleep(answered_after * SECOND).await;
+        answered.notify_one();
+        running.await.unwrap().unwrap();
+        assert_eq!(start.elapsed().as_secs(), ends_after);
+        let noted = if ends_after < 10 { IntentState::Ordered } else { IntentState::Ordering };
+        assert_eq!(world.intent("post-17").await, Some(noted));
+    }
 }
 
 #[tokio::test]
