@@ -1,6 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{ExpectedJob, JobFilter, JobState, Reason};
+use article_inbox::{
+    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    store::{Arrival, Store},
+};
 use article_webhook::{
     Reply,
     fixture::{Defect, DeliveryRequest},
@@ -71,6 +74,33 @@ async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
     assert_eq!(jobs[0].reason, Reason::Refused { code: "unavailable".into() });
     let counts = scene.inbox.health().await.ledger.unwrap().counts;
     assert_eq!((counts.open(), counts.oldest_expected), (1, Some(scene.clock.now())));
+}
+
+/// Known jobs: the entry has no room for the article, and no body that can be read.
+#[tokio::test]
+async fn the_job_of_a_delivery_without_room_is_expected() {
+    let scene = Scene::new();
+    for number in 0..MAX_BODIES {
+        let bytes = format!("[{number}]");
+        let digest = Digest::of(bytes.as_bytes());
+        let (key, target, bytes) = (key("job_1"), "default".into(), bytes.into());
+        let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
+        scene.store.record(arrival).await.unwrap();
+    }
+    let post = DeliveryRequest::complete().job_id("job_1");
+    assert_eq!(scene.accept(&post).await, Reply::Retry);
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].state, JobState::Arrived, "a body may be readable");
+
+    let looked = async {
+        while scene.inbox.counts().await.unwrap().of(State::Unhandled) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    scene.inbox.worker(|_| async { Ok(()) }).run(looked).await.unwrap();
+    let job = expected(&scene).await.remove(0);
+    assert_eq!((job.state, job.at), (JobState::Expected, scene.clock.now()));
+    assert_eq!(job.reason, Reason::Refused { code: "retry_later".into() });
 }
 
 #[tokio::test]
