@@ -68,7 +68,7 @@ pub struct Bucket {
     pub refusals: u32,
     /// When the key was refused last.
     pub refused_at: Option<SystemTime>,
-    /// The key that was used last, as [`BucketSettings::key`] names it.
+    /// The key that was used last, as [`BucketSettings::key`] names it; 0 before the first.
     pub key: u64,
     /// How many tokens asks took, modulo 256.
     pub turn: u8,
@@ -187,8 +187,12 @@ impl Bucket {
         before != *self
     }
 
-    /// Takes over what another store exported, as far as it allows less.
+    /// Takes over what another store exported, as far as it allows less. A bucket that no key used takes over the key, so
+    /// that the first use of a refused one does not end its pause.
     pub fn import(&mut self, other: &Self) {
+        if self.key == 0 {
+            self.key = other.key;
+        }
         self.used = self.used.max(other.used);
         self.share = self.share.min(other.share);
         self.shared_at = self.shared_at.max(rounded(other.shared_at));
