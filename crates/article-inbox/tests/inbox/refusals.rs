@@ -128,6 +128,36 @@ async fn a_job_is_held_until_the_store_accepts_it() {
     assert_eq!((jobs(&scene).await, scene.store.calls("expect")), (vec!["job_1".to_owned()], 4));
 }
 
+/// Known jobs: the damage of one row does not keep the others waiting.
+#[tokio::test]
+async fn a_job_whose_row_is_damaged_waits_behind_the_others() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Damaged(2));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.refuse(job);
+    }
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_3", "job_1", "job_2"]);
+}
+
+/// Known jobs and bounded resources: each is tried once, and again with the next refused delivery.
+#[tokio::test]
+async fn jobs_whose_rows_are_all_damaged_are_held_and_not_tried_without_end() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Damaged(3));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.refuse(job);
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((scene.store.calls("expect"), jobs(&scene).await.len()), (3, 0));
+    assert_eq!(scene.inbox.health().await.expected_held, 3);
+    scene.refuse("job_4");
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_1", "job_2", "job_3", "job_4"]);
+}
+
 /// Bounded resources.
 #[tokio::test]
 async fn while_the_store_is_down_a_thousand_jobs_are_held_and_the_others_counted() {
