@@ -106,14 +106,8 @@ impl Inbox {
 
     /// An inbox in a store that was opened with settings, or in a store of your own.
     pub fn new(store: impl Ledger) -> Self {
-        Self::over(Arc::new(store))
-    }
-
-    /// An inbox in a store that the application shares with it.
-    #[must_use]
-    pub fn over(store: Arc<dyn Ledger>) -> Self {
         Self(Arc::new(Shared {
-            store,
+            store: Arc::new(store),
             wake: WakeSignal::default(),
             workers: Registry::default(),
             refused: Mutex::default(),

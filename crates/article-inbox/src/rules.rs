@@ -17,8 +17,8 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
-#[cfg(feature = "sqlite")]
-pub(crate) use ledger::LONGEST_WAIT;
 pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered};
+#[cfg(feature = "sqlite")]
+pub(crate) use ledger::{LONGEST_CALL, LONGEST_WAIT};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

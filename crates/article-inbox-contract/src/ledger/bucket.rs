@@ -84,6 +84,20 @@ pub async fn an_order_takes_into_debt(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(trial.asked(claim).await, ["job_1"]);
 }
 
+/// Many orders are all made, and the asks wait for no more than three bursts of them.
+pub async fn the_debt_of_orders_has_a_limit(mut trial: Trial<impl LedgerSubject>) {
+    for _ in 0..100 {
+        assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
+    }
+    assert_eq!(bucket(&trial).await.used, 3000);
+    trial.expect_now("job_1").await;
+    trial.advance(2);
+    let claim = AskClaim { bucket: SLOW, ..ASKS };
+    assert!(trial.asked(claim).await.is_empty());
+    trial.advance(1);
+    assert_eq!(trial.asked(claim).await, ["job_1"]);
+}
+
 /// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
 pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
     let (days, why) = (2 * 86_400, PauseReason::RateLimited);

@@ -2,7 +2,7 @@
 
 use article_inbox::{
     Intent, IntentState, JobFilter, JobState, LedgerPruned, State,
-    store::{AskSettled, Bucket, BucketEvent, Expect},
+    store::{AskSettled, Bucket, BucketEvent, Expect, OrderTurn},
 };
 
 use super::steps::{AMPLE, ASKS, WITHIN, again, answered, not_found, with_intent};
@@ -188,8 +188,17 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
     assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
 }
 
-/// An imported bucket takes away what the other store used up, and gives nothing.
+/// An imported bucket takes away what the other store used up, and gives nothing, nor does the first ask or order after it.
 pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
+    let mut refused = Bucket { key: AMPLE.key, ..Bucket::new(trial.now()) };
+    refused.report(BucketEvent::KeyRefused, trial.now());
+    trial.ledger().import_bucket(refused).await.unwrap();
+    trial.expect_now("job_1").await;
+    assert!(trial.claim_asks(ASKS).await.asks.is_empty());
+    let turn = trial.ledger().take_for_order(AMPLE).await.unwrap();
+    assert_eq!(turn, OrderTurn::Paused(refused.refused.unwrap()));
+    trial.ledger().report(BucketEvent::Resumed).await.unwrap();
+
     trial.ledger().take_for_order(AMPLE).await.unwrap();
     let mut expected = trial.ledger().bucket().await.unwrap();
     let mut other = Bucket { used: 5000, ..Bucket::new(trial.now()) };

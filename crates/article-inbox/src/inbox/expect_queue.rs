@@ -47,6 +47,13 @@ impl ExpectQueue {
         }
     }
 
+    /// The job that `next` returned is tried again after the others.
+    pub(crate) fn postpone(&mut self) {
+        if let Some(job) = self.waiting.pop_front() {
+            self.waiting.push_back(job);
+        }
+    }
+
     /// The writer has ended before its work was done. The next job starts another.
     pub(crate) fn release(&mut self) {
         self.has_writer = false;

@@ -13,6 +13,9 @@ use crate::{
 /// The first and the longest pause before a job is stored again.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
+/// After this many jobs in a row that found damage, the writer ends. The next refused delivery tries the jobs behind them.
+const DAMAGED_IN_A_ROW: usize = 16;
+
 impl Inbox {
     /// Expects a job whose delivery was refused, or could not be stored. It is asked for after the service's last delivery,
     /// and kept in memory until the store has accepted it.
@@ -40,10 +43,11 @@ struct ExpectWriter {
 }
 
 impl ExpectWriter {
-    /// Runs until no job is left.
+    /// Runs until no job is left, or the store accepts none.
     async fn run(mut self) {
         let inbox = self.inbox.clone();
         let [mut pause, longest] = PAUSES;
+        let mut damaged = 0;
         loop {
             let Some(expect) = inbox.expect_queue().next() else {
                 self.is_done = true;
@@ -52,7 +56,16 @@ impl ExpectWriter {
             match inbox.0.store.expect(vec![expect]).await {
                 Ok(_) => {
                     inbox.expect_queue().stored();
-                    [pause, _] = PAUSES;
+                    ([pause, _], damaged) = (PAUSES, 0);
+                }
+                // The damage may be that of one row: the other jobs do not wait for it.
+                Err(error) if error.is_damage() => {
+                    telemetry::store_failed("expect", &error);
+                    inbox.expect_queue().postpone();
+                    damaged += 1;
+                    if damaged >= inbox.expect_queue().len().min(DAMAGED_IN_A_ROW) {
+                        return;
+                    }
                 }
                 Err(error) if error.is_transient() => {
                     telemetry::store_failed("expect", &error);

@@ -74,6 +74,9 @@ pub(super) struct BucketLine {
     refusals: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused_at: Option<u64>,
+    /// Zero if it is not known, as in exports of earlier versions.
+    #[serde(default)]
+    key: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -129,6 +132,7 @@ impl LedgerLine {
             refused: bucket.refused.map(pause),
             refusals: bucket.refusals,
             refused_at: bucket.refused_at.map(unsigned_millis),
+            key: bucket.key,
         }))
     }
 
@@ -195,6 +199,7 @@ impl BucketLine {
             refused: self.refused.map(pause(PauseReason::KeyRefused)).transpose()?,
             refusals: self.refusals,
             refused_at: self.refused_at.map(time).transpose()?,
+            key: self.key,
             ..full
         })
     }

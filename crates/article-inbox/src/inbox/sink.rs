@@ -20,7 +20,11 @@ impl Sink for Inbox {
                 Reply::Stored
             }
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
-            Ok(Recorded::Crowded) => Reply::Retry,
+            Ok(Recorded::Crowded) => {
+                // If no body of the entry can be read, and the service gives up, the API still has the article.
+                self.expect_refused(delivery.job_id().clone(), "retry_later");
+                Reply::Retry
+            }
             Err(_) => {
                 self.expect_refused(delivery.job_id().clone(), "unavailable");
                 Reply::Unavailable

@@ -14,5 +14,7 @@ pub use ask::AskLane;
 pub use bucket::Bucket;
 #[cfg(feature = "sqlite")]
 pub(crate) use import::LONGEST_WAIT;
+#[cfg(feature = "sqlite")]
+pub(crate) use intent::LONGEST_CALL;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;

@@ -69,7 +69,8 @@ use crate::{
 /// }
 /// ```
 pub trait Ledger: Store {
-    /// Stores an intent, whose call may be made within this time from now on. If it is stored already, nothing changes.
+    /// Stores an intent, whose call may be made within this time from now on: two hours at most, because a deadline that is
+    /// further away at a start comes from a clock that was set back. If it is stored already, nothing changes.
     fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended>;
 
     /// Like [`intend`](Self::intend), and an intent whose outcome is unknown or that was abandoned may be ordered again,

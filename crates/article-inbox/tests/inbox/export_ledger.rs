@@ -6,7 +6,7 @@ use article_inbox::{
     Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Reason, Source, State,
     store::{
         Answer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Expect, Intended,
-        Ledger, Recorded, Store,
+        Ledger, OrderTurn, Recorded, Store,
     },
 };
 
@@ -85,6 +85,29 @@ async fn a_ledger_is_imported_as_it_was() {
     assert_eq!(ledger(&to).await, ledger(&from).await);
     assert_eq!(to.store.bucket().await.unwrap(), here);
     assert_eq!(exported(&to).await, lines);
+}
+
+/// The API key that was refused there is paused here too, and another is not.
+#[tokio::test]
+async fn a_refused_key_is_imported() {
+    for (key, is_paused) in [(BUCKET.key, true), (BUCKET.key + 1, false)] {
+        let (from, to) = (shop().await, elsewhere());
+        from.store.report(BucketEvent::Resumed).await.unwrap();
+        from.store.report(BucketEvent::KeyRefused).await.unwrap();
+        to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
+        let turn = to.store.take_for_order(BucketSettings { key, ..BUCKET }).await.unwrap();
+        assert_eq!(matches!(turn, OrderTurn::Paused(_)), is_paused, "{turn:?}");
+    }
+}
+
+/// An export of an earlier version does not tell which key was refused.
+#[tokio::test]
+async fn a_bucket_without_a_key_is_imported() {
+    let line = r#"{"kind":"bucket","used":3000,"share":1000,"shared_at":0,"refusals":0}"#;
+    let scene = Scene::new();
+    scene.inbox.import(line.as_bytes()).await.unwrap();
+    let bucket = scene.store.bucket().await.unwrap();
+    assert_eq!((bucket.used, bucket.key), (3000, 0));
 }
 
 /// Wherever it ends, the rest is imported by the next, and no job is taken for arrived whose article is not here.

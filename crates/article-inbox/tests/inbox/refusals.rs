@@ -1,6 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{ExpectedJob, JobFilter, JobState, Reason};
+use article_inbox::{
+    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    store::{Arrival, Store},
+};
 use article_webhook::{
     Reply,
     fixture::{Defect, DeliveryRequest},
@@ -73,6 +76,33 @@ async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
     assert_eq!((counts.open(), counts.oldest_expected), (1, Some(scene.clock.now())));
 }
 
+/// Known jobs: the entry has no room for the article, and no body that can be read.
+#[tokio::test]
+async fn the_job_of_a_delivery_without_room_is_expected() {
+    let scene = Scene::new();
+    for number in 0..MAX_BODIES {
+        let bytes = format!("[{number}]");
+        let digest = Digest::of(bytes.as_bytes());
+        let (key, target, bytes) = (key("job_1"), "default".into(), bytes.into());
+        let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
+        scene.store.record(arrival).await.unwrap();
+    }
+    let post = DeliveryRequest::complete().job_id("job_1");
+    assert_eq!(scene.accept(&post).await, Reply::Retry);
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].state, JobState::Arrived, "a body may be readable");
+
+    let looked = async {
+        while scene.inbox.counts().await.unwrap().of(State::Unhandled) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    scene.inbox.worker(|_| async { Ok(()) }).run(looked).await.unwrap();
+    let job = expected(&scene).await.remove(0);
+    assert_eq!((job.state, job.at), (JobState::Expected, scene.clock.now()));
+    assert_eq!(job.reason, Reason::Refused { code: "retry_later".into() });
+}
+
 #[tokio::test]
 async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
     let scene = Scene::new();
@@ -96,6 +126,36 @@ async fn a_job_is_held_until_the_store_accepts_it() {
     }
     until_stored(&scene).await;
     assert_eq!((jobs(&scene).await, scene.store.calls("expect")), (vec!["job_1".to_owned()], 4));
+}
+
+/// Known jobs: the damage of one row does not keep the others waiting.
+#[tokio::test]
+async fn a_job_whose_row_is_damaged_waits_behind_the_others() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Damaged(2));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.refuse(job);
+    }
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_3", "job_1", "job_2"]);
+}
+
+/// Known jobs and bounded resources: each is tried once, and again with the next refused delivery.
+#[tokio::test]
+async fn jobs_whose_rows_are_all_damaged_are_held_and_not_tried_without_end() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Damaged(3));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.refuse(job);
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((scene.store.calls("expect"), jobs(&scene).await.len()), (3, 0));
+    assert_eq!(scene.inbox.health().await.expected_held, 3);
+    scene.refuse("job_4");
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_1", "job_2", "job_3", "job_4"]);
 }
 
 /// Bounded resources.

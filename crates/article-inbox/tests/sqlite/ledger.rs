@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Clock, ClockStep, JobFilter, JobState, PauseReason, Reason, SqliteSettings, SqliteStore, State,
+    Clock, ClockStep, IntentState, JobFilter, JobState, Missing, PauseReason, Reason,
+    SqliteSettings, SqliteStore, State,
     store::{
         AskClaim, AskLease, AskOutcome, AskSettled, BucketEvent, BucketSettings, Expect, Intended,
         Ledger, Recorded, Store, to_millis,
@@ -118,8 +119,13 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let store = SqliteStore::open_with(&place.path, settings).unwrap();
     let at = ahead.now() + 20 * HOUR;
     store.expect(vec![Expect::job(job("job_1"), at)]).await.unwrap();
+    expect(&store, &["job_missing"]).await;
+    let lease = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
+    let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
+    store.settle_ask(lease, missing).await.unwrap();
     let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
     store.report(limited).await.unwrap();
+    store.intend("post-17", MINUTE).await.unwrap();
     drop(store);
 
     let store = place.open();
@@ -128,6 +134,13 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let pause = store.bucket().await.unwrap().paused(store.now()).unwrap();
     assert_eq!((pause.until, pause.why), (now + 2 * HOUR, PauseReason::RateLimited));
     assert!(store.bucket().await.unwrap().refilled_at <= now);
+    let missing = store.job(job("job_missing")).await.unwrap().unwrap().missing;
+    assert_eq!(missing, Some(Missing { times: 1, since: now }));
+
+    let state = async || store.intent("post-17").await.unwrap().unwrap().state;
+    assert_eq!(state().await, IntentState::Ordering);
+    place.clock.advance(2 * HOUR);
+    assert_eq!(state().await, IntentState::Unknown, "its process has ended long ago");
 }
 
 /// The clock is set by a day while the store is open.

@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn an_arc_passes_refusals_on_to_its_sink() {
-        struct Hints(Mutex<Vec<Refused>>);
+        struct Heard(Mutex<Vec<Refused>>);
 
-        impl Sink for Hints {
+        impl Sink for Heard {
             async fn accept(&self, _: Delivery) -> Reply {
                 Reply::Stored
             }
@@ -85,9 +85,9 @@ mod tests {
             }
         }
 
-        let hints = Arc::new(Hints(Mutex::default()));
+        let heard = Arc::new(Heard(Mutex::default()));
         let refused = Refused::new(Rejection::Incomplete, None, UnreadBody::None);
-        report_refusal(&refused, |refused| Sink::refused(&hints, refused));
-        assert_eq!(*hints.0.lock().unwrap(), [refused]);
+        report_refusal(&refused, |refused| Sink::refused(&heard, refused));
+        assert_eq!(*heard.0.lock().unwrap(), [refused]);
     }
 }

@@ -11,6 +11,9 @@ const TOKEN: i64 = 1000;
 /// The full rate in the unit of [`Bucket::share`].
 const FULL: u16 = 1000;
 
+/// The most debt, in bursts.
+const DEBT_BURSTS: i64 = 2;
+
 /// What [`Bucket::rate`] is divided by: the milliseconds of a minute, and the full share.
 const UNIT: i128 = 60_000 * FULL as i128;
 
@@ -33,7 +36,7 @@ const LONGEST_PROBE: Duration = Duration::from_secs(3600);
 /// does not refill it.
 ///
 /// In any window of time, asks take at most as many tokens as the burst and the rate of that window. Orders take without
-/// waiting, if need be into debt, which the asks then wait for.
+/// waiting, if need be into debt, which the asks then wait for. The debt [has a limit](Self::take_for_order).
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -65,7 +68,7 @@ pub struct Bucket {
     pub refusals: u32,
     /// When the key was refused last.
     pub refused_at: Option<SystemTime>,
-    /// The key that was used last, as [`BucketSettings::key`] names it.
+    /// The key that was used last, as [`BucketSettings::key`] names it; 0 before the first.
     pub key: u64,
     /// How many tokens asks took, modulo 256.
     pub turn: u8,
@@ -100,13 +103,19 @@ impl Bucket {
         is_taken
     }
 
-    /// Takes a token for an order, if need be into debt.
+    /// Takes a token for an order, if need be into debt. Orders do not bring the debt above two bursts: one beyond that is
+    /// made too, and takes nothing. So asks go on, after the last of many orders, as soon as three bursts are refilled.
+    ///
+    /// *asks sent ≤ burst + rate × window* holds for asks alone. No order waits for a token, so that there is no such limit
+    /// for orders, or for both together. While orders are made as fast as the rate or faster, asks get no token.
     pub fn take_for_order(&mut self, settings: BucketSettings, now: SystemTime) -> OrderTurn {
         self.refill(settings, now);
         match self.paused(now) {
             Some(pause) => OrderTurn::Paused(pause),
             None => {
+                let most = capacity(settings).saturating_mul(1 + DEBT_BURSTS).max(self.used);
                 self.spend(now);
+                self.used = self.used.min(most);
                 OrderTurn::Taken
             }
         }
@@ -178,8 +187,12 @@ impl Bucket {
         before != *self
     }
 
-    /// Takes over what another store exported, as far as it allows less.
+    /// Takes over what another store exported, as far as it allows less. A bucket that no key used takes over the key, so
+    /// that the first use of a refused one does not end its pause.
     pub fn import(&mut self, other: &Self) {
+        if self.key == 0 {
+            self.key = other.key;
+        }
         self.used = self.used.max(other.used);
         self.share = self.share.min(other.share);
         self.shared_at = self.shared_at.max(rounded(other.shared_at));

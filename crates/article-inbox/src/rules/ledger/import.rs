@@ -12,16 +12,19 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(25 * 3600);
 impl JobRow {
     /// The transition at the start of a process, for a store that only one process uses. It frees the lease of an ask,
     /// because its owner has ended. It also shortens a wait that is longer than any that is stored, because the clock was
-    /// set back. `false` if nothing changed.
+    /// set back. A job that waits for less is asked for only after the time since which it is missing. `false` if nothing
+    /// changed.
     pub fn restart(&mut self, now: SystemTime) -> bool {
-        let before = (self.state, self.at, self.expected_at);
+        let before = (self.state, self.at, self.expected_at, self.missing);
         match self.state {
             JobState::Asking => (self.state, self.at) = (JobState::Expected, now),
             JobState::Expected => self.at = self.at.min(later(now, LONGEST_WAIT)),
             _ => return false,
         }
         self.expected_at = self.expected_at.min(now);
-        before != (self.state, self.at, self.expected_at)
+        let passed = |missing: Missing| Missing { since: missing.since.min(now), ..missing };
+        self.missing = self.missing.map(passed);
+        before != (self.state, self.at, self.expected_at, self.missing)
     }
 
     /// The row of a job that another store exported. A lease of that store is not valid here, so that such a job is due
@@ -81,10 +84,15 @@ mod tests {
 
         let mut daily = job(JobState::Expected, after(day));
         assert!(!daily.restart(NOW));
-        let mut ahead =
-            JobRow { expected_at: after(400 * day), ..job(JobState::Expected, after(401 * day)) };
+        let missing = |since| Some(Missing { times: 2, since });
+        let mut ahead = JobRow {
+            expected_at: after(400 * day),
+            missing: missing(after(400 * day)),
+            ..job(JobState::Expected, after(401 * day))
+        };
         assert!(ahead.restart(NOW) && !ahead.restart(NOW));
         assert_eq!((ahead.at, ahead.expected_at), (NOW + LONGEST_WAIT, NOW));
+        assert_eq!(ahead.missing, missing(NOW));
         for state in JobState::ALL.into_iter().filter(|state| !state.is_open()) {
             assert!(!job(state, after(400 * day)).restart(NOW), "{state}");
         }

@@ -7,6 +7,9 @@ use crate::{
     timestamp::{later, rounded},
 };
 
+/// The longest deadline of a call. One that is later comes from a clock that was set back.
+pub(crate) const LONGEST_CALL: Duration = Duration::from_secs(2 * 3600);
+
 /// The part of a stored intent that changes, and every transition of it as a pure function.
 ///
 /// A store loads a row, calls a transition, and writes the row back. It keeps the id and the name beside it.
@@ -97,6 +100,18 @@ impl IntentRow {
         }
         self.at = self.at.min(now);
         NotOrdered::Unknown
+    }
+
+    /// The transition at the start of a process, for a store that only one process uses. It shortens a deadline that is
+    /// further away than any, because the clock was set back. A call of a tool beside the process may still be under way,
+    /// so that the others stay. `false` if nothing changed.
+    pub fn restart(&mut self, now: SystemTime) -> bool {
+        let latest = later(now, LONGEST_CALL);
+        let is_too_late = self.state == IntentState::Ordering && self.at > latest;
+        if is_too_late {
+            self.at = latest;
+        }
+        is_too_late
     }
 
     /// Gives up an intent whose outcome is unknown. `false` in any other state: then nothing changed.
@@ -258,6 +273,18 @@ mod tests {
         assert_eq!(row.state_at(now), IntentState::Ordering);
         assert_eq!(row.not_ordered(second, now), NotOrdered::Unknown);
         assert_eq!((row.state_at(now), row.at), (IntentState::Unknown, now));
+    }
+
+    #[test]
+    fn a_restart_shortens_a_deadline_that_a_wrong_clock_left() {
+        let mut ahead = IntentRow::new(WITHIN, NOW + LONGEST_CALL * 100);
+        assert!(ahead.restart(NOW) && !ahead.restart(NOW));
+        assert_eq!(ahead.at, NOW + LONGEST_CALL);
+        assert!(!IntentRow::new(LONGEST_CALL, NOW).restart(NOW));
+        for state in [IntentState::Ordered, IntentState::Abandoned] {
+            let at = NOW + LONGEST_CALL * 100;
+            assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
+        }
     }
 
     #[test]

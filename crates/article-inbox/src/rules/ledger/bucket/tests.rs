@@ -128,6 +128,21 @@ fn an_order_takes_into_debt_but_not_from_a_paused_bucket() {
 }
 
 #[test]
+fn the_debt_of_many_orders_is_two_bursts() {
+    let mut bucket = Bucket::new(START);
+    for _ in 0..1000 {
+        assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
+    }
+    assert_eq!(bucket.used, 3 * capacity(SETTINGS));
+    assert_eq!(bucket.next_token(SETTINGS, START), Some(after(22)), "11 tokens, 30 a minute");
+    assert!(!bucket.take(SETTINGS, after(21)) && bucket.take(SETTINGS, after(22)));
+
+    let mut other = Bucket { used: 100_000, ..bucket };
+    assert_eq!(other.take_for_order(SETTINGS, after(22)), OrderTurn::Taken);
+    assert_eq!(other.used, 100_000, "a larger debt, of another burst, is not forgiven");
+}
+
+#[test]
 fn a_longer_pause_is_not_shortened_by_a_shorter_one() {
     let mut bucket = Bucket::new(START);
     bucket.report(limited(90_000), START);

@@ -5,7 +5,7 @@ use rusqlite::Params;
 use super::{bucket, intents, jobs};
 use crate::{
     ClockStep,
-    rules::{Bucket, LONGEST_WAIT},
+    rules::{Bucket, LONGEST_CALL, LONGEST_WAIT},
     store::sqlite::{
         damage::Tx,
         fault::Fault,
@@ -31,6 +31,12 @@ pub(in super::super) fn restart_ledger(tx: &Tx<'_>) -> Result<(), Fault> {
         let Some(mut job) = jobs::get(tx, id)? else { continue };
         if job.row.restart(now) {
             rows::save_job(tx, &job)?;
+        }
+    }
+    for id in self::ids(tx, sql::ORDERING_AHEAD, [to_millis(later(now, LONGEST_CALL))])? {
+        let Some(mut intent) = intents::get(tx, id)? else { continue };
+        if intent.row.restart(now) {
+            rows::save_intent(tx, &intent)?;
         }
     }
     match bucket::load(tx)? {

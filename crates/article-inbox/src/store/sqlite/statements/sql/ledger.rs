@@ -97,6 +97,9 @@ pub(in super::super) const INTENTS_OF_JOB: &str =
 /// Selects intents that [`IntentRow::follow`](crate::rules::IntentRow::follow) changes.
 pub(in super::super) const ORDERING: &str =
     "SELECT id FROM article_inbox_intents WHERE state = 'ordering' ORDER BY id";
+/// Selects intents that [`IntentRow::restart`](crate::rules::IntentRow::restart) changes.
+pub(in super::super) const ORDERING_AHEAD: &str =
+    "SELECT id FROM article_inbox_intents WHERE state = 'ordering' AND at > ?1";
 
 // The bucket.
 pub(in super::super) const LOAD_BUCKET: &str = "SELECT used, refilled_at, share, shared_at, limited_since, limited_until, \
@@ -181,6 +184,7 @@ mod tests {
             REMOVE_INTENT,
             INTENTS_OF_JOB,
             ORDERING,
+            ORDERING_AHEAD,
             LOAD_BUCKET,
             SAVE_BUCKET,
             JOBS,
@@ -208,6 +212,7 @@ mod tests {
             (COUNT_OVERDUE, "article_inbox_jobs_open"),
             (COUNT_RECOVERED, "article_inbox_jobs_collected"),
             (COUNT_UNKNOWN, "article_inbox_intents_by_time"),
+            (ORDERING_AHEAD, "article_inbox_intents_by_time"),
             (COUNT_JOBS, "article_inbox_jobs_by_state"),
             (JOB_TWINS, "article_inbox_jobs_key"),
             (INTENT_TWINS, "article_inbox_intents_key"),
