@@ -8,7 +8,7 @@ use std::{
 };
 
 use allocation_counter::measure;
-use article_client::{ApiKey, Client, NewArticle};
+use article_client::{ApiKey, Client, NewArticle, Outcome};
 use article_inbox::{Inbox, Job};
 use article_webhook::{ArticleResult, Envelope, Sink, fixture};
 use bytes::Bytes;
@@ -22,7 +22,7 @@ pub(crate) struct Reader {
     pub(crate) read: fn(&[u8]) -> u64,
 }
 
-pub(crate) const READERS: [Reader; 7] = [
+pub(crate) const READERS: [Reader; 8] = [
     Reader { name: "the check of a delivery", copies: 0, read: check },
     Reader { name: "the extractor", copies: 0, read: extract },
     Reader { name: "from_json", copies: 0, read: from_json },
@@ -30,6 +30,7 @@ pub(crate) const READERS: [Reader; 7] = [
     Reader { name: "the worker", copies: 0, read: work },
     Reader { name: "the client", copies: 1, read: ask },
     Reader { name: "the client's order", copies: 1, read: order },
+    Reader { name: "the client's error", copies: 1, read: fail },
 ];
 
 fn envelope() -> Envelope {
@@ -88,7 +89,7 @@ fn work(body: &[u8]) -> u64 {
 
 /// The client, from its request to the decoded article.
 fn ask(body: &[u8]) -> u64 {
-    answered(body, async |client| {
+    answered("200 OK", body, async |client| {
         let job_id = "job_1".parse().expect("it is a job id");
         drop(client.article(&job_id).await.expect("it is an article"));
     })
@@ -96,17 +97,28 @@ fn ask(body: &[u8]) -> u64 {
 
 /// The client, when an order is answered with such a body.
 fn order(body: &[u8]) -> u64 {
-    answered(body, async |client| {
+    answered("200 OK", body, async |client| {
         let order = NewArticle::new("Shoes");
         drop(client.create_article(&order).await.expect("it has a job id"));
     })
 }
 
-fn answered(body: &[u8], call: impl AsyncFnOnce(Client)) -> u64 {
+/// The client, when a question is answered with an error that has such fields.
+fn fail(body: &[u8]) -> u64 {
+    let error = [br#"{"error":"generation_failed","#, &body[1..]].concat();
+    answered("500 Internal Server Error", &error, async |client| {
+        let job_id = "job_1".parse().expect("it is a job id");
+        let response = client.article_once(&job_id).await.expect("it is answered");
+        assert!(matches!(response.outcome, Outcome::Failed { .. }), "{response:?}");
+    })
+}
+
+fn answered(status: &str, body: &[u8], call: impl AsyncFnOnce(Client)) -> u64 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback has a free port");
     let base = format!("http://{}", listener.local_addr().expect("it is bound"));
     let length = body.len();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    let head =
+        format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
     let answer = [head.as_bytes(), body].concat();
     let service = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("the client connects");

@@ -165,7 +165,7 @@ impl Api for Line {
             let intent = order["topic"].as_str().expect("it has a topic").to_owned();
             let sent = request("POST", "/v1/content/articles", order.to_string());
             let raw = self.call("create", sent, |truth, now| truth.order_sent(&intent, now)).await;
-            let created = Created::classify(&self.key, raw);
+            let created = Created::classify(&self.key, article, raw);
             self.world.with(|inner| match &created {
                 Ok(created) => {
                     inner

@@ -9,6 +9,7 @@ mod reported;
 #[expect(clippy::module_inception, reason = "the file is named for its subject")]
 mod response;
 mod retry_after;
+mod secrets;
 
 pub use code::ErrorCode;
 pub use outcome::Outcome;
@@ -17,3 +18,4 @@ pub use raw::RawResponse;
 pub(crate) use raw::{Length, MAX_SHORT_BODY};
 pub(crate) use reported::Reported;
 pub use response::Response;
+pub(crate) use secrets::Secrets;

@@ -34,9 +34,9 @@ pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// struct Slow(ApiKey);
 ///
 /// impl Api for Slow {
-///     fn create<'a>(&'a self, _: &'a NewArticle) -> Calling<'a, Created> {
+///     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
 ///         let raw = RawResponse::new(202, &[("", ""); 0], r#"{"job_id":"job_1"}"#, SystemTime::now());
-///         Box::pin(async { Created::classify(&self.0, Ok(raw)) })
+///         Box::pin(async { Created::classify(&self.0, article, Ok(raw)) })
 ///     }
 ///
 ///     fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {

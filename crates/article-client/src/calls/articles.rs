@@ -7,7 +7,9 @@ use url::Url;
 use super::post::{success, unreadable};
 use crate::{
     ApiKey, Client, Complete, Created, Error, Job, NewArticle, Outcome, RawResponse, Response,
-    Unfinished, response::Outline, retry::retry,
+    Unfinished,
+    response::{Outline, Secrets},
+    retry::retry,
 };
 
 const ARTICLES: &str = "/v1/content/articles";
@@ -22,7 +24,7 @@ impl Client {
     /// The errors of the service (`credits_exhausted`, `not_configured`, `invalid_request`, `rate_limit_exceeded`,
     /// `generation_failed`), no connection, or an [unknown outcome](Error::is_outcome_unknown).
     pub async fn create_article(&self, article: &NewArticle) -> Result<Created, Error> {
-        self.post(ARTICLES, article, Created::classify).await
+        self.post(ARTICLES, article, &article.secrets(&self.0.key), Created::read).await
     }
 
     /// Orders an article with one attempt, which nothing repeats: for a caller with a schedule of its own.
@@ -32,7 +34,7 @@ impl Client {
     /// As [`create_article`](Self::create_article). Unless the outcome is [unknown](Error::is_outcome_unknown), the
     /// service has not taken the order.
     pub async fn create_article_once(&self, article: &NewArticle) -> Result<Created, Error> {
-        self.post_once(ARTICLES, article, Created::classify).await
+        self.post_once(ARTICLES, article, &article.secrets(&self.0.key), Created::read).await
     }
 
     /// Reads a job (service document, section 4: `GET /v1/content/articles/{job_id}`). The call is repeated, with
@@ -81,14 +83,23 @@ impl Job {
 }
 
 impl Created {
-    /// The meaning of what a transport brought after an order: for a transport of your own, such as that of a
-    /// simulation. `key` is the key of the call: texts that are kept to be shown do not contain it.
+    /// The meaning of what a transport brought after the order of `article`: for a transport of your own, such as that
+    /// of a simulation. `key` is the key of the call: texts that are kept to be shown contain neither it nor the webhook
+    /// URL of the order.
     ///
     /// # Errors
     ///
     /// As [`Client::create_article_once`].
-    pub fn classify(key: &ApiKey, sent: Result<RawResponse, Error>) -> Result<Self, Error> {
-        let raw = success(key, sent)?;
+    pub fn classify(
+        key: &ApiKey,
+        article: &NewArticle,
+        sent: Result<RawResponse, Error>,
+    ) -> Result<Self, Error> {
+        Self::read(&article.secrets(key), sent)
+    }
+
+    fn read(secrets: &Secrets<'_>, sent: Result<RawResponse, Error>) -> Result<Self, Error> {
+        let raw = success(secrets, sent)?;
         let job_id = Outline::read(&raw.body).and_then(|outline| {
             let job_id = outline.job_id().and_then(|id| id.parse().ok());
             job_id.ok_or(Outcome::NoJobId)

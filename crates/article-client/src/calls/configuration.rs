@@ -3,7 +3,7 @@ use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use super::post::{success, unreadable};
-use crate::{ApiKey, Client, Error, Outcome, PublishTarget, RawResponse};
+use crate::{Client, Error, Outcome, PublishTarget, RawResponse, response::Secrets};
 
 impl Client {
     /// Configures where the articles of a brand are delivered (service document, section 4:
@@ -23,7 +23,8 @@ impl Client {
             targets: &'a [PublishTarget],
         }
         let request = Request { brand_id, targets };
-        self.post("/v1/config/publish-targets", &request, any_json).await
+        let secrets = Secrets::of(&self.0.key);
+        self.post("/v1/config/publish-targets", &request, &secrets, any_json).await
     }
 
     /// Configures the brand, without which no article can be ordered (service document, section 4:
@@ -33,12 +34,12 @@ impl Client {
     ///
     /// The errors of the service, no connection, or an [unknown outcome](Error::is_outcome_unknown).
     pub async fn configure_brand(&self, brand: &Map<String, Value>) -> Result<Bytes, Error> {
-        self.post("/v1/config/brand", brand, any_json).await
+        self.post("/v1/config/brand", brand, &Secrets::of(&self.0.key), any_json).await
     }
 }
 
-fn any_json(key: &ApiKey, sent: Result<RawResponse, Error>) -> Result<Bytes, Error> {
-    let raw = success(key, sent)?;
+fn any_json(secrets: &Secrets<'_>, sent: Result<RawResponse, Error>) -> Result<Bytes, Error> {
+    let raw = success(secrets, sent)?;
     if raw.body.trim_ascii().is_empty() {
         return Ok(Bytes::new());
     }

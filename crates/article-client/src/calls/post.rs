@@ -5,13 +5,13 @@ use reqwest::Method;
 use serde::Serialize;
 
 use crate::{
-    ApiKey, Client, Error,
-    response::{Length, MAX_SHORT_BODY, Outcome, RawResponse, Response},
+    Client, Error,
+    response::{Length, MAX_SHORT_BODY, Outcome, RawResponse, Response, Secrets},
     retry::retry,
 };
 
 /// Reads the response to a call that changes something, or why there is none.
-type Read<T> = fn(&ApiKey, Result<RawResponse, Error>) -> Result<T, Error>;
+type Read<T> = fn(&Secrets<'_>, Result<RawResponse, Error>) -> Result<T, Error>;
 
 impl Client {
     /// A call that changes something. It is repeated only if the service cannot have carried it out: the error of any
@@ -20,10 +20,11 @@ impl Client {
         &self,
         path: &str,
         request: &impl Serialize,
+        secrets: &Secrets<'_>,
         read: Read<T>,
     ) -> Result<T, Error> {
         let body = json(request);
-        let call = |left| self.attempt(path, body.clone(), left, read);
+        let call = |left| self.attempt(path, body.clone(), left, secrets, read);
         retry(self.0.pauses, self.0.deadline, call, Error::is_transient).await
     }
 
@@ -32,9 +33,10 @@ impl Client {
         &self,
         path: &str,
         request: &impl Serialize,
+        secrets: &Secrets<'_>,
         read: Read<T>,
     ) -> Result<T, Error> {
-        self.attempt(path, json(request), Duration::MAX, read).await
+        self.attempt(path, json(request), Duration::MAX, secrets, read).await
     }
 
     async fn attempt<T>(
@@ -42,10 +44,11 @@ impl Client {
         path: &str,
         body: Bytes,
         left: Duration,
+        secrets: &Secrets<'_>,
         read: Read<T>,
     ) -> Result<T, Error> {
         let url = self.0.base.call(path, None)?;
-        read(&self.0.key, self.send(Method::POST, url, Some(body), left).await)
+        read(secrets, self.send(Method::POST, url, Some(body), left).await)
     }
 }
 
@@ -55,12 +58,12 @@ fn json(request: &impl Serialize) -> Bytes {
 
 /// The response to a call that was carried out.
 pub(super) fn success(
-    key: &ApiKey,
+    secrets: &Secrets<'_>,
     sent: Result<RawResponse, Error>,
 ) -> Result<RawResponse, Error> {
     let raw = sent.map_err(Error::of_change)?;
     if !raw.is_success() {
-        return Err(Error::of_response(Response::refusal(key, raw)).of_change());
+        return Err(Error::of_response(Response::refusal(secrets, raw)).of_change());
     }
     match raw.length {
         Length::OverLimit(limit) => Err(unreadable(raw, Outcome::TooLarge { limit })),

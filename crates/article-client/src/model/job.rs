@@ -7,17 +7,17 @@ use bytes::Bytes;
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_client::{ApiKey, Created, Error, RawResponse};
+/// use article_client::{ApiKey, Created, Error, NewArticle, RawResponse};
 ///
-/// let key = ApiKey::new("sk-5f2b9c0e7a1d4e38")?;
+/// let (key, article) = (ApiKey::new("sk-5f2b9c0e7a1d4e38")?, NewArticle::new("Shoes"));
 /// let raw = |status, body: &'static str| RawResponse::new(status, &[("", ""); 0], body, SystemTime::now());
-/// let created = Created::classify(&key, Ok(raw(202, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#)))?;
+/// let created = Created::classify(&key, &article, Ok(raw(202, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#)))?;
 /// assert_eq!(created.job_id.as_str(), "job_7c1e4a52");
 ///
 /// // The service has not taken an order that it refuses, but may have taken one that it did not answer.
-/// let error = Created::classify(&key, Ok(raw(402, ""))).unwrap_err();
+/// let error = Created::classify(&key, &article, Ok(raw(402, ""))).unwrap_err();
 /// assert!(!error.is_outcome_unknown());
-/// let error = Created::classify(&key, Err(Error::unanswered("the connection broke"))).unwrap_err();
+/// let error = Created::classify(&key, &article, Err(Error::unanswered("the connection broke"))).unwrap_err();
 /// assert!(error.is_outcome_unknown());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -3,6 +3,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::{ApiKey, response::Secrets};
+
 /// An order for an article (service document, section 4).
 ///
 /// ```
@@ -34,6 +36,15 @@ impl NewArticle {
     pub fn field(mut self, name: &str, value: Value) -> Self {
         self.0.insert(name.to_owned(), value);
         self
+    }
+
+    /// What no text may show of the call that sends this order.
+    pub(crate) fn secrets<'a>(&'a self, key: &'a ApiKey) -> Secrets<'a> {
+        let secrets = Secrets::of(key);
+        match self.0.get("webhook_url").and_then(Value::as_str) {
+            Some(url) => secrets.with_webhook_url(url),
+            None => secrets,
+        }
     }
 }
 

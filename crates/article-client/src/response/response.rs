@@ -9,6 +9,7 @@ use super::{
     outline::Outline,
     raw::{Length, MAX_SHORT_BODY, RawResponse},
     reported::{Reported, beginning, shown},
+    secrets::Secrets,
 };
 use crate::ApiKey;
 
@@ -41,12 +42,12 @@ pub struct Response {
     /// this machine.
     pub retry_after: Option<Duration>,
     /// The bytes of the body as they came: whole, if the job is complete, and otherwise at most the first MiB. They
-    /// may repeat the request, with the API key.
+    /// may repeat the request, with the API key and the webhook URL.
     pub body: Bytes,
     /// What it means.
     pub outcome: Outcome,
     pub(super) reported: Option<Box<Reported>>,
-    /// The beginning of a body that is not in the documented shape, without the key.
+    /// The beginning of a body that is not in the documented shape, without secrets.
     pub(super) start: String,
 }
 
@@ -55,18 +56,19 @@ impl Response {
     /// to be shown do not contain it.
     #[must_use]
     pub fn classify(key: &ApiKey, asked: &JobId, raw: RawResponse) -> Self {
+        let secrets = Secrets::of(key);
         if !raw.is_success() {
-            return Self::refusal(key, raw);
+            return Self::refusal(&secrets, raw);
         }
-        let outcome = job(key, asked, &raw).unwrap_or_else(|outcome| outcome);
+        let outcome = job(&secrets, asked, &raw).unwrap_or_else(|outcome| outcome);
         Self::new(raw, outcome)
     }
 
-    pub(crate) fn refusal(key: &ApiKey, raw: RawResponse) -> Self {
-        let reported = Reported::read(key, &raw.body).map(Box::new);
+    pub(crate) fn refusal(secrets: &Secrets<'_>, raw: RawResponse) -> Self {
+        let reported = Reported::read(secrets, &raw.body).map(Box::new);
         let start = match &reported {
             Some(_) => String::new(),
-            None => beginning(key, &raw.body),
+            None => beginning(secrets, &raw.body),
         };
         let outcome = Outcome::of_refusal(raw.status, reported.as_deref());
         Self { reported, start, ..Self::new(raw, outcome) }
@@ -112,7 +114,7 @@ impl Response {
 }
 
 /// The outcome of a success, when the job `asked` was asked for.
-fn job(key: &ApiKey, asked: &JobId, raw: &RawResponse) -> Result<Outcome, Outcome> {
+fn job(secrets: &Secrets<'_>, asked: &JobId, raw: &RawResponse) -> Result<Outcome, Outcome> {
     if let Length::OverLimit(limit) = raw.length {
         return Err(Outcome::TooLarge { limit });
     }
@@ -128,7 +130,7 @@ fn job(key: &ApiKey, asked: &JobId, raw: &RawResponse) -> Result<Outcome, Outcom
     if raw.body.len() > MAX_SHORT_BODY {
         return Err(Outcome::TooLarge { limit: MAX_SHORT_BODY });
     }
-    Ok(Outcome::Unfinished { status: status.map(|status| shown(key, &status)) })
+    Ok(Outcome::Unfinished { status: status.map(|status| shown(secrets, &status)) })
 }
 
 /// Without the body.

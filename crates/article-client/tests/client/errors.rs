@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use article_client::{Error, ErrorCode, Job, NewArticle};
+use article_client::{Error, ErrorCode, Job, NewArticle, Outcome};
 
 use crate::service::{KEY, Line, Service, answer, cut, json, torn};
 
@@ -66,6 +66,28 @@ async fn a_failed_generation_says_where_and_what_was_refunded() {
         assert_eq!((error.credits_remaining(), error.upgrade_url()), (None, None));
         assert!(!error.is_transient());
     }
+}
+
+/// What is kept is read: a job whose failure is not read would be asked for without end.
+#[tokio::test]
+async fn a_failure_is_read_up_to_the_limit_of_what_is_kept() {
+    let start = r#"{"error":"generation_failed","message":"It failed.","trace":""#;
+    let end = r#"","details":{"step":"draft","credits_refunded":3}}"#;
+    let rest = |length: usize| length - start.len() - end.len();
+    for (length, is_read) in [(70_000, true), (1 << 20, true), ((1 << 20) + 1, false)] {
+        let body = [start, &"x".repeat(rest(length)), end].concat();
+        let error = asked(json(500, &body)).await;
+        assert_eq!((error.step(), error.is_transient()), (is_read.then_some("draft"), !is_read));
+        let outcome = &error.response().unwrap().outcome;
+        assert_eq!(matches!(outcome, Outcome::Failed { .. }), is_read, "{length}: {outcome:?}");
+    }
+    // The length of a field that is shown is not limited either, and of two fields the last counts.
+    let long = "x".repeat(70_000);
+    let body =
+        format!(r#"{{"error":7,"message":"{long}","error":"generation_failed","{long}":0}}"#);
+    let error = asked(json(500, &body)).await;
+    assert_eq!(error.code(), Some(&ErrorCode::GenerationFailed));
+    assert_eq!(error.message(), Some(&long[..200]));
 }
 
 #[tokio::test]
@@ -141,6 +163,54 @@ async fn a_key_in_an_error_response_is_not_shown() {
         let shown = format!("{error} {error:?} {:?} {:?}", error.message(), error.upgrade_url());
         assert!(!shown.contains("5f2b9c0e7a1d4e38") && shown.contains("(the API key)"), "{shown}");
     }
+}
+
+/// A capability URL is a secret: with it, anyone can deliver an article for 30 days.
+#[tokio::test]
+async fn a_webhook_url_in_an_error_response_is_not_shown() {
+    let secret = "djEucG9zdC0xNy4xNzYzODM2MDAw_5f2b9c0e7a1d4e38";
+    let url = format!("https://shop.example/orders/{secret}");
+    let order = NewArticle::new("Shoes").webhook_url(&url);
+    let sent = serde_json::to_string(&order).unwrap();
+    let escaped = sent.replace('/', r"\/");
+    let quoted = serde_json::to_string(&escaped).unwrap();
+    let reported = format!(
+        r#"{{"error":"{url}","message":{quoted},"step":"{secret}","upgrade_url":"/?{url}"}}"#
+    );
+    let elsewhere = format!("no route to /other/path/{secret}?a=1");
+    for body in [sent, escaped, quoted, reported, elsewhere] {
+        for status in [400, 500, 502] {
+            let service = Service::start([json(status, &body)]);
+            let client = service.client();
+            let once = client.create_article_once(&order).await.unwrap_err();
+            let error = client.create_article(&order).await.unwrap_err();
+            for error in [once, error] {
+                let (response, code) = (error.response().unwrap(), error.code());
+                let fields = (error.message(), error.step(), error.upgrade_url(), code);
+                let shown = format!("{error} {error:?} {response} {response:?} {fields:?}");
+                assert!(!shown.contains(&secret[..16]), "{shown}");
+                assert!(shown.contains("(the webhook URL)"), "{shown}");
+                assert_eq!(response.body, body, "the bytes are as they came");
+            }
+        }
+    }
+}
+
+/// A URL with a short path may be told apart by its query alone.
+#[tokio::test]
+async fn a_webhook_url_is_hidden_whole_whatever_its_path_is() {
+    for url in ["https://shop.example/w?of=5f2b9c0e", "https://shop.example/5f2b9c0e/", "5f2b9c0e"]
+    {
+        let line = answer(502, "", format!("cannot deliver to {url}, {}", url.replace('/', r"\/")));
+        let order = NewArticle::new("Shoes").webhook_url(url);
+        let error = Service::start([line]).client().create_article(&order).await.unwrap_err();
+        let shown = "cannot deliver to (the webhook URL), (the webhook URL)";
+        assert!(error.to_string().contains(shown), "{error}");
+    }
+    let order = NewArticle::new("Shoes").webhook_url("");
+    let service = Service::start([answer(400, "", "no, not so")]);
+    let error = service.client().create_article(&order).await.unwrap_err();
+    assert!(error.to_string().contains("\"no, not so\""), "an empty URL hides nothing: {error}");
 }
 
 /// A key may be a token of some thousand characters, of which no part is shown.

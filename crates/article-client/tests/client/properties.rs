@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_client::{ApiKey, Client, Created, JobId, Outcome, RawResponse, Response};
+use article_client::{ApiKey, Client, Created, JobId, NewArticle, Outcome, RawResponse, Response};
 use percent_encoding::percent_decode_str;
 use proptest::{collection::vec, prelude::*};
 use tokio::runtime::Runtime;
@@ -135,7 +135,7 @@ proptest! {
     ) {
         let (key, asked) = (ApiKey::new(KEY).expect("it is a key"), "job_1".parse().expect("it is an id"));
         let raw = RawResponse::new(status, &headers, body.clone(), SystemTime::now());
-        let created = Created::classify(&key, Ok(raw.clone()));
+        let created = Created::classify(&key, &NewArticle::new("Shoes"), Ok(raw.clone()));
         let response = Response::classify(&key, &asked, raw.clone());
         let shown = format!("{response} {response:?} {raw:?} {created:?}");
         prop_assert!(!shown.contains(KEY), "{}", shown);

@@ -17,6 +17,8 @@ use tokio::{sync::Notify, task::yield_now};
 pub(crate) enum Reply {
     /// It answers with this status, `Retry-After` and body.
     Says(u16, &'static str, String),
+    /// It answers with this status and the body of the request.
+    Echoes(u16),
     /// Nothing was sent.
     Unreachable,
     /// The request was sent, and no answer comes.
@@ -134,9 +136,10 @@ impl Script {
         RawResponse::new(status, headers, body, self.0.clock.now())
     }
 
-    async fn reply(&self, reply: Reply) -> Result<RawResponse, Error> {
+    async fn reply(&self, reply: Reply, sent: String) -> Result<RawResponse, Error> {
         match reply {
             Reply::Says(status, retry_after, body) => Ok(self.raw(status, retry_after, body)),
+            Reply::Echoes(status) => Ok(self.raw(status, "", sent)),
             Reply::Unreachable => Err(Error::unreachable("planted")),
             Reply::Unanswered => Err(Error::unanswered("planted")),
             Reply::Panics => panic!("planted"),
@@ -159,7 +162,7 @@ impl Api for Script {
             self.0.ordered.lock().unwrap().push(article.clone());
             let order = serde_json::to_value(article).unwrap();
             let reply = self.0.orders.lock().unwrap()(order["topic"].as_str().unwrap());
-            Created::classify(&key(), self.reply(reply).await)
+            Created::classify(&key(), article, self.reply(reply, order.to_string()).await)
         })
     }
 
@@ -170,7 +173,7 @@ impl Api for Script {
             self.0.most_under_way.fetch_max(under_way, Ordering::SeqCst);
             yield_now().await;
             let reply = self.0.asks.lock().unwrap()(job_id.as_str());
-            let raw = self.reply(reply).await;
+            let raw = self.reply(reply, String::new()).await;
             self.0.under_way.fetch_sub(1, Ordering::SeqCst);
             Ok(Response::classify(&key(), job_id, raw?))
         })

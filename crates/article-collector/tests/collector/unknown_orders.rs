@@ -100,6 +100,27 @@ async fn an_intent_that_was_given_up_is_ordered_only_again() {
     assert_eq!(page.items.len(), 1);
 }
 
+/// A proxy may repeat the request that it could not forward.
+#[tokio::test]
+async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
+    for status in [400, 502] {
+        let (world, key) = (World::new(), CapabilityKey::new(&[7; 32]).unwrap());
+        let collector = world.builder().webhook_urls(key, "https://shop.example/orders");
+        world.api.on_order(move || Reply::Echoes(status));
+        let outcome = order(&collector.build().unwrap(), "post-17").await;
+        let (OrderOutcome::Unknown { cause: Some(error), .. } | OrderOutcome::Refused(error)) =
+            &outcome
+        else {
+            panic!("{outcome:?}")
+        };
+        let sent = serde_json::to_value(world.api.last_order()).unwrap();
+        let segment = sent["webhook_url"].as_str().unwrap().rsplit('/').next().unwrap();
+        let shown = format!("{outcome:?} {error} {error:?} {:?}", error.response());
+        assert!(shown.contains("(the webhook URL)"), "{shown}");
+        assert!(!shown.contains("shop.example") && !shown.contains(&segment[..16]), "{shown}");
+    }
+}
+
 /// The receiver accepts the URL, for 30 days, and finds the intent in it.
 #[tokio::test]
 async fn an_order_carries_its_intent_in_its_webhook_url() {

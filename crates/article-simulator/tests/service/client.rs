@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use article_client::{ApiKey, Created, Error, JobId, Outcome, RawResponse, Response};
+use article_client::{ApiKey, Created, Error, JobId, NewArticle, Outcome, RawResponse, Response};
 use article_simulator::{Fault, Rule, Step};
 use http::Method;
 
@@ -16,7 +16,7 @@ fn raw(api: &mut Api, method: Method, path: &str, body: String) -> RawResponse {
 
 fn order(api: &mut Api) -> Result<Created, Error> {
     let raw = raw(api, Method::POST, "/v1/content/articles", shoes().to_string());
-    Created::classify(&ApiKey::new(KEY).unwrap(), Ok(raw))
+    Created::classify(&ApiKey::new(KEY).unwrap(), &NewArticle::new("Shoes"), Ok(raw))
 }
 
 fn ask(api: &mut Api, job_id: &JobId) -> Response {
