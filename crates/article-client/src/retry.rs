@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::{
         ApiKey, Response,
-        response::{Length, RawResponse},
+        response::{Length, RawResponse, Secrets},
     };
 
     const DEADLINE: Duration = Duration::from_secs(120);
@@ -81,7 +81,7 @@ mod tests {
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
         let raw =
             RawResponse { status: 503, retry_after, body: Bytes::new(), length: Length::Whole };
-        Error::of_response(Response::refusal(&key, raw))
+        Error::of_response(Response::refusal(&Secrets::of(&key), raw))
     }
 
     /// The number of calls when each one fails like this, and the seconds until the last.
