@@ -23,7 +23,9 @@ impl Client {
             targets: &'a [PublishTarget],
         }
         let request = Request { brand_id, targets };
-        let secrets = Secrets::of(&self.0.key);
+        let secrets = targets
+            .iter()
+            .fold(Secrets::of(&self.0.key), |secrets, target| target.add_secrets(secrets));
         self.post("/v1/config/publish-targets", &request, &secrets, any_json).await
     }
 

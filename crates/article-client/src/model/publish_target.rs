@@ -4,6 +4,8 @@ use article_webhook::{AuthToken, TokenError};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use crate::response::Secrets;
+
 /// Where the articles of a brand are delivered (service document, section 2.2).
 ///
 /// ```
@@ -40,6 +42,11 @@ impl PublishTarget {
             url: url.to_owned(),
             auth_token: Zeroizing::new(auth_token.to_owned()),
         })
+    }
+
+    /// Its URL may be a secret, and its token is one.
+    pub(crate) fn add_secrets<'a>(&'a self, secrets: Secrets<'a>) -> Secrets<'a> {
+        secrets.with_webhook_url(&self.url).with_auth_token(&self.auth_token)
     }
 }
 

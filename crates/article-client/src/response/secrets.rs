@@ -28,6 +28,14 @@ impl<'a> Secrets<'a> {
         self
     }
 
+    /// With the token of a publish target, whole and without its scheme word.
+    pub(crate) fn with_auth_token(mut self, token: &'a str) -> Self {
+        const NAME: &str = "(the token)";
+        let credentials = token.split_once(' ').map_or(token, |(_, credentials)| credentials);
+        self.0.extend([(NAME, token), (NAME, credentials)]);
+        self
+    }
+
     /// The beginning of a text, at most this many characters, with names in the place of the secrets.
     pub(super) fn hidden_in(&self, mut text: &str, limit: usize) -> String {
         let pieces = iter::from_fn(|| {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use article_client::{Error, ErrorCode, Job, NewArticle, Outcome};
+use article_client::{Error, ErrorCode, Job, NewArticle, Outcome, PublishTarget};
 
 use crate::service::{KEY, Line, Service, answer, cut, json, torn};
 
@@ -193,6 +193,21 @@ async fn a_webhook_url_in_an_error_response_is_not_shown() {
                 assert_eq!(response.body, body, "the bytes are as they came");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_publish_target_in_an_error_response_is_not_shown() {
+    let url = "https://shop.example/orders/djEucG9zdC0xNy4xNzYzODM2MDAw";
+    let target = PublishTarget::webhook("shop", url, "Bearer 5f2b9c0e7a1d4e38").unwrap();
+    let sent = serde_json::to_string(&target).unwrap();
+    for body in [sent.replace('/', r"\/"), sent, "5f2b9c0e7a1d4e38 is no token".to_owned()] {
+        let service = Service::start([json(400, &body)]);
+        let error = service.client().set_publish_targets("brand_1", &[target.clone()]).await;
+        let error = error.unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("5f2b9c0e") && !shown.contains("djEucG9z"), "{shown}");
+        assert!(shown.contains("(the token)"), "{shown}");
     }
 }
 
