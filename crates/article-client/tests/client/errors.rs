@@ -203,7 +203,8 @@ async fn a_publish_target_in_an_error_response_is_not_shown() {
     let sent = serde_json::to_string(&target).unwrap();
     for body in [sent.replace('/', r"\/"), sent, "5f2b9c0e7a1d4e38 is no token".to_owned()] {
         let service = Service::start([json(400, &body)]);
-        let error = service.client().set_publish_targets("brand_1", &[target.clone()]).await;
+        let error =
+            service.client().set_publish_targets("brand_1", std::slice::from_ref(&target)).await;
         let error = error.unwrap_err();
         let shown = format!("{error} {error:?}");
         assert!(!shown.contains("5f2b9c0e") && !shown.contains("djEucG9z"), "{shown}");
