@@ -99,7 +99,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("published  {intent:<7}  {job_id:<15}  {title:?}");
         left.retain(|(_, ordered)| *ordered != job_id);
     }
-    let counts = application.collector.health().await?.counts;
+    let counts = application.collector.health().await?.ledger.counts;
     application.stop(&proxy).await?;
 
     let [pushed, asked] = [JobState::Arrived, JobState::Collected].map(|state| counts.of(state));

@@ -197,7 +197,8 @@ async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_deli
         let orders = Orders::begin(framework, Destination::OwnUrl, Answer::AtOnce).await;
         let late = Rule::new(Fault::Late(HOUR / 2));
         orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1), late]);
-        let unknown = async || orders.collector.health().await.unwrap().counts.unknown_intents;
+        let unknown =
+            async || orders.collector.health().await.unwrap().ledger.counts.unknown_intents;
         for time in [Duration::ZERO, 20 * MINUTE] {
             orders.pass(time).await;
             let outcome = orders.order().await;

@@ -57,7 +57,7 @@ fn door(inbox: &Inbox, collector: &Collector) -> Router {
         let counts = async {
             let entries = inbox.counts().await?;
             let unfinished = entries.of(State::Waiting) + entries.of(State::Leased);
-            Ok::<_, article_inbox::Error>(figures.health().await?.counts.open() + unfinished)
+            Ok::<_, article_inbox::Error>(figures.health().await?.ledger.counts.open() + unfinished)
         };
         counts.await.map_or_else(|error| error.to_string(), |open| open.to_string())
     };

@@ -1,12 +1,6 @@
-use std::{
-    sync::atomic::Ordering,
-    time::{Duration, SystemTime},
-};
+use std::sync::atomic::Ordering;
 
-use article_inbox::{
-    Error, LedgerCounts,
-    store::{Bucket, Pause},
-};
+use article_inbox::{Error, LedgerHealth};
 
 use crate::{shared::Shared, telemetry};
 
@@ -24,8 +18,8 @@ use crate::{shared::Shared, telemetry};
 ///     collector.expect("job_1".parse()?).await?;
 ///
 ///     let health = collector.health().await?;
-///     assert_eq!((health.counts.open(), health.counts.overdue), (1, 0));
-///     assert!(health.paused.is_none() && health.key_refused_at.is_none());
+///     assert_eq!((health.ledger.counts.open(), health.ledger.counts.overdue), (1, 0));
+///     assert!(health.ledger.paused.is_none() && health.ledger.key_refused_at.is_none());
 ///     assert_eq!(health.running, 0, "nothing is asked for: `run` was not called");
 ///     Ok(())
 /// }
@@ -33,26 +27,17 @@ use crate::{shared::Shared, telemetry};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive] // more may be reported
 pub struct CollectorHealth {
-    /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
-    /// recovered, and how many orders have an unknown outcome.
-    pub counts: LedgerCounts,
-    /// The pause in which nothing is asked or ordered, while it lasts.
-    pub paused: Option<Pause>,
-    /// When the service last refused the API key.
-    pub key_refused_at: Option<SystemTime>,
+    /// What is expected, and the pause of asks and orders.
+    pub ledger: LedgerHealth,
     /// How many clones of this collector run in this process. While it is 0, nothing is asked for.
     pub running: u32,
 }
 
 pub(crate) async fn health(shared: &Shared) -> Result<CollectorHealth, Error> {
-    let counts = shared.ledger.ledger_counts().await?;
-    let bucket: Bucket = shared.ledger.bucket().await?;
-    let now = shared.ledger.now();
-    let paused = bucket.paused(now);
-    let until = |pause: Pause| pause.until.duration_since(now).unwrap_or_default();
-    let oldest = counts.oldest_expected.and_then(|since| now.duration_since(since).ok());
-    let paused_for = paused.map_or(Duration::ZERO, until);
-    telemetry::health(&counts, oldest.unwrap_or_default(), paused_for);
-    let running = shared.running.load(Ordering::Relaxed);
-    Ok(CollectorHealth { counts, paused, key_refused_at: bucket.refused_at, running })
+    let ledger = shared.inbox.ledger_health().await?;
+    let (now, oldest) = (shared.ledger.now(), ledger.counts.oldest_expected);
+    let oldest = oldest.and_then(|since| now.duration_since(since).ok()).unwrap_or_default();
+    let paused = ledger.paused.and_then(|pause| pause.until.duration_since(now).ok());
+    telemetry::health(&ledger.counts, oldest, paused.unwrap_or_default());
+    Ok(CollectorHealth { ledger, running: shared.running.load(Ordering::Relaxed) })
 }

@@ -106,7 +106,7 @@ async fn a_job_is_asked_for_as_the_schedule_says() {
     let daily = asked.iter().filter(|at| **at > start + 4 * DAY).count();
     assert_eq!(daily, 26);
     assert_eq!(world.job("job_1").await.state, JobState::Expected);
-    assert_eq!(collector.health().await.unwrap().counts.overdue, 1);
+    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
 }
 
 #[tokio::test]

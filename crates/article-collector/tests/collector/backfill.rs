@@ -21,7 +21,7 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
     let expected =
         BackfillPlan { asked_for: 1000, has_article: 1, no_trace: 999, takes: 2000 * SECOND };
     assert_eq!(plan, expected);
-    assert_eq!(collector.health().await.unwrap().counts.open(), 1, "nothing changed");
+    assert_eq!(collector.health().await.unwrap().ledger.counts.open(), 1, "nothing changed");
 
     let done = collector.expect_all(ids(1001)).await.unwrap();
     assert_eq!(done, Backfilled { asked_for: 1000, has_article: 1 });
@@ -38,7 +38,7 @@ async fn a_backfill_goes_on_where_the_store_failed() {
     let stopped = collector.expect_all(ids(1200)).await.unwrap_err();
     assert_eq!((stopped.done, stopped.error.is_transient()), (0, true));
     assert_eq!(collector.expect_all(ids(1200)).await.unwrap().asked_for, 1200);
-    assert_eq!(collector.health().await.unwrap().counts.open(), 1200);
+    assert_eq!(collector.health().await.unwrap().ledger.counts.open(), 1200);
 }
 
 /// Whatever else is due comes first.

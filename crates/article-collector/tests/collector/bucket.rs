@@ -50,7 +50,7 @@ async fn nothing_is_asked_within_a_retry_after() {
     world.api.on_ask(limited);
     collector.run_until_idle().await.unwrap();
     let asked = world.api.asked().len();
-    let paused = collector.health().await.unwrap().paused.expect("two days");
+    let paused = collector.health().await.unwrap().ledger.paused.expect("two days");
     assert_eq!((paused.why, paused.until), (PauseReason::RateLimited, world.clock.now() + 2 * DAY));
 
     world.expect(&collector, &["job_3"]).await;
@@ -130,7 +130,7 @@ async fn a_refused_key_is_tried_from_time_to_time() {
     let pauses =
         asked.windows(2).map(|pair| pair[1].duration_since(pair[0]).unwrap().as_secs() / 60);
     assert_eq!(pauses.collect::<Vec<_>>(), [5, 10, 20, 40, 60, 60, 60, 60]);
-    assert!(collector.health().await.unwrap().key_refused_at.is_some());
+    assert!(collector.health().await.unwrap().ledger.key_refused_at.is_some());
 
     world.api.on_ask(Reply::complete);
     world.clock.advance(2 * HOUR);
@@ -153,13 +153,13 @@ async fn one_forbidden_job_pauses_nothing() {
         world.clock.advance(HOUR);
         collector.run_until_idle().await.unwrap();
     }
-    assert!(collector.health().await.unwrap().paused.is_none());
+    assert!(collector.health().await.unwrap().ledger.paused.is_none());
     assert_eq!(world.api.asked().len(), 5);
 
     world.expect(&collector, &["job_2", "job_3", "job_4"]).await;
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
-    let paused = collector.health().await.unwrap().paused.expect("three jobs are several");
+    let paused = collector.health().await.unwrap().ledger.paused.expect("three jobs are several");
     assert_eq!(paused.why, PauseReason::KeyRefused);
 }
 
@@ -193,7 +193,7 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
         world.clock.advance(MINUTE);
         collector.run_until_idle().await.unwrap();
         assert_eq!(world.api.asked(), ["job_1", "job_2", "job_3"], "{reply:?}");
-        let paused = collector.health().await.unwrap().paused;
+        let paused = collector.health().await.unwrap().ledger.paused;
         assert_eq!(paused.is_some(), is_paused, "{reply:?}");
     }
 }

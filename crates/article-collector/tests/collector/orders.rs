@@ -181,7 +181,7 @@ async fn an_answer_401_pauses_orders_until_a_person_resumes() {
     assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
     let OrderOutcome::Paused(pause) = order(&collector, "post-17").await else { panic!("paused") };
     assert_eq!(pause.why, PauseReason::KeyRefused);
-    assert_eq!(collector.health().await.unwrap().key_refused_at, Some(world.clock.now()));
+    assert_eq!(collector.health().await.unwrap().ledger.key_refused_at, Some(world.clock.now()));
 
     world.api.on_order(|| Reply::created("job_1"));
     collector.resume().await.unwrap();

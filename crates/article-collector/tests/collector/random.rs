@@ -106,7 +106,7 @@ async fn whatever_fails_no_intent_is_ordered_twice_and_every_job_ends() {
             collector.run_until_idle().await.unwrap();
         }
 
-        let counts = collector.health().await.unwrap().counts;
+        let counts = collector.health().await.unwrap().ledger.counts;
         assert_eq!(counts.open(), 0, "seed {seed}");
         for intent in (0..INTENTS).map(|post| format!("post-{post}")) {
             let times = taken.lock().unwrap().get(&intent).copied().unwrap_or_default();

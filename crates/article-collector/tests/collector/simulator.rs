@@ -70,7 +70,7 @@ async fn ten_articles_that_were_never_delivered_are_handled() {
         let (_, bodies) = shop.world.ledger.show(key).await.unwrap().unwrap();
         assert_eq!((bodies.len(), bodies[0].source), (1, Source::Api));
     }
-    let counts = shop.collector.health().await.unwrap().counts;
+    let counts = shop.collector.health().await.unwrap().ledger.counts;
     assert_eq!((counts.of(JobState::Collected), counts.recovered), (10, 10));
 }
 
@@ -142,7 +142,7 @@ async fn every_order_ends_although_the_api_fails_now_and_then() {
         Rule::new(Fault::ApiMalformed).probability(0.1),
     ]);
     shop.pass(2 * DAY).await;
-    let counts = shop.collector.health().await.unwrap().counts;
+    let counts = shop.collector.health().await.unwrap().ledger.counts;
     assert_eq!((counts.of(JobState::Collected), counts.of(JobState::Failed)), (17, 1));
     assert_eq!((counts.open(), counts.unknown_intents), (0, 2));
 }

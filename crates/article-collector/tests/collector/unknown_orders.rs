@@ -43,7 +43,7 @@ async fn a_call_without_a_certain_answer_is_not_repeated() {
         let outcome = order(&collector, "post-17").await;
         assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{reply:?}: {outcome:?}");
         assert_eq!(world.api.orders(), 1, "{reply:?}");
-        assert_eq!(collector.health().await.unwrap().counts.unknown_intents, 1);
+        assert_eq!(collector.health().await.unwrap().ledger.counts.unknown_intents, 1);
     }
 }
 

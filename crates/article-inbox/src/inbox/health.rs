@@ -136,7 +136,12 @@ impl Inbox {
         self.writable().await.map_err(Error::unavailable)
     }
 
-    async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
+    /// The figures of the ledger alone. They are counted, which takes longer the more jobs it has.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
         let store = &self.0.store;
         let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
         let paused = bucket.paused(store.now());

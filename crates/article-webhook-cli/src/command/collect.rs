@@ -121,7 +121,7 @@ async fn ask(
         loop {
             let (states, due) = look(inbox, ids).await?;
             output.progress(&format!("{due} of {} to ask for", ids.len()));
-            let paused = collector.health().await?.paused;
+            let paused = collector.health().await?.ledger.paused;
             if due == 0 {
                 return Ok(states);
             }
