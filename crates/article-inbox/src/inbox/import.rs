@@ -41,7 +41,8 @@ pub struct Imported {
     pub present: u64,
     /// Jobs and intents of the ledger that were added.
     pub ledger_added: u64,
-    /// Jobs and intents of the ledger that this inbox had already. They stayed as they were.
+    /// Jobs and intents of the ledger that this inbox had already. Only what became of an intent was taken over, if this inbox
+    /// did not know it.
     pub ledger_present: u64,
 }
 
@@ -52,8 +53,8 @@ struct Kind {
 }
 
 impl Inbox {
-    /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is. An entry
-    /// that was leased there waits here, and a job that was asked for there is due. The bucket of asks allows no more than
+    /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is, but
+    /// for an intent that became a job there and is open here: it is not ordered again. An entry that was leased there waits here, and a job that was asked for there is due. The bucket of asks allows no more than
     /// either inbox's. Lines before an invalid one are added.
     ///
     /// # Errors
