@@ -53,9 +53,10 @@ struct Kind {
 }
 
 impl Inbox {
-    /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is, but
-    /// for an intent that became a job there and is open here: it is not ordered again. An entry that was leased there waits here, and a job that was asked for there is due. The bucket of asks allows no more than
-    /// either inbox's. Lines before an invalid one are added.
+    /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is, except an
+    /// intent that became a job there and is open here: it is not ordered again. An entry that was leased there waits here,
+    /// and a job that was asked for there is due. The bucket of asks allows no more than either inbox's. Lines before an
+    /// invalid one are added.
     ///
     /// # Errors
     ///
