@@ -18,9 +18,6 @@ const FIRST_ASK: Duration = Duration::from_secs(600);
 /// A token is used within this time, or never.
 const TOKEN_VALID: Duration = Duration::from_secs(5);
 
-/// An order is sent up to this long after its look at the bucket: while the store answers, and then keeps the intent.
-const ORDER_BEGUN: Duration = Duration::from_secs(131);
-
 /// The time-out of the API, which is shorter than the lease of an ask.
 pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -137,7 +134,7 @@ impl Truth {
         if open > 1 + again {
             return Err(format!("{intent} is ordered twice"));
         }
-        self.sent_in_a_pause(now, ORDER_BEGUN)
+        self.sent_in_a_pause(now)
     }
 
     /// The answer proved that nothing was taken.
@@ -157,7 +154,7 @@ impl Truth {
         if level > most {
             return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
         }
-        self.sent_in_a_pause(now, TOKEN_VALID)?;
+        self.sent_in_a_pause(now)?;
         let asks = self.rows.values().filter(|ask| ask.job == id);
         let claimed = asks.map(|ask| ask.claimed).max().unwrap_or_default();
         if now > claimed + TOKEN_VALID + SECOND / 100 {
@@ -178,9 +175,9 @@ impl Truth {
         Ok(())
     }
 
-    fn sent_in_a_pause(&self, now: Duration, begun: Duration) -> Result<(), String> {
-        let pause = self.pauses.iter().find(|(from, until)| *from + begun < now && now < *until);
-        match pause {
+    fn sent_in_a_pause(&self, now: Duration) -> Result<(), String> {
+        let mut pauses = self.pauses.iter();
+        match pauses.find(|(from, until)| *from + TOKEN_VALID < now && now < *until) {
             Some((_, until)) => {
                 let early = *until - now;
                 Err(format!("a call is sent {early:?} before the end of a Retry-After"))

@@ -40,6 +40,7 @@ enum Step {
     OrderAgain(usize),
     Ordered(usize),
     NotOrdered(usize),
+    OutcomeLost(usize),
     Abandon(usize),
     Expect(usize),
     ClaimAsks,
@@ -67,6 +68,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => job.clone().prop_map(Step::OrderAgain),
         2 => job.clone().prop_map(Step::Ordered),
         1 => job.clone().prop_map(Step::NotOrdered),
+        1 => job.clone().prop_map(Step::OutcomeLost),
         1 => job.clone().prop_map(Step::Abandon),
         2 => job.prop_map(Step::Expect),
         4 => Just(Step::ClaimAsks),
@@ -180,15 +182,15 @@ impl Scene {
                 store.prune(prune).await.unwrap();
             }
             Step::Intend(number) => {
-                let intended = store.intend(&name(number), LEASE).await.unwrap();
-                if let Intended::New(lease) = intended {
+                let intended = store.intend(&name(number), LEASE, BUCKET).await.unwrap();
+                if let Intended::Begun(lease) = intended {
                     let was_there = self.calls.insert(number, lease).is_some();
                     assert!(!was_there, "an intent orders once");
                 }
             }
             Step::OrderAgain(number) => {
-                let intended = store.order_again(&name(number), LEASE).await.unwrap();
-                if let Intended::New(lease) = intended {
+                let intended = store.order_again(&name(number), LEASE, BUCKET).await.unwrap();
+                if let Intended::Begun(lease) = intended {
                     self.calls.insert(number, lease);
                 }
             }
@@ -205,6 +207,13 @@ impl Scene {
                         assert_eq!(lease.fence, 1, "no earlier call");
                         self.calls.remove(&number);
                     }
+                }
+            }
+            Step::OutcomeLost(number) => {
+                if let Some(lease) = self.calls.get(&number) {
+                    store.outcome_lost(*lease).await.unwrap();
+                    let intent = store.intent(&name(number)).await.unwrap();
+                    assert!(intent.is_some_and(|intent| intent.state != IntentState::Ordering));
                 }
             }
             Step::Abandon(number) => {

@@ -2,7 +2,7 @@
 
 use article_inbox::{
     Intent, IntentState, JobFilter, JobState, LedgerPruned, State,
-    store::{AskSettled, Bucket, BucketEvent, Expect, OrderTurn},
+    store::{AskSettled, Bucket, BucketEvent, Expect, Intended},
 };
 
 use super::steps::{AMPLE, ASKS, WITHIN, again, answered, not_found, with_intent};
@@ -195,11 +195,11 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     trial.ledger().import_bucket(refused).await.unwrap();
     trial.expect_now("job_1").await;
     assert!(trial.claim_asks(ASKS).await.asks.is_empty());
-    let turn = trial.ledger().take_for_order(AMPLE).await.unwrap();
-    assert_eq!(turn, OrderTurn::Paused(refused.refused.unwrap()));
+    let intended = trial.ledger().intend("post-17", WITHIN, AMPLE).await.unwrap();
+    assert_eq!(intended, Intended::Paused(refused.refused.unwrap()));
     trial.ledger().report(BucketEvent::Resumed).await.unwrap();
 
-    trial.ledger().take_for_order(AMPLE).await.unwrap();
+    trial.intended("post-17").await;
     let mut expected = trial.ledger().bucket().await.unwrap();
     let mut other = Bucket { used: 5000, ..Bucket::new(trial.now()) };
     other.report(BucketEvent::KeyRefused, trial.now());

@@ -42,7 +42,10 @@ macro_rules! ledger_contract {
             intent {
                 an_intent_is_stored_once,
                 one_of_several_calls_at_once_orders,
+                no_call_begins_in_a_pause,
                 an_intent_without_an_answer_is_unknown,
+                a_call_whose_answer_was_lost_is_unknown,
+                a_lost_answer_does_not_change_what_is_known,
                 the_job_of_an_order_is_expected,
                 a_late_answer_counts,
                 an_answer_without_an_intent_counts,

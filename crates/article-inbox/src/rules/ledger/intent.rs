@@ -35,7 +35,7 @@ pub struct IntentRow {
     pub state: IntentState,
     /// When it was stored.
     pub created_at: SystemTime,
-    /// Ordering: the deadline of the call. Otherwise: when it entered its state.
+    /// Ordering: the deadline of the call, or when it ended without a known outcome. Otherwise: when it entered its state.
     pub at: SystemTime,
     /// The fence of the last call.
     pub fence: i64,
@@ -79,14 +79,23 @@ impl IntentRow {
         within: Duration,
         now: SystemTime,
     ) -> Option<IntentLease> {
-        match self.state_at(now) {
-            IntentState::Ordering | IntentState::Ordered => None,
-            IntentState::Unknown | IntentState::Abandoned => {
-                (self.state, self.at) = (IntentState::Ordering, later(now, within));
-                self.fence += 1;
-                Some(self.lease(id))
-            }
+        if !self.state_at(now).may_be_ordered_again() {
+            return None;
         }
+        (self.state, self.at) = (IntentState::Ordering, later(now, within));
+        self.fence += 1;
+        Some(self.lease(id))
+    }
+
+    /// The call under this lease has ended, and whether the service took the order is not known: that is so from now on,
+    /// and not only from the deadline on. `false` if this changes nothing, because it is not the last call, the deadline
+    /// has passed, or something else is known.
+    pub fn outcome_lost(&mut self, lease: IntentLease, now: SystemTime) -> bool {
+        let is_under_way = self.fence == lease.fence && self.state_at(now) == IntentState::Ordering;
+        if is_under_way {
+            self.at = now;
+        }
+        is_under_way
     }
 
     /// The call under this lease proved that the service took no order. The store removes the intent if it must. If it
@@ -253,6 +262,20 @@ mod tests {
             );
             assert_eq!(changes, expected, "{state}");
             assert_eq!((again != row, abandoned != row, resolved != row), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_lost_answer_ends_only_the_call_that_is_under_way() {
+        for state in IntentState::ALL {
+            let mut row = in_state(state);
+            let (before, now) = (row.clone(), NOW + WITHIN);
+            let stale = IntentLease { fence: row.fence + 1, ..row.lease(1) };
+            assert!(!row.outcome_lost(stale, now), "{state}");
+            let is_changed = row.outcome_lost(row.lease(1), now);
+            assert_eq!(is_changed, state == IntentState::Ordering, "{state}");
+            let expected = if is_changed { IntentRow { at: now, ..before } } else { before };
+            assert_eq!(row, expected, "{state}");
         }
     }
 
