@@ -218,7 +218,7 @@ impl Ledger for Connection {
         let id = job_id.clone();
         let call = self.world.store.ordered(name, job_id, at);
         self.through("ordered", call, move |(), truth, _| {
-            truth.expected(id.as_str());
+            truth.ordered(id.as_str());
             Ok(())
         })
     }

@@ -279,6 +279,11 @@ impl Truth {
 
     pub(crate) fn expected(&mut self, id: &str) {
         self.is_back(id);
+        self.ordered(id);
+    }
+
+    /// The answer to an order was stored, which does not bring back what was forgotten.
+    pub(crate) fn ordered(&mut self, id: &str) {
         self.job(id).expected = true;
         self.noted.insert(id.to_owned());
     }

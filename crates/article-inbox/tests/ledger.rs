@@ -197,7 +197,10 @@ impl Scene {
             Step::Ordered(number) => {
                 if self.calls.contains_key(&number) {
                     store.ordered(&name(number), job(number), now).await.unwrap();
-                    self.known.entry(number).or_default();
+                    // A job that was forgotten stays so.
+                    if store.job(job(number)).await.unwrap().is_some() {
+                        self.known.entry(number).or_default();
+                    }
                 }
             }
             Step::NotOrdered(number) => {

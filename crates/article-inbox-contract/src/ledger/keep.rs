@@ -31,6 +31,32 @@ pub async fn a_forgotten_job_leaves_its_intent_ordered(trial: Trial<impl LedgerS
     assert_eq!(trial.asked(ASKS).await, ["job_2"]);
 }
 
+/// The answer to an order may be stored after its job was forgotten, and once more. The job stays forgotten, and the intent
+/// is ordered.
+pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let intents = ["unnoted", "noted", "unknown", "abandoned", "delivered"];
+    for name in intents {
+        trial.intended(name).await;
+    }
+    trial.ledger().ordered("noted", job("noted"), trial.now()).await.unwrap();
+    trial.store().record(with_intent("delivered", "delivered")).await.unwrap();
+    trial.advance_by(WITHIN);
+    trial.ledger().abandon("abandoned").await.unwrap();
+    for name in intents {
+        trial.store().forget(job(name)).await.unwrap();
+        for _ in 0..2 {
+            trial.ledger().ordered(name, job(name), trial.after(600)).await.unwrap();
+            assert_eq!(trial.ledger().job(job(name)).await.unwrap(), None, "{name}");
+        }
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, None), "{name}");
+    }
+    trial.ledger().ordered("noted", job("another"), trial.after(600)).await.unwrap();
+    assert_eq!(trial.state("another").await, JobState::Expected, "it was not forgotten");
+}
+
 /// A job that was forgotten may be expected again, under a new id.
 pub async fn a_forgotten_job_may_be_expected_again(trial: Trial<impl LedgerSubject>) {
     trial.end("job_1", answered(FIRST)).await;

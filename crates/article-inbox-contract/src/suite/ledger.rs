@@ -111,6 +111,7 @@ macro_rules! ledger_contract {
             }
             keep {
                 a_forgotten_job_leaves_its_intent_ordered,
+                an_answer_to_an_order_does_not_bring_back_what_was_forgotten,
                 a_forgotten_job_may_be_expected_again,
                 only_jobs_that_ended_are_pruned,
                 only_intents_that_ended_are_pruned,

@@ -32,8 +32,11 @@ use crate::{
 ///   article's entry: if the entry is unhandled or corrupt now, a job that had arrived or was collected is expected again,
 ///   due now, or after an hour if the API gave the body. If it is in any other state, a job without an article ends as
 ///   arrived, or as collected if the API gave all its bodies.
-/// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, so
-///   that the job does not come back. The intent stays ordered, without a job.
+/// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, and
+///   the intent keeps a digest of the job id, so that neither an ask nor the answer to an order brings the job back. If
+///   the ledger has no intent of the job, each intent without a job keeps that digest. The intent stays ordered, without
+///   a job. The rules are [`IntentRow::may_become`](crate::store::IntentRow::may_become) and
+///   [`IntentRow::forget`](crate::store::IntentRow::forget).
 /// - [`prune`](Store::prune) removes nothing from the ledger.
 ///
 /// The rules are the transitions of [`JobRow`](crate::store::JobRow), [`IntentRow`](crate::store::IntentRow) and
@@ -93,7 +96,10 @@ pub trait Ledger: Store {
 
     /// The service took the order: the intent, unless its job is known, becomes ordered, with this job. The job is
     /// expected, as [`expect`](Self::expect) says, and asked for first at that time. If the intent is gone, it is stored
-    /// again: the order is paid for. The service accepted the key, which ends the [pause of a refused
+    /// again: the order is paid for. A job that was [forgotten](Store::forget) since the call began stays so: the intent
+    /// becomes ordered, without a job. The rule is [`IntentRow::answer`](crate::store::IntentRow::answer).
+    ///
+    /// The service accepted the key, which ends the [pause of a refused
     /// key](BucketEvent::KeyRefused).
     fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()>;
 

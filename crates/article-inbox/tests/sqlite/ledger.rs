@@ -123,9 +123,9 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let lease = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
     let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
     store.settle_ask(lease, missing).await.unwrap();
+    store.intend("post-17", MINUTE, BUCKET).await.unwrap();
     let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
     store.report(limited).await.unwrap();
-    store.intend("post-17", MINUTE, BUCKET).await.unwrap();
     drop(store);
 
     let store = place.open();

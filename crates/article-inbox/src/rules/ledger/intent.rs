@@ -3,6 +3,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::JobId;
 
 use crate::{
+    Digest,
     call::{Intent, IntentLease, IntentState},
     timestamp::{later, rounded},
 };
@@ -41,6 +42,8 @@ pub struct IntentRow {
     pub fence: i64,
     /// The job that it became.
     pub job_id: Option<JobId>,
+    /// Digests of the ids of [forgotten](Self::forget) jobs.
+    pub forgotten: Vec<Digest>,
 }
 
 impl IntentRow {
@@ -53,6 +56,7 @@ impl IntentRow {
             at: later(now, within),
             fence: 1,
             job_id: None,
+            forgotten: Vec::new(),
         }
     }
 
@@ -143,13 +147,6 @@ impl IntentRow {
         is_new
     }
 
-    /// Its job was forgotten. The intent stays ordered, so that it is not ordered again.
-    pub fn forget(&mut self, job_id: &JobId) {
-        if self.job_id.as_ref() == Some(job_id) {
-            self.job_id = None;
-        }
-    }
-
     /// Whether retention removes the intent: it was ordered or abandoned before that time.
     #[must_use]
     pub fn is_pruned(&self, before: SystemTime) -> bool {
@@ -172,6 +169,7 @@ impl IntentRow {
             // Not the first call: the service may have taken an order of the other store.
             fence: 2,
             job_id: intent.job_id.clone(),
+            forgotten: Vec::new(),
         }
     }
 
@@ -190,7 +188,7 @@ impl IntentRow {
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
         let state = self.state_at(now);
-        let Self { state: _, created_at, at, fence: _, job_id } = self;
+        let Self { state: _, created_at, at, fence: _, job_id, forgotten: _ } = self;
         Intent { id, name, state, created_at, at, job_id }
     }
 }
@@ -308,16 +306,6 @@ mod tests {
             let at = NOW + LONGEST_CALL * 100;
             assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
         }
-    }
-
-    #[test]
-    fn a_forgotten_job_leaves_its_intent_ordered() {
-        let mut row = in_state(IntentState::Ordered);
-        row.forget(&job("job_2"));
-        assert_eq!(row.job_id, Some(job("job_1")));
-        row.forget(&job("job_1"));
-        assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(!row.resolve(&job("job_2"), NOW));
     }
 
     #[test]

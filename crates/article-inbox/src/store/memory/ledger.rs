@@ -47,16 +47,19 @@ impl Ledger for MemoryStore {
     fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            if let Some((_, row)) = tables.ledger.intent_mut(name) {
-                row.resolve(&job_id, now);
+            let is_expected = if let Some((_, row)) = tables.ledger.intent_mut(name) {
+                row.answer(&job_id, now)
             } else {
                 // An intent that is gone begins and ends now.
                 let mut row = IntentRow::new(Duration::ZERO, now);
                 row.resolve(&job_id, now);
                 tables.ledger.add_intent(name, row);
+                true
+            };
+            if is_expected {
+                let (reason, intent) = (Reason::Ordered, Some(name.into()));
+                tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
             }
-            let (reason, intent) = (Reason::Ordered, Some(name.into()));
-            tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
             tables.ledger.bucket_mut(now).accept_key();
             Ok(())
         })

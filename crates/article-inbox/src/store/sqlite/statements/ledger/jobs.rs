@@ -164,11 +164,14 @@ pub(super) fn expect_one(tx: &Tx<'_>, expect: &Expect) -> Result<JobState, Fault
 
 /// Erases a job and the link of its intent.
 pub(in super::super) fn forget(tx: &Tx<'_>, job_id: &JobId) -> Result<(), Fault> {
+    let mut intent = None;
     for id in rows::job_ids(tx, job_id)? {
-        if get(tx, id)?.is_some_and(|stored| stored.job_id != *job_id) {
+        let stored = get(tx, id)?;
+        if stored.as_ref().is_some_and(|stored| stored.job_id != *job_id) {
             return Err(index_differs());
         }
+        intent = stored.and_then(|stored| stored.row.intent).or(intent);
         tx.prepare_cached(sql::REMOVE_JOB)?.execute([id])?;
     }
-    intents::forget(tx, job_id)
+    intents::forget(tx, job_id, intent.as_deref())
 }

@@ -75,11 +75,15 @@ pub(in crate::store::sqlite) fn ordered(
     // An intent that is gone begins and ends now.
     let intend = || rows::add_intent(tx, name, IntentRow::new(Duration::ZERO, tx.now()));
     let mut intent = intents::find(tx, name)?.map_or_else(intend, Ok)?;
-    if intent.row.resolve(job_id, tx.now()) {
+    let before = intent.row.clone();
+    let is_expected = intent.row.answer(job_id, tx.now());
+    if intent.row != before {
         rows::save_intent(tx, &intent)?;
     }
-    let (reason, intent) = (Reason::Ordered, Some(name.into()));
-    jobs::expect_one(tx, &Expect { reason, intent, ..Expect::job(job_id.clone(), at) })?;
+    if is_expected {
+        let (reason, intent) = (Reason::Ordered, Some(name.into()));
+        jobs::expect_one(tx, &Expect { reason, intent, ..Expect::job(job_id.clone(), at) })?;
+    }
     bucket::change(tx, Bucket::accept_key)?;
     Ok(())
 }
