@@ -233,17 +233,7 @@ impl Ledger for Connection {
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
-        let names = ids.clone();
-        let call = Box::pin(async move {
-            for id in names {
-                let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
-                if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
-                    self.world.with(|inner| inner.truth.left_no_entry(id.as_str()));
-                }
-            }
-            self.world.store.expect(jobs).await
-        });
-        self.through("expect", call, move |states, truth, _| {
+        self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
             for (id, state) in ids.iter().zip(states) {
                 truth.expected(id.as_str());
                 if !state.has_article() {

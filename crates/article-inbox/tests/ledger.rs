@@ -180,6 +180,12 @@ impl Scene {
                     limit: 100,
                 };
                 store.prune(prune).await.unwrap();
+                // A job that was not known before is left by an entry that was done.
+                for number in 0..JOBS {
+                    if store.job(job(number)).await.unwrap().is_some() {
+                        self.known.entry(number).or_insert(true);
+                    }
+                }
             }
             Step::Intend(number) => {
                 let intended = store.intend(&name(number), LEASE, BUCKET).await.unwrap();

@@ -37,6 +37,7 @@ macro_rules! ledger_contract {
                 an_entry_that_is_taken_in_hand_ends_its_job,
                 an_imported_entry_ends_its_job,
                 a_copy_after_retention_is_a_duplicate,
+                a_job_that_was_not_expected_outlives_its_entry,
                 a_copy_after_an_unreadable_one_is_stored,
             }
             intent {

@@ -37,7 +37,9 @@ use crate::{
 ///   the ledger has no intent of the job, each intent without a job keeps that digest. The intent stays ordered, without
 ///   a job. The rules are [`IntentRow::may_become`](crate::store::IntentRow::may_become) and
 ///   [`IntentRow::forget`](crate::store::IntentRow::forget).
-/// - [`prune`](Store::prune) removes nothing from the ledger.
+/// - [`prune`](Store::prune) removes nothing from the ledger. If it removes an article's entry that could be read, and the
+///   ledger does not have the job, the job is added as it would have ended, so that it is not expected again. The rule is
+///   [`JobRow::of_pruned`](crate::store::JobRow::of_pruned).
 ///
 /// The rules are the transitions of [`JobRow`](crate::store::JobRow), [`IntentRow`](crate::store::IntentRow) and
 /// [`Bucket`].

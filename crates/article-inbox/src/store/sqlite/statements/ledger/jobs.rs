@@ -142,6 +142,18 @@ pub(in super::super) fn follow(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fau
     save(tx, &job, &before)
 }
 
+/// Retention removes an entry. What is known of its job stays.
+pub(in super::super) fn outlive(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fault> {
+    let job_id = &entry.key.job_id;
+    if !entry.key.is_article() || find(tx, job_id)?.is_some() {
+        return Ok(());
+    }
+    if let Some(row) = JobRow::of_pruned(job_id, &copies(tx, entry)?, entry.row.at) {
+        rows::add_job(tx, job_id, row)?;
+    }
+    Ok(())
+}
+
 /// Expects jobs, as [`Ledger::expect`](crate::store::Ledger::expect) says.
 pub(in crate::store::sqlite) fn expect(
     tx: &Tx<'_>,
