@@ -92,7 +92,7 @@ async fn open_unreadable(world: &World) {
 /// Waits until every job that the service knows has ended, for as long as the arithmetic of the bucket allows.
 async fn until_ended(world: &World) {
     let open = u32::try_from(jobs(world).await.len()).expect("few jobs");
-    let paused = world.with(|inner| inner.truth.paused_until());
+    let paused = world.with(|inner| inner.truth.rate.paused_until());
     let start = world.now().max(paused);
     // A job is asked for once a day at least. The probe of a refused key comes each hour, an unreadable answer is asked
     // for again after an hour, and the rate is at least a sixteenth.
