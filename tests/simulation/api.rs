@@ -14,10 +14,13 @@ use crate::{
     world::{API_KEY, SECOND, World, span},
 };
 
-/// JSON about a job that is no article.
-pub(crate) fn not_an_article(job: &str) -> Bytes {
-    format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":7}}}}"#).into()
+/// JSON about a job that is no article. Each number gives other bytes.
+pub(crate) fn not_an_article(job: &str, number: u8) -> Bytes {
+    format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":{number}}}}}"#).into()
 }
+
+/// The number of the body that a cursed job has each time.
+pub(crate) const CURSED: u8 = 0;
 
 /// What came of a call.
 enum Called {
@@ -137,7 +140,8 @@ impl Line {
                 self.raw(status, "", body.slice(..body.len() / 2))
             }
             Mood::NotAnArticle if request.method() == http::Method::GET => {
-                self.raw(200, "", not_an_article(id(request)))
+                let number = self.world.draw(|rng| rng.u8(1..8));
+                self.raw(200, "", not_an_article(id(request), number))
             }
             Mood::OtherJob if request.method() == http::Method::GET => {
                 let (status, body) = carried_out();
@@ -161,7 +165,7 @@ impl Line {
         }
         let is_cursed = self.world.with(|inner| inner.truth.is_cursed(id(request)));
         if is_cursed && self.world.state_of(id(request)) == Some(JobState::Complete) {
-            return (200, not_an_article(id(request)));
+            return (200, not_an_article(id(request), CURSED));
         }
         (response.status().as_u16(), response.into_body())
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_inbox::{
-    EntryKey, ExpectedJob, IntentState, JobFilter, JobState,
+    EntryKey, ExpectedJob, IntentState, JobFilter, JobState, MAX_BODIES,
     store::{Ledger, Store},
 };
 use article_simulator::JobState as Made;
@@ -143,13 +143,15 @@ async fn until_not_found(world: &World) {
 async fn judge(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
-        let (is_cursed, is_forgotten) = world.with(|inner| {
+        let (is_cursed, is_forgotten, is_full) = world.with(|inner| {
             let seen = inner.truth.job(id);
-            (seen.cursed, seen.forgotten)
+            (seen.cursed, seen.forgotten, seen.undecodable.len() >= MAX_BODIES)
         });
         let expected: &[JobState] = match world.state_of(id) {
             Some(Made::Failed(_)) => &[JobState::Failed],
             Some(_) if is_cursed => &[JobState::Unreadable],
+            // A body of the API takes the place of no delivered one.
+            Some(_) if is_full => &[JobState::Arrived, JobState::Collected, JobState::Unreadable],
             Some(_) => &[JobState::Arrived, JobState::Collected],
             None => &[JobState::NotFound],
         };

@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     api::request,
-    deliver::{forge_failure, send},
+    deliver::{forge_failure, send, send_undecodable},
     node::Running,
     weather::{Mood, lasting_mood},
     world::{DAY, HOUR, SECOND, World, span},
@@ -146,18 +146,23 @@ async fn prune(world: &World) {
     world.note(&format!("pruned: {pruned:?}, {ledger:?}"));
 }
 
-/// An old delivery comes once more, or with a header that forges a failure.
+/// An old delivery comes once more, or with a header that forges a failure, or with bodies that are no article.
 async fn deliver_again(world: Arc<World>) {
-    let forges = world.draw(|rng| rng.u8(..2) == 0);
+    let what = world.draw(|rng| rng.u8(..4));
     let pushes = world.with(|inner| {
         let is_expected = |push: &&Push| inner.truth.is_expected(push.job_id());
         let pushes = inner.truth.pushes.iter().filter(is_expected);
         pushes.cloned().collect::<Vec<_>>()
     });
     let Some(push) = world.draw(|rng| rng.choice(pushes)) else { return };
-    match forges {
-        true => forge_failure(&world, &push).await,
-        false => _ = send(&world, &push, |_, body: Bytes| body).await,
+    match what {
+        0 | 1 => forge_failure(&world, &push).await,
+        2 => _ = send(&world, &push, |_, body: Bytes| body).await,
+        _ => {
+            for _ in 0..6 {
+                send_undecodable(&world, &push).await;
+            }
+        }
     }
 }
 

@@ -87,6 +87,8 @@ pub(crate) struct SeenJob {
     pub(crate) forgotten: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) cursed: bool,
+    /// Which bodies that are no article were delivered and accepted.
+    pub(crate) undecodable: BTreeSet<u8>,
 }
 
 impl Truth {
