@@ -29,7 +29,7 @@ use crate::tool::{seen, text, tool};
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Listening {
     process: Child,
@@ -110,7 +110,7 @@ async fn entry(file: &Path, state: &str) -> (u64, String) {
             sleep(Duration::from_millis(50)).await;
         }
     });
-    let found = found.await.unwrap();
+    let found = found.await.unwrap_or_else(|_| panic!("no entry is {state}"));
     let cause = found["cause"].as_str().unwrap_or_default().to_owned();
     (found["attempts"].as_u64().unwrap(), cause)
 }
@@ -229,12 +229,12 @@ async fn a_slow_application_gets_eight_jobs_at_a_time() {
     };
     let address = free_port();
     application(address, sink).await;
-    let mut listening = Listening::start(&file, address, &[]);
+    let mut listening = Listening::start(&file, address, &["--forward-timeout", "10s"]);
     for number in 0..16 {
         assert_eq!(send(&listening.url, &format!("job_{number}"), TOKEN), Some(0));
     }
     for _ in 0..16 {
-        assert_eq!(listening.next_forwarded()["status"], 200);
+        assert_eq!(listening.next_forwarded()["status"], 200, "it waits for eight");
     }
     assert_eq!(most.load(Ordering::SeqCst), 8);
     assert_eq!(listening.end(Signal::INT), Some(0));
