@@ -2,10 +2,13 @@ use std::{sync::Arc, time::SystemTime};
 
 use article_client::{Created, JobId, NewArticle, Outcome};
 use article_inbox::{
-    Error,
+    Error, Intent,
     store::{BucketEvent, Intended, IntentLease},
 };
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout},
+};
 
 use super::OrderOutcome;
 use crate::{
@@ -13,7 +16,6 @@ use crate::{
     meaning::{accepts_the_key, rate_limit_of},
     shared::{OrderUnderWay, Shared, TOKEN_VALID, repeat},
     telemetry,
-    webhook_urls::check_intent,
 };
 
 /// Whether an intent was given up or has an unknown outcome, and is ordered all the same.
@@ -30,7 +32,7 @@ pub(crate) async fn order(
     intent: &str,
     article: &NewArticle,
 ) -> Result<OrderOutcome, Error> {
-    check_intent(intent)?;
+    Intent::check_name(intent)?;
     let under_way = OrderUnderWay::new(shared);
     let (intent, article) = (intent.into(), article.clone());
     let order = Order { shared: under_way, attempt, intent, article };
@@ -154,6 +156,7 @@ impl Order {
         lease: IntentLease,
         article: &NewArticle,
     ) -> (Result<OrderOutcome, Error>, Note, Option<BucketEvent>) {
+        let began = Instant::now();
         let call = caught(async { self.shared.api.create(article).await });
         let call = timeout(self.shared.call_limit(), call);
         let unknown = |cause: Option<article_client::Error>| {
@@ -165,7 +168,7 @@ impl Order {
         };
         let error = match call.await {
             Ok(Ok(Ok(Created { job_id, .. }))) => {
-                self.shared.key_watch().accepted();
+                self.shared.key_watch().accepted(began);
                 telemetry::ordered(&job_id);
                 return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
             }
@@ -173,7 +176,7 @@ impl Order {
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::OutcomeLost(lease), None),
         };
         if error.response().is_some_and(accepts_the_key) {
-            self.shared.key_watch().accepted();
+            self.shared.key_watch().accepted(began);
         }
         let event = error.response().and_then(|response| match response.outcome {
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
