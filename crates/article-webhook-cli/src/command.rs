@@ -4,6 +4,7 @@ mod brand;
 mod check;
 mod collect;
 mod completions;
+mod doctor;
 mod get;
 mod inbox;
 mod listen;
@@ -38,6 +39,8 @@ pub(crate) enum Command {
     Send(send::SendArguments),
     /// Ask a receiver, in any language, all that matters about it
     Check(check::CheckArguments),
+    /// Say what is wrong with this set-up, before the first delivery does
+    Doctor(doctor::DoctorArguments),
     /// Print the completions for a shell
     Completions(completions::CompletionsArguments),
 }
@@ -65,6 +68,7 @@ impl Command {
             Self::Listen(arguments) => listen::run(arguments, context).await,
             Self::Send(arguments) => send::run(arguments, context).await,
             Self::Check(arguments) => check::run(arguments, context).await,
+            Self::Doctor(arguments) => doctor::run(arguments, context).await,
             Self::Completions(arguments) => completions::run(&arguments, line(), context),
         }
     }

@@ -15,11 +15,16 @@ pub(crate) struct Deliverer(Client);
 
 impl Deliverer {
     pub(crate) fn new() -> Result<Self, Failure> {
+        Self::patient(PATIENCE)
+    }
+
+    /// One that waits this long for an answer.
+    pub(crate) fn patient(patience: Duration) -> Result<Self, Failure> {
         // Has no effect if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         // The service follows no redirect, as far as its document says. A proxy could read the token.
         let client =
-            Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE);
+            Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(patience);
         let client = client.build();
         Ok(Self(client.map_err(|error| {
             Failure::failed("the HTTP client cannot be set up").because(&error)
@@ -32,6 +37,15 @@ impl Deliverer {
         url: &Url,
         request: &DeliveryRequest,
     ) -> Result<Response, String> {
+        self.attempt(url, request).await.map_err(|error| root_cause(&error))
+    }
+
+    /// The same, with the error as it is, without the URL.
+    pub(crate) async fn attempt(
+        &self,
+        url: &Url,
+        request: &DeliveryRequest,
+    ) -> Result<Response, reqwest::Error> {
         let mut post = self.0.post(url.clone()).body(request.body().clone());
         for (name, value) in request.headers() {
             // The client writes the length.
@@ -39,7 +53,7 @@ impl Deliverer {
                 post = post.header(name, value.as_slice());
             }
         }
-        post.send().await.map_err(|error| root_cause(&error.without_url()))
+        post.send().await.map_err(reqwest::Error::without_url)
     }
 }
 
