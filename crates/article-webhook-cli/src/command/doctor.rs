@@ -8,6 +8,7 @@ mod token;
 mod probe;
 
 mod connection;
+mod verdict;
 
 mod inbox;
 mod receiver;

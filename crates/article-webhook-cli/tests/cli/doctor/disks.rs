@@ -1,3 +1,5 @@
+#![allow(clippy::print_stdout)] // says what this machine cannot provoke
+
 use std::{
     fs::{self, Permissions},
     os::unix::{fs::PermissionsExt, process::CommandExt},
@@ -23,7 +25,7 @@ fn mounted(folder: &Path, mount: &str) -> Option<Command> {
         unshare
     };
     if !unshare(mount).output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this user may not mount: {mount}");
+        println!("skipped: this user may not mount: {mount}");
         return None;
     }
     Some(unshare(&format!("{mount} && exec \"$2\" doctor --json --inbox \"$1\"/inbox.db")))
@@ -45,7 +47,7 @@ fn a_disk_whose_syncs_are_real_passes() {
 #[test]
 fn a_file_system_in_memory_and_its_sync_are_found() {
     if !Path::new("/dev/shm").is_dir() {
-        eprintln!("skipped: there is no /dev/shm");
+        println!("skipped: there is no /dev/shm");
         return;
     }
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -88,7 +90,7 @@ fn a_folder_that_others_or_not_even_the_receiver_may_write_to_is_found() {
     }
     match run.output() {
         Ok(_) => found(&mut run).has("disk.not_writable", "fail"),
-        Err(error) => eprintln!("skipped: another user cannot run the tool: {error}"),
+        Err(error) => println!("skipped: another user cannot run the tool: {error}"),
     }
     mode(folder.path(), 0o755);
 }
