@@ -35,18 +35,16 @@ pub(super) fn judge(why: NoAnswer) -> Finding {
             .mend("start the receiver, or check host and port of the URL");
     }
     if error.is_timeout() {
-        let patience = moment::span(PATIENCE);
         return match error.is_connect() {
-            true => {
-                Finding::fail("receiver.no_connection", format!("no connection within {patience}"))
-                    .because("a firewall drops what is sent to this host and port")
-                    .mend("let the service connect to the port, or check host and port of the URL")
-            }
-            false => Finding::fail("receiver.timeout", format!("no answer within {patience}"))
-                .because(
-                    "the service does not wait for ever, and delivers again four times at most",
-                )
-                .mend("look whether the process hangs, and whether a proxy waits for it"),
+            true => Finding::fail("receiver.no_connection", "no connection is made in time")
+                .because("a firewall drops what is sent to this host and port")
+                .mend("let the service connect to the port, or check host and port of the URL"),
+            false => Finding::fail(
+                "receiver.timeout",
+                format!("no answer within {}", moment::span(PATIENCE)),
+            )
+            .because("the service does not wait for ever, and delivers three times more at most")
+            .mend("look whether the process hangs, and whether a proxy waits for it"),
         };
     }
     Finding::fail("receiver.broken", "the connection ended before an answer")

@@ -93,7 +93,7 @@ impl Prober<'_> {
     }
 
     async fn send(&self, request: DeliveryRequest, patience: Duration) -> Result<Answer, NoAnswer> {
-        let deliverer = Deliverer::patient(patience).map_err(NoAnswer::Setup)?;
+        let deliverer = Deliverer::new(patience).map_err(NoAnswer::Setup)?;
         let (sent, start) = (SystemTime::now(), Instant::now());
         let response = deliverer.attempt(self.url, &request).await.map_err(NoAnswer::Http)?;
         let took = start.elapsed();
