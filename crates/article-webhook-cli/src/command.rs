@@ -1,21 +1,19 @@
 //! The commands, one file each.
 
-mod brand;
 mod check;
 mod collect;
 mod completions;
 mod demo;
 mod doctor;
-mod get;
 mod inbox;
 mod listen;
-mod order;
 mod send;
+mod service;
 mod simulate;
-mod targets;
 
 use clap::Subcommand;
 
+use self::service::{brand, get, order, targets};
 use crate::{context::Context, exit::Exit, failure::Failure};
 
 #[derive(Debug, Subcommand)]
