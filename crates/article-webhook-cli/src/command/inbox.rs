@@ -1,10 +1,8 @@
 //! The commands of an operator.
 
 mod counting;
-mod filter;
+mod selection;
 mod view;
-
-mod bulk;
 
 mod change;
 mod check;
@@ -12,6 +10,7 @@ mod counts;
 mod export;
 mod health;
 mod import;
+mod jobs;
 mod list;
 mod page;
 mod show;
@@ -38,6 +37,8 @@ enum InboxCommand {
     List(list::ListArguments),
     /// Show the entries of a job, with what was delivered and why it failed
     Show(show::ShowArguments),
+    /// List the jobs that were ordered or are missing: the ledger
+    Jobs(jobs::JobsArguments),
     /// Show the inbox in the browser, beside the receiver that works on it
     Page(page::ShowPageArguments),
     /// Count the entries and the ordered jobs by their state
@@ -98,6 +99,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     match arguments.command {
         Is::List(arguments) => list::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
+        Is::Jobs(arguments) => jobs::run(arguments, context).await,
         Is::Page(arguments) => {
             let access = if is_read_only { page::Access::ReadOnly } else { page::Access::Full };
             page::run(arguments, access, context).await

@@ -96,7 +96,10 @@ impl Browser {
             // While a page is left for another, a script fails.
             let seen = call(&self.http, &url, &json!({ "script": script, "args": [] })).await;
             let seen = seen.unwrap_or_default();
-            if !matches!(&seen, Value::Null | Value::Bool(false)) && seen != json!("") && seen != json!(0) {
+            if !matches!(&seen, Value::Null | Value::Bool(false))
+                && seen != json!("")
+                && seen != json!(0)
+            {
                 return seen;
             }
             assert!(start.elapsed() < PATIENCE, "{script}: never, on {}", self.url().await);
@@ -122,7 +125,8 @@ impl Browser {
     }
 
     pub(crate) async fn size(&self, width: u32, height: u32) {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.chromium("Emulation.setDeviceMetricsOverride", size).await;
     }
 

@@ -38,11 +38,18 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
                 browser.wait("return !!document.querySelector('.heading h1')").await;
             }
             if *name != "no_key" {
-                browser.wait("return document.getElementById('connection').dataset.state === 'on'").await;
+                browser
+                    .wait("return document.getElementById('connection').dataset.state === 'on'")
+                    .await;
             }
-            let wide = browser.run("return document.documentElement.scrollWidth > innerWidth").await;
+            let wide =
+                browser.run("return document.documentElement.scrollWidth > innerWidth").await;
             assert_eq!(wide, false, "{name} is wider than {width} px");
-            browser.run("document.querySelectorAll('.fresh').forEach(e => e.classList.remove('fresh'))").await;
+            browser
+                .run(
+                    "document.querySelectorAll('.fresh').forEach(e => e.classList.remove('fresh'))",
+                )
+                .await;
             let height = browser.run("return document.documentElement.scrollHeight").await;
             let height = u32::try_from(height.as_u64().unwrap()).unwrap();
             browser.size(width, height.clamp(600, 2400)).await;

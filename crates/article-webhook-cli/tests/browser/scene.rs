@@ -69,16 +69,25 @@ pub(crate) async fn inbox(path: &Path) {
                 for cause in [down, "connection refused: 127.0.0.1:8080"] {
                     settle(&store, retry(cause, Duration::ZERO)).await;
                 }
-                settle(&store, Outcome::Dead { cause: "the blog has no category “training”".to_owned() }).await;
+                settle(
+                    &store,
+                    Outcome::Dead { cause: "the blog has no category “training”".to_owned() },
+                )
+                .await;
             }
             7 => settle(&store, retry(down, Duration::from_secs(60))).await,
             8..=11 => {}
             _ => settle(&store, Outcome::Done).await,
         }
         if number == 5 {
-            let broken = DeliveryRequest::new("{\"job_id\":\"job_half\",\"note\":\"no article\"}").job_id("job_half");
+            let broken = DeliveryRequest::new("{\"job_id\":\"job_half\",\"note\":\"no article\"}")
+                .job_id("job_half");
             assert_eq!(inbox.accept(broken.delivery().unwrap()).await, Reply::Stored);
-            settle(&store, Outcome::Unhandled { seen: 1, cause: "missing field `article`".to_owned() }).await;
+            settle(
+                &store,
+                Outcome::Unhandled { seen: 1, cause: "missing field `article`".to_owned() },
+            )
+            .await;
         }
     }
     let now = SystemTime::now();

@@ -12,7 +12,7 @@ const SHOWN: usize = 256 * 1024;
 const LONG: usize = 300;
 
 /// How much of a folded text can be seen.
-const FOLDED: usize = 120;
+const FOLDED: usize = 80;
 
 /// A deeper body is not indented further.
 const DEEPEST: usize = 32;
