@@ -21,7 +21,7 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
     }
     let places = [
         ("list", format!("{}/", page.base)),
-        ("entry", format!("{}/entry/job_54d48276/article.complete", page.base)),
+        ("entry", format!("{}/entry/job_7c1e4a52/article.complete", page.base)),
         ("dead", format!("{}/?state=dead", page.base)),
         ("ledger", format!("{}/ledger", page.base)),
         ("health", format!("{}/health", page.base)),

@@ -20,7 +20,7 @@ const TITLES: [&str; 12] = [
     "A Beginner’s Guide to Interval Training",
     "Wie man im Winter draußen läuft",
     "Trail Running: Maps, Shoes and Common Sense",
-    "夜に走る人のための安全ガイド",
+    "Correr de noche: guía de seguridad",
     "Carbon Plates, Explained Without the Hype",
     "The Long Run: Pace, Food and Patience",
     "Why Rest Days Make You Faster",

@@ -81,12 +81,15 @@ pub(super) fn button(shared: &Shared, path: &str, label: &str, kind: &str) -> Ma
     }
 }
 
-/// A command to copy.
+/// A command to copy. One with characters that cannot be seen is only shown.
 pub(super) fn command(command: &str) -> Markup {
+    let shown = escape::line(command);
     html! {
         div.command {
-            code { (escape::line(command)) }
-            button.copy type="button" hidden data-copy=(command) aria-label={"Copy: " (command)} { "Copy" }
+            code { (shown) }
+            @if shown == command {
+                button.copy type="button" hidden data-copy=(command) aria-label={ "Copy: " (shown) } { "Copy" }
+            }
         }
     }
 }
