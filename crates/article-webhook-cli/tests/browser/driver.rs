@@ -107,6 +107,15 @@ impl Browser {
         }
     }
 
+    /// Waits until the browser is there, where no script can run.
+    pub(crate) async fn until_url(&self, url: &str) {
+        let start = Instant::now();
+        while self.url().await != url {
+            assert!(start.elapsed() < PATIENCE, "{url}: never, but {}", self.url().await);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
     /// Clicks as a person does: what is covered cannot be clicked.
     pub(crate) async fn click(&self, css: &str) {
         let element = self.post("element", json!({ "using": "css selector", "value": css })).await;

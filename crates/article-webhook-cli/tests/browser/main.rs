@@ -9,4 +9,9 @@ mod scene;
 #[path = "../page/running.rs"]
 mod running;
 
+mod foreign;
+
+mod foreign_page;
+mod hostile;
+mod path;
 mod pictures;
