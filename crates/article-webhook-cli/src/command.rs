@@ -48,7 +48,11 @@ pub(crate) enum Command {
 impl Command {
     /// Whether the command ends at Ctrl-C by itself, and has then done what it was asked for.
     pub(crate) fn ends_by_signal(&self) -> bool {
-        matches!(self, Self::Demo(_) | Self::Simulate(_) | Self::Listen(_))
+        match self {
+            Self::Demo(_) | Self::Simulate(_) | Self::Listen(_) => true,
+            Self::Inbox(arguments) => arguments.ends_by_signal(),
+            _ => false,
+        }
     }
 
     /// `line` is the whole command line, for completions.

@@ -12,6 +12,7 @@ mod health;
 mod import;
 mod jobs;
 mod list;
+mod page;
 mod show;
 
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ enum InboxCommand {
     Show(show::ShowArguments),
     /// List the jobs that were ordered or are missing: the ledger
     Jobs(jobs::JobsArguments),
+    /// Show the inbox in the browser, beside the receiver that works on it
+    Page(page::ShowPageArguments),
     /// Count the entries and the ordered jobs by their state
     Counts(FileArguments),
     /// Look for damage in everything that is stored
@@ -60,6 +63,13 @@ enum InboxCommand {
     Export(export::ExportArguments),
     /// Add the entries that another inbox exported
     Import(import::ImportArguments),
+}
+
+impl InboxArguments {
+    /// Whether the command ends at Ctrl-C by itself.
+    pub(super) fn ends_by_signal(&self) -> bool {
+        matches!(self.command, InboxCommand::Page(_))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -90,6 +100,10 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::List(arguments) => list::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
         Is::Jobs(arguments) => jobs::run(arguments, context).await,
+        Is::Page(arguments) => {
+            let access = if is_read_only { page::Access::ReadOnly } else { page::Access::Full };
+            page::run(arguments, access, context).await
+        }
         Is::Counts(arguments) => counts::run(&arguments.file, context).await,
         Is::Check(arguments) => check::run(&arguments.file, context).await,
         Is::Health(arguments) if is_read_only => health::look(&arguments.file, context).await,

@@ -16,6 +16,7 @@ use crate::{
     failure::Failure,
     output::log,
     output::{Output, Tone},
+    page::{Page, PageArguments},
     settings::token,
     store,
     text::escape,
@@ -36,6 +37,11 @@ pub(crate) struct ListenArguments {
     /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    /// Show no page
+    #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
+    no_page: bool,
+    #[command(flatten)]
+    page: PageArguments,
 }
 
 const AFTER: &str = "\
@@ -59,12 +65,21 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
     let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
     let inbox = store::exclusive(&arguments.inbox).await?;
 
+    let page = match arguments.no_page {
+        true => None,
+        false => Some((arguments.page.bind(output).await?, Page::new(&inbox, &arguments.inbox))),
+    };
+    let page_url =
+        page.as_ref().map(|(listener, page)| listener.local_addr().map(|at| page.url(at)));
+    let page_url = page_url.transpose().map_err(cannot_listen)?;
+
     let file = arguments.inbox.display().to_string();
+    let seen = page_url.as_ref().map(|url| format!("See them on {url}\n")).unwrap_or_default();
     let line = format!(
-        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n",
+        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n{seen}",
         escape::line(&file)
     );
-    output.either(&json!({ "listening": url, "inbox": file }), &line)?;
+    output.either(&json!({ "listening": url, "inbox": file, "page": page_url }), &line)?;
 
     log::show_refusals();
     // The reader of standard output has ended.
@@ -95,7 +110,12 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
             }
         }
     };
+    let page = page.map(|(listener, page)| tokio::spawn(page.serve(listener, stop())));
     let served = server.serve(receive(receiver, sink), stop()).await;
+    if let Some(page) = page {
+        // It ends by the same signal. What it answered last is not worth a failure.
+        let _ = page.await;
+    }
     let worked = match worker {
         Some(worker) => {
             worker.await.map_err(|error| Failure::failed("the worker ended").because(&error))?
