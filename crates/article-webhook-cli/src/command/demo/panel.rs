@@ -82,15 +82,16 @@ impl Panel for Buttons {
         };
         let mut actions = vec![
             action("order", "Order an article", "It is written within a second, and delivered."),
-            action("order-ten", "Order ten", "Ten at once."),
+            action("order-ten", "Order ten", "All at once."),
         ];
         let condition = self.demo.condition();
         if condition != Condition::CannotStore {
-            let note = "The receiver cannot store, and says so: the service tries again.";
-            actions.push(action("break", "Answer 503", note));
+            let note = "It cannot store, and answers 503: the service tries again.";
+            actions.push(action("break", "Break the receiver", note));
         }
         if condition != Condition::Off {
-            let note = "Nothing listens. After four attempts the service gives up, and the collector asks.";
+            let note =
+                "Nothing listens: the service gives up after six minutes, and the collector asks.";
             actions.push(action("switch-off", "Switch it off", note));
         }
         if condition != Condition::Works {
