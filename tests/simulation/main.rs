@@ -54,6 +54,8 @@ const TWICE: u64 = 8;
 #[derive(Default)]
 struct Sum {
     crashes: BTreeSet<String>,
+    seen: BTreeSet<JobState>,
+    pruned: u64,
     states: [u64; JobState::ALL.len()],
     recovered: u64,
 }
@@ -103,15 +105,16 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Sum { crashes, states, recovered } = sum.into_inner().unwrap_or_default();
+    let Sum { crashes, seen, pruned, states, recovered } = sum.into_inner().unwrap_or_default();
     let states = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
     let states: Vec<_> = states.collect();
     println!(
-        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered; crashes at {} points",
+        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
         start.elapsed().as_secs_f64(),
         states.join(", "),
         crashes.len(),
     );
+    println!("{crashes:?} {seen:?}");
     ExitCode::SUCCESS
 }
 
@@ -138,6 +141,8 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     }
     let mut sum = lock(sum);
     sum.crashes.extend(report.crashes);
+    sum.seen.extend(report.seen);
+    sum.pruned += report.pruned;
     sum.recovered += report.recovered;
     for (sum, count) in sum.states.iter_mut().zip(report.states) {
         *sum += count;

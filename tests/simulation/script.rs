@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use article_client::{JobId, NewArticle};
-use article_inbox::{JobFilter, Prune, store::Ledger};
-use article_simulator::Push;
+use article_inbox::{Prune, store::Ledger};
 use bytes::Bytes;
 use tokio::{
     task::JoinSet,
@@ -151,18 +150,15 @@ async fn prune(world: &World) {
         limit: 100,
     };
     let pruned = timeout(10 * SECOND, node.inbox.prune(prune)).await;
-    let ledger = timeout(10 * SECOND, node.store.prune_ledger(now - 30 * DAY, 100)).await;
+    let kept = world.draw(|rng| span(rng, 3 * HOUR, 2 * DAY));
+    let ledger = timeout(10 * SECOND, node.store.prune_ledger(now - kept, 100)).await;
     world.note(&format!("pruned: {pruned:?}, {ledger:?}"));
 }
 
 /// An old delivery comes once more, or with a header that forges a failure, or with bodies that are no article.
 async fn deliver_again(world: Arc<World>) {
     let what = world.draw(|rng| rng.u8(..4));
-    let pushes = world.with(|inner| {
-        let is_expected = |push: &&Push| inner.truth.is_expected(push.job_id());
-        let pushes = inner.truth.pushes.iter().filter(is_expected);
-        pushes.cloned().collect::<Vec<_>>()
-    });
+    let pushes = world.with(|inner| inner.truth.pushes.clone());
     let Some(push) = world.draw(|rng| rng.choice(pushes)) else { return };
     match what {
         0 | 1 => forge_failure(&world, &push).await,
@@ -190,8 +186,8 @@ async fn resume(world: &World) {
 /// The figure that a person watches is the one that the harness counts.
 pub(crate) async fn count_recovered(world: &World) {
     let now = world.now();
-    let jobs = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
-    let jobs = jobs.expect("a store in memory lists its jobs").items;
+    let (jobs, _) = world.ledger().await;
+    world.with(|inner| inner.truth.states.extend(jobs.iter().map(|job| job.state)));
     let counts = world.store.ledger_counts().await.expect("a store in memory counts");
     let expected = world.with(|inner| {
         let ids = jobs.iter().filter(|job| job.state.has_article());

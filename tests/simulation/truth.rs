@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::EntryKey;
+use article_inbox::{EntryKey, JobState};
 use article_simulator::Push;
 
 use crate::{
@@ -43,6 +43,11 @@ pub(crate) struct Truth {
     pub(crate) noted: BTreeSet<String>,
     /// The points at which a process died.
     pub(crate) crashes: BTreeSet<String>,
+    /// The states of jobs that were listed.
+    pub(crate) states: BTreeSet<JobState>,
+    /// How many rows of jobs retention removed, and which intents.
+    pub(crate) pruned: u64,
+    pub(crate) pruned_intents: BTreeSet<String>,
 }
 
 /// The last ask that a row of the ledger was claimed for.
@@ -105,6 +110,9 @@ impl Truth {
             answered_orders: Vec::new(),
             noted: BTreeSet::new(),
             crashes: BTreeSet::new(),
+            states: BTreeSet::new(),
+            pruned: 0,
+            pruned_intents: BTreeSet::new(),
         }
     }
 
@@ -207,17 +215,25 @@ impl Truth {
         *self.job(id) = SeenJob { forgotten: true, cursed, ..SeenJob::default() };
     }
 
-    pub(crate) fn is_expected(&self, id: &str) -> bool {
-        self.jobs.get(id).is_some_and(|job| job.expected)
-    }
-
-    /// The job is about to be expected, and the inbox has no entry of it. Unless the ledger had noted the job before,
-    /// retention has removed every trace, and it begins anew.
-    pub(crate) fn left_no_entry(&mut self, id: &str) {
+    /// The store has neither an entry nor a row of the job. If retention was allowed to remove both, it begins anew.
+    pub(crate) fn left_no_trace(&mut self, id: &str) {
+        let cursed = self.is_cursed(id);
         let job = self.job(id);
         if !job.expected {
-            (job.done, job.pushed, job.collected) = (false, None, None);
+            *job = SeenJob { forgotten: job.forgotten, cursed, ..SeenJob::default() };
         }
+    }
+
+    /// Retention removed the row of the job, which had ended.
+    pub(crate) fn row_pruned(&mut self, id: &str) {
+        self.job(id).expected = false;
+        self.pruned += 1;
+    }
+
+    /// Retention removed the intent, whose outcome was known: it may be ordered again.
+    pub(crate) fn intent_pruned(&mut self, intent: &str) {
+        self.calls.remove(intent);
+        self.pruned_intents.insert(intent.to_owned());
     }
 
     pub(crate) fn expected(&mut self, id: &str) {

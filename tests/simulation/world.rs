@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, MemoryStore};
+use article_inbox::{Clock, ExpectedJob, Intent, JobFilter, MemoryStore, store::Ledger};
 use article_simulator::{JobState, Service, Settings, Tenant};
 use article_webhook::CapabilityKey;
 use bytes::Bytes;
@@ -190,6 +190,14 @@ impl World {
         });
         self.orders.notify_waiters();
         job
+    }
+
+    /// The jobs and the intents of the ledger, read past every connection.
+    pub(crate) async fn ledger(&self) -> (Vec<ExpectedJob>, Vec<Intent>) {
+        let jobs = self.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
+        let jobs = jobs.expect("a store in memory lists its jobs").items;
+        let intents = self.store.intents(None, 0, 1000).await;
+        (jobs, intents.expect("a store in memory lists its intents").items)
     }
 
     /// The article of a job, if the service has finished it, and nothing changes it on its way.
