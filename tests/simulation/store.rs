@@ -136,7 +136,7 @@ impl Store for Connection {
         self.through("record", call, move |recorded, truth, now| {
             if *recorded != Recorded::Crowded && key.is_article() && source == Source::Webhook {
                 truth.is_back(key.job_id.as_str());
-                truth.pushed(key.job_id.as_str(), now);
+                truth.pushed(key.job_id.as_str());
                 // A copy of a body that could not be read leaves its entry as it is.
                 if recorded.is_stored() {
                     truth.in_hand(key.job_id.as_str(), now);

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use article_inbox::{EntryKey, JobState};
@@ -25,6 +25,8 @@ pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_PUSH: Duration = Duration::from_secs(400);
 
 pub(crate) struct Truth {
+    /// The time of the last step by the clock of the machines.
+    pub(crate) time: SystemTime,
     pub(crate) rate: Rate,
     calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
@@ -78,8 +80,9 @@ pub(crate) struct SeenJob {
     not_before: Duration,
     /// Since when its article is stored, unless that turned out to be unreadable.
     in_hand: Option<Duration>,
-    pushed: Option<Duration>,
-    collected: Option<Duration>,
+    /// By the clock of the machines, as the next.
+    pushed: Option<SystemTime>,
+    collected: Option<SystemTime>,
     /// A push was answered with success.
     pub(crate) accepted: bool,
     /// One to a capability URL.
@@ -99,6 +102,7 @@ pub(crate) struct SeenJob {
 impl Truth {
     pub(crate) fn new(plan: Plan) -> Self {
         Self {
+            time: SystemTime::UNIX_EPOCH,
             rate: Rate::new(plan),
             calls: BTreeMap::new(),
             taken: BTreeMap::new(),
@@ -195,8 +199,9 @@ impl Truth {
         self.job(id).not_before = Duration::ZERO;
     }
 
-    pub(crate) fn pushed(&mut self, id: &str, now: Duration) {
-        self.job(id).pushed.get_or_insert(now);
+    pub(crate) fn pushed(&mut self, id: &str) {
+        let time = self.time;
+        self.job(id).pushed.get_or_insert(time);
     }
 
     /// Its article is stored, and is to be handled.
@@ -205,8 +210,9 @@ impl Truth {
     }
 
     pub(crate) fn collected(&mut self, id: &str, now: Duration) {
+        let time = self.time;
         let job = self.job(id);
-        job.collected = Some(now);
+        job.collected = Some(time);
         job.in_hand.get_or_insert(now);
     }
 
@@ -256,7 +262,7 @@ impl Truth {
     }
 
     /// Whether this job came by its collection alone.
-    pub(crate) fn was_recovered(&self, id: &str, now: Duration) -> bool {
+    pub(crate) fn was_recovered(&self, id: &str, now: SystemTime) -> bool {
         let Some(job) = self.jobs.get(id) else { return false };
         job.collected.is_some_and(|at| {
             now >= at + LAST_PUSH && job.pushed.is_none_or(|pushed| pushed > at + LAST_PUSH)
