@@ -110,7 +110,7 @@ impl World {
         let mut rng = Rng::with_seed(seed);
         // The collector draws its pauses from the generator of the thread.
         fastrand::seed(rng.u64(..));
-        let key = if rng.u8(..10) == 0 { Key::Another } else { Key::Same };
+        let key = if rng.u8(..20) == 0 { Key::Another } else { Key::Same };
         let plan = Plan {
             key,
             nodes: rng.usize(1..=2),
