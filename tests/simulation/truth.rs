@@ -95,7 +95,7 @@ pub(crate) struct SeenJob {
     pub(crate) forgotten: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) cursed: bool,
-    /// Which bodies that are no article were delivered and accepted.
+    /// Which bodies that are no article were delivered.
     pub(crate) undecodable: BTreeSet<u8>,
 }
 
