@@ -64,13 +64,13 @@ const POINTS: [&str; 19] = [
     "not_ordered",
     "order_again",
     "ordered",
+    "outcome_lost",
     "prune",
     "prune_ledger",
     "record",
     "report",
     "settle",
     "settle_ask",
-    "take_for_order",
 ];
 
 /// What all runs did together.

@@ -11,7 +11,7 @@ use article_simulator::Push;
 
 use crate::{
     node::Life,
-    rate::{ORDER_BEGUN, Rate, TOKEN_VALID},
+    rate::{Rate, TOKEN_VALID},
     world::{HOUR, Plan, SECOND},
 };
 
@@ -87,12 +87,12 @@ pub(crate) struct SeenJob {
     pub(crate) accepted: bool,
     /// One to a capability URL.
     pub(crate) accepted_with_intent: bool,
-    /// The ledger has noted it: a copy that comes after its entry was pruned is a duplicate.
-    pub(crate) expected: bool,
     /// The article was handled, and the completion is stored.
     pub(crate) done: bool,
     pub(crate) failure_done: bool,
     pub(crate) forgotten: bool,
+    /// Retention was allowed to remove its row of the ledger, and has.
+    row_pruned: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) cursed: bool,
     /// Which bodies that are no article were delivered.
@@ -141,7 +141,7 @@ impl Truth {
         if open > 1 + again {
             return Err(format!("{intent} is ordered twice"));
         }
-        self.rate.sent(now, ORDER_BEGUN)
+        self.rate.sent(now)
     }
 
     /// An answer came, or no connection, and the service has not taken the order.
@@ -225,14 +225,14 @@ impl Truth {
     pub(crate) fn left_no_trace(&mut self, id: &str) {
         let cursed = self.is_cursed(id);
         let job = self.job(id);
-        if !job.expected {
+        if job.row_pruned {
             *job = SeenJob { forgotten: job.forgotten, cursed, ..SeenJob::default() };
         }
     }
 
     /// Retention removed the row of the job, which had ended.
     pub(crate) fn row_pruned(&mut self, id: &str) {
-        self.job(id).expected = false;
+        self.job(id).row_pruned = true;
         self.pruned += 1;
     }
 
@@ -244,7 +244,11 @@ impl Truth {
 
     pub(crate) fn expected(&mut self, id: &str) {
         self.is_back(id);
-        self.job(id).expected = true;
+        self.ordered(id);
+    }
+
+    /// The answer to an order was stored, which does not bring back what was forgotten.
+    pub(crate) fn ordered(&mut self, id: &str) {
         self.noted.insert(id.to_owned());
     }
 
