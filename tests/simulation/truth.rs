@@ -221,12 +221,15 @@ impl Truth {
         *self.job(id) = SeenJob { forgotten: true, cursed, ..SeenJob::default() };
     }
 
-    /// The store has neither an entry nor a row of the job. If retention was allowed to remove both, it begins anew.
+    /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
+    /// begins anew. An entry without an article leaves no row, but what was accepted must still come.
     pub(crate) fn left_no_trace(&mut self, id: &str) {
         let cursed = self.is_cursed(id);
         let job = self.job(id);
         if job.row_pruned {
             *job = SeenJob { forgotten: job.forgotten, cursed, ..SeenJob::default() };
+        } else if !job.done {
+            (job.pushed, job.collected) = (None, None);
         }
     }
 
