@@ -1,23 +1,25 @@
 //! The commands, one file each.
 
-mod brand;
 mod check;
 mod collect;
 mod completions;
-mod get;
+mod demo;
+mod doctor;
 mod inbox;
 mod listen;
-mod order;
 mod send;
+mod service;
 mod simulate;
-mod targets;
 
 use clap::Subcommand;
 
+use self::service::{brand, get, order, targets};
 use crate::{context::Context, exit::Exit, failure::Failure};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// See the whole loop: a simulated service, a receiver that breaks, and its inbox
+    Demo(demo::DemoArguments),
     /// Look after an inbox, beside the receiver that works on it
     Inbox(inbox::InboxArguments),
     /// Order an article
@@ -38,6 +40,8 @@ pub(crate) enum Command {
     Send(send::SendArguments),
     /// Ask a receiver, in any language, all that matters about it
     Check(check::CheckArguments),
+    /// Say what is wrong with this set-up, before the first delivery does
+    Doctor(doctor::DoctorArguments),
     /// Print the completions for a shell
     Completions(completions::CompletionsArguments),
 }
@@ -46,7 +50,7 @@ impl Command {
     /// Whether the command ends at Ctrl-C by itself, and has then done what it was asked for.
     pub(crate) fn ends_by_signal(&self) -> bool {
         match self {
-            Self::Simulate(_) | Self::Listen(_) => true,
+            Self::Demo(_) | Self::Simulate(_) | Self::Listen(_) => true,
             Self::Inbox(arguments) => arguments.ends_by_signal(),
             _ => false,
         }
@@ -59,6 +63,7 @@ impl Command {
         line: fn() -> clap::Command,
     ) -> Result<Exit, Failure> {
         match self {
+            Self::Demo(arguments) => demo::run(arguments, context).await,
             Self::Inbox(arguments) => inbox::run(arguments, context).await,
             Self::Order(arguments) => order::run(arguments, context).await,
             Self::Get(arguments) => get::run(arguments, context).await,
@@ -69,6 +74,7 @@ impl Command {
             Self::Listen(arguments) => listen::run(arguments, context).await,
             Self::Send(arguments) => send::run(arguments, context).await,
             Self::Check(arguments) => check::run(arguments, context).await,
+            Self::Doctor(arguments) => doctor::run(arguments, context).await,
             Self::Completions(arguments) => completions::run(&arguments, line(), context),
         }
     }

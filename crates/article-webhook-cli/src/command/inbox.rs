@@ -1,19 +1,17 @@
 //! The commands of an operator.
 
-mod counting;
 mod selection;
 mod view;
 
 mod change;
 mod check;
 mod counts;
-mod export;
 mod health;
-mod import;
 mod jobs;
 mod list;
 mod page;
 mod show;
+mod transfer;
 
 use std::path::PathBuf;
 
@@ -60,9 +58,9 @@ enum InboxCommand {
     /// Erase jobs: their entries and bodies, so that the file contains none of their bytes
     Forget(ChangeArguments),
     /// Write all entries with their bodies as lines of JSON
-    Export(export::ExportArguments),
+    Export(transfer::ExportArguments),
     /// Add the entries that another inbox exported
-    Import(import::ImportArguments),
+    Import(transfer::ImportArguments),
 }
 
 impl InboxArguments {
@@ -111,7 +109,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
         Is::Bury { change, cause } => change::run(Change::Bury { cause }, change, context).await,
         Is::Forget(arguments) => change::run(Change::Forget, arguments, context).await,
-        Is::Export(arguments) => export::run(arguments, context).await,
-        Is::Import(arguments) => import::run(arguments, context).await,
+        Is::Export(arguments) => transfer::export(arguments, context).await,
+        Is::Import(arguments) => transfer::import(arguments, context).await,
     }
 }

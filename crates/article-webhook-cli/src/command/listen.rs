@@ -7,7 +7,6 @@ use article_webhook::{AuthToken, Delivery, Receiver, Reply};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
-use reqwest::Url;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -22,6 +21,7 @@ use crate::{
     store,
     text::escape,
 };
+use forward::ForwardArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -32,9 +32,8 @@ pub(crate) struct ListenArguments {
     /// The port on 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// Pass each delivery on to the application that is being built
-    #[arg(long, value_name = "URL")]
-    forward_to: Option<Url>,
+    #[command(flatten)]
+    forward: ForwardArguments,
     /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
@@ -47,9 +46,9 @@ pub(crate) struct ListenArguments {
 
 const AFTER: &str = "\
 Each delivery is stored before it is answered. With --forward-to it is passed on with the token, the event and the job \
-id that came with it. What the application refuses is passed on again after 10, 60 and 300 seconds, and is dead then: \
-`inbox requeue` passes it on again. While the application does not answer, deliveries wait, and no attempt is counted. \
-Without --forward-to they wait in the inbox.";
+id that came with it, eight jobs at a time. What the application refuses, or does not answer in time, is passed on \
+again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
+reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
@@ -97,8 +96,8 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
             }
         }
     };
-    let worker = arguments.forward_to.map(|to| forward::worker(&inbox, to, token, output));
-    let worker = worker.transpose()?.map(|worker| tokio::spawn(worker.run(stop())));
+    let worker = arguments.forward.worker(&inbox, token, output)?;
+    let worker = worker.map(|worker| tokio::spawn(worker.run(stop())));
     let sink = {
         let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
         move |delivery: Delivery| {

@@ -104,7 +104,7 @@ impl Page {
     ) -> io::Result<()> {
         let Self { inbox, file, receiver, access, buttons, panel } = self;
         let port = listener.local_addr()?.port();
-        let watch = Watch::new(inbox.clone());
+        let watch = Watch::new(inbox.clone(), panel.clone());
         // Dropped when serving ends.
         let watching = watch.clone();
         let shared = Shared {

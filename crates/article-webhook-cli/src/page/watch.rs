@@ -11,6 +11,8 @@ use tokio::{
     time::timeout,
 };
 
+use super::panel::Panel;
+
 /// How often the inbox is looked at while a page is open. It may be that another process writes it.
 const PACE: Duration = Duration::from_millis(300);
 
@@ -38,14 +40,15 @@ pub(super) struct Seen {
 #[derive(Clone)]
 pub(super) struct Watch {
     inbox: Inbox,
+    panel: Option<Arc<dyn Panel>>,
     seen: Arc<watch::Sender<Seen>>,
     next_count: Arc<Mutex<Instant>>,
 }
 
 impl Watch {
-    pub(super) fn new(inbox: Inbox) -> Self {
+    pub(super) fn new(inbox: Inbox, panel: Option<Arc<dyn Panel>>) -> Self {
         let seen = Arc::new(watch::Sender::new(Seen::default()));
-        Self { inbox, seen, next_count: Arc::new(Mutex::new(Instant::now())) }
+        Self { inbox, panel, seen, next_count: Arc::new(Mutex::new(Instant::now())) }
     }
 
     /// What was seen last. Where no page is open, it is counted now, as far as that is done soon.
@@ -93,7 +96,8 @@ impl Watch {
             tokio::spawn(self.clone().count());
             let filter = Filter { order: Order::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
-            let revision = fingerprint(&page.entries, self.seen.borrow().counts);
+            let counts = self.seen.borrow().counts;
+            let revision = fingerprint(&page.entries, counts, self.panel.as_deref());
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
                 seen.revision = revision;
@@ -115,8 +119,9 @@ impl Changes {
     }
 }
 
-fn fingerprint(entries: &[Entry], counts: Option<Counts>) -> u64 {
+fn fingerprint(entries: &[Entry], counts: Option<Counts>, panel: Option<&dyn Panel>) -> u64 {
     let mut hasher = DefaultHasher::new();
+    panel.map(|panel| (panel.text(), panel.actions(), panel.rows())).hash(&mut hasher);
     for entry in entries {
         let Entry { id, state, attempts, at, conflicts, .. } = entry;
         (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);

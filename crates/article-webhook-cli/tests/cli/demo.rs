@@ -1,0 +1,133 @@
+//! The whole loop in one process.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::tool::{seen, text, tool};
+
+fn lines(out: &str) -> Vec<Value> {
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The lines that have this key.
+fn having<'a>(lines: &'a [Value], key: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| !line[key].is_null()).collect()
+}
+
+#[test]
+fn each_article_arrives_once_although_the_receiver_breaks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let demo = tool(["demo", "--headless", "--json", "--inbox", text(&file)]).output().unwrap();
+    let (exit, out, error) = seen(&demo);
+    assert_eq!((exit, &*error), (Some(0), ""));
+    let lines = lines(&out);
+
+    let (ordered, published) = (having(&lines, "ordered"), having(&lines, "published"));
+    let jobs = |lines: &[&Value], key: &str| {
+        let mut jobs: Vec<_> =
+            lines.iter().map(|it| it[key].as_str().unwrap().to_owned()).collect();
+        jobs.sort();
+        jobs
+    };
+    assert_eq!(ordered.len(), 8);
+    assert_eq!(jobs(&ordered, "ordered"), jobs(&published, "published"));
+    let attempts = having(&lines, "attempted");
+    assert!(attempts.iter().any(|it| it["answer_lost"] == true && it["status"] == 200));
+    assert!(attempts.iter().any(|it| it["status"] == 503 && it["again_in_seconds"] == 60));
+    let given_up: Vec<_> = attempts
+        .into_iter()
+        .filter(|it| it["attempt"] == 4 && it["again_in_seconds"].is_null())
+        .collect();
+    let collected: Vec<_> = published.into_iter().filter(|it| it["source"] == "api").collect();
+    assert_eq!(given_up.len(), 2);
+    assert_eq!(jobs(&given_up, "attempted"), jobs(&collected, "published"));
+
+    let end = lines.last().unwrap();
+    assert_eq!((&end["orders"], &end["collected"]), (&8.into(), &2.into()));
+    assert_eq!((&end["missing"], &end["repeated"]), (&Value::Array(vec![]), &Value::Array(vec![])));
+
+    let counts = tool(["inbox", "counts", text(&file), "--json"]).output().unwrap();
+    let counts: Value = serde_json::from_slice(&counts.stdout).unwrap();
+    assert_eq!((&counts["entries"]["done"], &counts["total"]), (&8.into(), &8.into()));
+}
+
+#[test]
+fn ctrl_c_ends_the_story_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let mut demo = tool(["demo", "--headless", "--inbox", text(&file)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let ordered = lines.find(|line| line.as_ref().unwrap().contains("  ordered  "));
+    assert!(ordered.is_some());
+    kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
+    let rest = lines.count();
+    let (exit, _, error) = seen(&demo.wait_with_output().unwrap());
+    assert_eq!((exit, &*error), (Some(1), "error: interrupted\n"));
+    assert!(rest < 20, "{rest} lines came after Ctrl-C");
+
+    // The file can be opened, and is not damaged.
+    let check = tool(["inbox", "check", text(&file)]).output().unwrap();
+    assert_eq!(seen(&check).0, Some(0));
+}
+
+#[tokio::test]
+async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
+    let mut demo =
+        tool(["demo", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let mut next = |key: &str| loop {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if !line[key].is_null() {
+            return line;
+        }
+    };
+    let page = next("page")["page"].as_str().unwrap().to_owned();
+    let (url, _) = page.split_once("/?key=").unwrap();
+    assert_eq!(next("published")["source"], "webhook");
+
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let browser = reqwest::Client::builder().no_proxy().build().unwrap();
+    let opened = browser.get(&page).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let html =
+        browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
+    assert!(html.contains("The receiver works."), "{html}");
+    let token = html.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
+    let press = async |button: &str, token: &str| {
+        let form = format!("token={token}");
+        let post = browser.post(format!("{url}/panel/{button}")).body(form);
+        // As the page's script sends it.
+        let kind = "application/x-www-form-urlencoded;charset=UTF-8";
+        let post = post.header("Content-Type", kind);
+        let post = post.header("Cookie", cookie).header("Sec-Fetch-Site", "same-origin");
+        post.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(press("order", "0123456789abcdef0123456789abcdef").await, 403);
+    assert_eq!(press("mend", token).await, 404, "nothing is broken");
+
+    assert_eq!(press("break", token).await, 200);
+    assert_eq!(next("receiver")["receiver"], "cannot_store");
+    assert_eq!(press("order", token).await, 200);
+    assert_eq!(next("attempted")["status"], 503);
+    assert_eq!(press("mend", token).await, 200);
+    assert_eq!(next("receiver")["receiver"], "works");
+    let job = next("published")["published"].as_str().unwrap().to_owned();
+    let html =
+        browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
+    assert!(html.contains(&job) && html.contains(" 503"), "{html}");
+
+    kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
+    let mut error = String::new();
+    demo.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert_eq!((demo.wait().unwrap().code(), &*error), (Some(0), "\nended\n"));
+}
