@@ -58,6 +58,15 @@ impl Running {
     }
 }
 
+impl Running {
+    /// The memory of the process, in bytes; `None` where the system does not say.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.process.kill().unwrap();
