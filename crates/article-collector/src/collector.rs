@@ -78,6 +78,9 @@ impl Collector {
     /// are told so from the deadline of the call on, and that it is [in progress](OrderOutcome::InProgress) before.
     /// With [webhook URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
+    /// An order does not wait for a token of the [rate](CollectorBuilder::rate), which limits asks alone. Many orders
+    /// slow the asks down, to a quarter of the rate at least.
+    ///
     /// All of this is done in a task of its own: it goes on when this future is dropped. If the service took the
     /// order and the store fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
     /// job id is logged, and the store is tried again until it succeeds. At a shutdown, [`run`](Self::run) waits for

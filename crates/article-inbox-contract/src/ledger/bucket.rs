@@ -84,7 +84,7 @@ pub async fn an_order_takes_into_debt(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(trial.asked(claim).await, ["job_1"]);
 }
 
-/// Many orders are all made, and the asks wait for no more than three bursts of them.
+/// Many orders are all made, and the asks wait for no more than three of them.
 pub async fn the_debt_of_orders_has_a_limit(mut trial: Trial<impl LedgerSubject>) {
     for _ in 0..100 {
         assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
@@ -96,6 +96,23 @@ pub async fn the_debt_of_orders_has_a_limit(mut trial: Trial<impl LedgerSubject>
     assert!(trial.asked(claim).await.is_empty());
     trial.advance(1);
     assert_eq!(trial.asked(claim).await, ["job_1"]);
+}
+
+/// Orders at twice the rate for an hour. All are made, and every fourth token is an ask's.
+pub async fn orders_leave_asks_their_share(mut trial: Trial<impl LedgerSubject>) {
+    let settings = BucketSettings { per_minute: 6, burst: 5, key: 1 };
+    let claim = AskClaim { limit: 1, bucket: settings, ..ASKS };
+    let mut asked = 0;
+    trial.expect_now("job_1").await;
+    for _ in 0..720 {
+        trial.advance(5);
+        assert_eq!(order(&trial, settings).await, OrderTurn::Taken);
+        for ask in trial.claim_asks(claim).await.asks {
+            asked += 1;
+            trial.settle_ask(ask.lease, AskOutcome::Released).await;
+        }
+    }
+    assert_eq!(asked, 360 / 4 + 2, "and two of the tokens that the bucket began with");
 }
 
 /// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.

@@ -99,6 +99,7 @@ macro_rules! ledger_contract {
                 asks_take_no_more_than_the_rate,
                 an_order_takes_into_debt,
                 the_debt_of_orders_has_a_limit,
+                orders_leave_asks_their_share,
                 a_pause_lasts_in_full,
                 a_pause_is_lifted,
                 a_refused_key_is_tried_by_one_ask,

@@ -116,8 +116,8 @@ impl LedgerLine {
 
     /// The bucket, unless it is full and not paused, so that it has nothing to say.
     pub(super) fn bucket(bucket: &Bucket) -> Option<Self> {
-        let Bucket { refilled_at, shared_at, key, turn, .. } = *bucket;
-        if *bucket == (Bucket { shared_at, key, turn, ..Bucket::new(refilled_at) }) {
+        let Bucket { refilled_at, shared_at, key, turn, orders, .. } = *bucket;
+        if *bucket == (Bucket { shared_at, key, turn, orders, ..Bucket::new(refilled_at) }) {
             return None;
         }
         let pause = |pause: Pause| PauseLine {

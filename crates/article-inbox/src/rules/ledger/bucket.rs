@@ -11,8 +11,8 @@ const TOKEN: i64 = 1000;
 /// The full rate in the unit of [`Bucket::share`].
 const FULL: u16 = 1000;
 
-/// The most debt, in bursts.
-const DEBT_BURSTS: i64 = 2;
+/// Orders take no more tokens than this, from one token of an ask to the next.
+const ORDERS_BETWEEN_ASKS: u8 = 3;
 
 /// What [`Bucket::rate`] is divided by: the milliseconds of a minute, and the full share.
 const UNIT: i128 = 60_000 * FULL as i128;
@@ -36,7 +36,8 @@ const LONGEST_PROBE: Duration = Duration::from_secs(3600);
 /// does not refill it.
 ///
 /// In any window of time, asks take at most as many tokens as the burst and the rate of that window. Orders take without
-/// waiting, if need be into debt, which the asks then wait for. The debt [has a limit](Self::take_for_order).
+/// waiting, if need be into debt, which the asks then wait for. While an ask is due, every fourth token [is an
+/// ask's](Self::take_for_order), however many orders are made.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -72,6 +73,8 @@ pub struct Bucket {
     pub key: u64,
     /// How many tokens asks took, modulo 256.
     pub turn: u8,
+    /// How many tokens orders took since an ask took one: three at most.
+    pub orders: u8,
 }
 
 impl Bucket {
@@ -89,6 +92,7 @@ impl Bucket {
             refused_at: None,
             key: 0,
             turn: 0,
+            orders: 0,
         }
     }
 
@@ -97,25 +101,29 @@ impl Bucket {
         self.refill(settings, now);
         let is_taken = self.paused(now).is_none() && self.used + TOKEN <= capacity(settings);
         if is_taken {
-            self.spend(now);
-            self.turn = self.turn.wrapping_add(1);
+            self.used = self.used.saturating_add(TOKEN);
+            (self.turn, self.orders) = (self.turn.wrapping_add(1), 0);
+            self.try_key(now);
         }
         is_taken
     }
 
-    /// Takes a token for an order, if need be into debt. Orders do not bring the debt above two bursts: one beyond that is
-    /// made too, and takes nothing. So asks go on, after the last of many orders, as soon as three bursts are refilled.
+    /// Takes a token for an order, if need be into debt. Between one ask's token and the next, orders take three tokens at
+    /// most: one beyond that is made too, and takes nothing.
     ///
-    /// *asks sent ≤ burst + rate × window* holds for asks alone. No order waits for a token, so that there is no such limit
-    /// for orders, or for both together. While orders are made as fast as the rate or faster, asks get no token.
+    /// So an ask that is due waits for four tokens at most, and asks get at least a quarter of the rate, however many
+    /// orders are made. *asks sent ≤ burst + rate × window* holds for asks alone. No order waits for a token, so that
+    /// there is no such limit for orders, or for both together.
     pub fn take_for_order(&mut self, settings: BucketSettings, now: SystemTime) -> OrderTurn {
         self.refill(settings, now);
         match self.paused(now) {
             Some(pause) => OrderTurn::Paused(pause),
             None => {
-                let most = capacity(settings).saturating_mul(1 + DEBT_BURSTS).max(self.used);
-                self.spend(now);
-                self.used = self.used.min(most);
+                if self.orders < ORDERS_BETWEEN_ASKS {
+                    self.used = self.used.saturating_add(TOKEN);
+                    self.orders += 1;
+                }
+                self.try_key(now);
                 OrderTurn::Taken
             }
         }
@@ -213,10 +221,9 @@ impl Bucket {
         }
     }
 
-    fn spend(&mut self, now: SystemTime) {
-        self.used = self.used.saturating_add(TOKEN);
+    /// A call tries the key, if it is refused. Until that has an answer, no other does.
+    fn try_key(&mut self, now: SystemTime) {
         if self.refusals > 0 {
-            // This call tries the refused key. Until it has an answer, no other does.
             self.probe(now);
         }
     }

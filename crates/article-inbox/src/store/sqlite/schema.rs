@@ -126,6 +126,7 @@ const STEPS: &[&str] = &["
         refused_at INTEGER,
         key INTEGER NOT NULL,
         turn INTEGER NOT NULL,
+        orders INTEGER NOT NULL,
         checksum INTEGER
     ) STRICT;
 "];

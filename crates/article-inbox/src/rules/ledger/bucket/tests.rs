@@ -128,18 +128,34 @@ fn an_order_takes_into_debt_but_not_from_a_paused_bucket() {
 }
 
 #[test]
-fn the_debt_of_many_orders_is_two_bursts() {
-    let mut bucket = Bucket::new(START);
+fn the_debt_of_many_orders_is_three_tokens() {
+    let mut bucket = empty();
     for _ in 0..1000 {
         assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
     }
-    assert_eq!(bucket.used, 3 * capacity(SETTINGS));
-    assert_eq!(bucket.next_token(SETTINGS, START), Some(after(22)), "11 tokens, 30 a minute");
-    assert!(!bucket.take(SETTINGS, after(21)) && bucket.take(SETTINGS, after(22)));
+    assert_eq!(bucket.used, capacity(SETTINGS) + 3 * TOKEN);
+    assert_eq!(bucket.next_token(SETTINGS, START), Some(after(8)), "4 tokens, 30 a minute");
+    assert!(!bucket.take(SETTINGS, after(7)) && bucket.take(SETTINGS, after(8)));
+}
 
-    let mut other = Bucket { used: 100_000, ..bucket };
-    assert_eq!(other.take_for_order(SETTINGS, after(22)), OrderTurn::Taken);
-    assert_eq!(other.used, 100_000, "a larger debt, of another burst, is not forgiven");
+/// Orders at twice the rate for an hour, which brings 1800 tokens.
+#[test]
+fn orders_leave_every_fourth_token_to_the_asks() {
+    for burst in [1, 5, 100] {
+        let settings = BucketSettings { burst, ..SETTINGS };
+        let mut bucket = Bucket { used: capacity(settings), ..Bucket::new(START) };
+        let (mut asks, mut waited, mut longest) = (0, 0, 0);
+        for second in 1..=3600 {
+            assert_eq!(bucket.take_for_order(settings, after(second)), OrderTurn::Taken);
+            if bucket.take(settings, after(second)) {
+                (asks, waited) = (asks + 1, 0);
+            } else {
+                waited += 1;
+            }
+            longest = longest.max(waited);
+        }
+        assert_eq!((asks, longest), (450, 7), "burst {burst}: one each 8 seconds");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 12;
+const COLUMNS: usize = 13;
 
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -46,6 +46,7 @@ pub(in super::super) fn save_bucket(tx: &Connection, bucket: &Bucket) -> Result<
         optional(bucket.refused_at),
         ValueRef::Integer(bucket.key.cast_signed()),
         ValueRef::Integer(bucket.turn.into()),
+        ValueRef::Integer(bucket.orders.into()),
     ];
     let checksum = ValueRef::Integer(checksum(columns));
     execute(tx, sql::SAVE_BUCKET, columns.into_iter().chain([checksum]))
@@ -65,6 +66,7 @@ fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
         refused_at,
         key,
         turn,
+        orders,
     ] = *columns;
     Ok(Bucket {
         used: integer_in(used, "used")?,
@@ -77,6 +79,7 @@ fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
         refused_at: optional_integer_in(refused_at, "refused_at")?.map(from_millis),
         key: integer_in(key, "key")?.cast_unsigned(),
         turn: u8::try_from(integer_in(turn, "turn")?).map_err(|_| "turn")?,
+        orders: u8::try_from(integer_in(orders, "orders")?).map_err(|_| "orders")?,
     })
 }
 
