@@ -200,7 +200,7 @@ impl Collector {
         health::health(&self.0).await
     }
 
-    /// Lifts a pause, for instance after the service accepts the API key again.
+    /// Lifts all pauses, for instance after the service accepts the API key again.
     ///
     /// # Errors
     ///

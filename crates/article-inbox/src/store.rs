@@ -23,6 +23,6 @@ pub use crate::call::{
 };
 pub use crate::rules::{
     ArticleEntry, AskLane, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow,
-    KnownBody, NotOrdered, Recording, Row,
+    KnownBody, NotOrdered, Recording, RefusedKey, Row,
 };
 pub use crate::timestamp::{from_millis, to_millis};

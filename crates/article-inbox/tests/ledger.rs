@@ -194,7 +194,7 @@ impl Scene {
             }
             Step::Ordered(number) => {
                 if self.calls.contains_key(&number) {
-                    store.ordered(&name(number), job(number), now).await.unwrap();
+                    store.ordered(&name(number), job(number), now, 1).await.unwrap();
                     self.known.entry(number).or_default();
                 }
             }
@@ -247,7 +247,7 @@ impl Scene {
         let before = self.seen(number).await;
         let is_held = matches!(&before.0, Some(job)
             if job.state == JobState::Asking && job.id == lease.id && self.clock.now() < job.at);
-        let settled = self.store.settle_ask(lease, outcome.clone()).await.unwrap();
+        let settled = self.store.settle_ask(lease, outcome.clone(), 1).await.unwrap();
         let after = self.seen(number).await;
         match settled {
             AskSettled::LostLease => assert_eq!(before, after, "a lost lease changes nothing"),

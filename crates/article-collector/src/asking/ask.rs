@@ -54,15 +54,16 @@ pub(super) async fn ask(
     let ends = ask.job.at;
     let now = shared.ledger.now();
     let is_fresh = now <= ends - lease(&shared) + TOKEN_VALID;
+    let key = shared.api.key_fingerprint();
     if !is_fresh || *signal.borrow() != Signal::Go {
-        return settle(&shared, &ask, AskOutcome::Released).await;
+        return settle(&shared, &ask, AskOutcome::Released, key).await;
     }
     let began = Instant::now();
     let answer = answer(&shared, &ask, signal).await;
     let now = shared.ledger.now();
     let expected_for = expected_for(&ask, now);
     let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
-    let asked = Asked { job: &ask.job, pause, now };
+    let asked = Asked { job: &ask.job, pause, now, key };
     let Meaning { outcome, event, name } = match &answer {
         Ok(response) => asked.meaning(response, &mut shared.key_watch()),
         Err(why) => asked.without_answer(why),
@@ -71,7 +72,7 @@ pub(super) async fn ask(
     if let Some(event) = event {
         shared.report(event, || is_over(&shared, ends)).await;
     }
-    settle(&shared, &ask, outcome).await
+    settle(&shared, &ask, outcome, key).await
 }
 
 /// The answer of the API, if it comes in time and reading it does not panic.
@@ -96,9 +97,14 @@ async fn answer(
 
 /// Stores the outcome. While the store fails, it is tried again until the lease ends. Then the job is due again. Returns
 /// the pause that was stored.
-async fn settle(shared: &Shared, ask: &store::Ask, outcome: AskOutcome) -> Option<Duration> {
+async fn settle(
+    shared: &Shared,
+    ask: &store::Ask,
+    outcome: AskOutcome,
+    key: u64,
+) -> Option<Duration> {
     let is_late = || is_over(shared, ask.job.at);
-    let call = || shared.ledger.settle_ask(ask.lease, outcome.clone());
+    let call = || shared.ledger.settle_ask(ask.lease, outcome.clone(), key);
     let settled = repeat("settle_ask", is_late, call).await;
     if matches!(outcome, AskOutcome::Answered(_) | AskOutcome::Failed { .. }) {
         // Also if the lease is lost: an earlier call may have stored the outcome, and its answer was lost.

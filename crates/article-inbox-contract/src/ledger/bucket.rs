@@ -7,10 +7,12 @@ use article_inbox::{
     store::{AskClaim, AskOutcome, Bucket, BucketEvent, BucketSettings, OrderTurn, Pause},
 };
 
-use super::steps::{AMPLE, ASKS, again, answered, failed, not_found};
+use super::steps::{AMPLE, ASKS, KEY, again, answered, failed, not_found};
 use crate::{LedgerSubject, Trial, trial::FIRST};
 
 const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
+
+const REFUSED: BucketEvent = BucketEvent::KeyRefused { key: KEY };
 
 fn limited(seconds: u64) -> BucketEvent {
     BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
@@ -134,7 +136,7 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
 
 /// A person lifts a pause of either kind.
 pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
-    for event in [limited(86_400), BucketEvent::KeyRefused] {
+    for event in [limited(86_400), REFUSED] {
         report(&trial, event).await;
         assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
         report(&trial, BucketEvent::Resumed).await;
@@ -150,7 +152,7 @@ pub async fn a_refused_key_is_tried_by_one_ask(mut trial: Trial<impl LedgerSubje
     let first = trial.claim_asks(ASKS).await.asks;
     for ask in first {
         trial.settle_ask(ask.lease, again(0)).await;
-        report(&trial, BucketEvent::KeyRefused).await;
+        report(&trial, REFUSED).await;
     }
     assert_eq!(bucket(&trial).await.refused_at, Some(trial.now()));
     assert!(trial.asked(ASKS).await.is_empty());
@@ -179,12 +181,12 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
     .enumerate()
     {
         let id = format!("job_{number}");
-        report(&trial, BucketEvent::KeyRefused).await;
+        report(&trial, REFUSED).await;
         trial.advance(300);
         let lease = trial.asking(&id).await;
         let named = format!("{outcome:?}");
         trial.settle_ask(lease, outcome).await;
-        let is_paused = bucket(&trial).await.paused(trial.now()).is_some();
+        let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, !is_accepted, "{named}");
         report(&trial, BucketEvent::Resumed).await;
         trial.store().forget(id.parse().unwrap()).await.unwrap();
@@ -195,19 +197,32 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
 pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(
     trial: Trial<impl LedgerSubject>,
 ) {
-    for event in [BucketEvent::KeyRefused, limited(86_400)] {
+    for event in [REFUSED, limited(86_400)] {
         report(&trial, event).await;
-        trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now()).await.unwrap();
-        let is_paused = bucket(&trial).await.paused(trial.now()).is_some();
-        assert_eq!(is_paused, event != BucketEvent::KeyRefused, "{event:?}");
+        trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), KEY).await.unwrap();
+        let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
+        assert_eq!(is_paused, event != REFUSED, "{event:?}");
     }
 }
 
-/// Another API key ends the pause of a refused one.
-pub async fn another_key_ends_the_pause_of_a_refused_one(trial: Trial<impl LedgerSubject>) {
+/// Another API key works at once, and the refused one stays paused, whatever becomes of the other.
+pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
-    report(&trial, BucketEvent::KeyRefused).await;
+    report(&trial, REFUSED).await;
     assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
     let other = BucketSettings { key: 2, ..AMPLE };
+    let paused = async || bucket(&trial).await.paused(KEY, trial.now());
+    let pause = paused().await;
     assert_eq!(order(&trial, other).await, OrderTurn::Taken);
+    trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), 2).await.unwrap();
+    let asks = trial.claim_asks(AskClaim { bucket: other, ..ASKS }).await.asks;
+    trial.ledger().settle_ask(asks[0].lease, answered(FIRST), 2).await.unwrap();
+    assert_eq!(paused().await, pause);
+
+    report(&trial, BucketEvent::KeyRefused { key: 2 }).await;
+    trial.advance(300);
+    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken, "one try each");
+    assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
+    assert_eq!(order(&trial, other).await, OrderTurn::Taken);
+    assert!(matches!(order(&trial, other).await, OrderTurn::Paused(_)));
 }

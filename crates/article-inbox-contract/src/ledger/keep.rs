@@ -5,7 +5,7 @@ use article_inbox::{
     store::{AskSettled, Bucket, BucketEvent, Expect, OrderTurn},
 };
 
-use super::steps::{AMPLE, ASKS, WITHIN, again, answered, not_found, with_intent};
+use super::steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, not_found, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -21,7 +21,7 @@ async fn jobs(trial: &Trial<impl LedgerSubject>) -> Vec<String> {
 pub async fn a_forgotten_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSubject>) {
     for (name, id) in [("post-17", "job_1"), ("post-18", "job_2")] {
         trial.intended(name).await;
-        trial.ledger().ordered(name, job(id), trial.now()).await.unwrap();
+        trial.ledger().ordered(name, job(id), trial.now(), KEY).await.unwrap();
     }
     let before = trial.intent("post-17").await;
     trial.store().forget(job("job_1")).await.unwrap();
@@ -64,11 +64,11 @@ pub async fn only_intents_that_ended_are_pruned(mut trial: Trial<impl LedgerSubj
     for name in ["unknown", "abandoned", "ordered"] {
         trial.intended(name).await;
     }
-    trial.ledger().ordered("ordered", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("ordered", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
     trial.ledger().abandon("abandoned").await.unwrap();
     trial.advance(86_400);
-    trial.ledger().ordered("late", job("job_2"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("late", job("job_2"), trial.after(600), KEY).await.unwrap();
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(pruned, LedgerPruned { jobs: 0, intents: 2, more: false });
     let left = trial.ledger().intents(None, 0, 100).await.unwrap().items;
@@ -80,7 +80,7 @@ pub async fn only_intents_that_ended_are_pruned(mut trial: Trial<impl LedgerSubj
 pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl LedgerSubject>) {
     for id in ["a", "b", "c"] {
         trial.end(id, not_found()).await;
-        trial.ledger().ordered(id, job(id), trial.now()).await.unwrap();
+        trial.ledger().ordered(id, job(id), trial.now(), KEY).await.unwrap();
         trial.end(id, not_found()).await;
         trial.advance(1);
     }
@@ -154,7 +154,7 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) 
 /// An imported intent is as it was shown, but for its id, and it does not order twice.
 pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-18", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-18", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
     for (name, state) in [("post-17", IntentState::Unknown), ("post-18", IntentState::Ordered)] {
         let shown = trial.intent(name).await;
@@ -190,22 +190,23 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
 
 /// An imported bucket takes away what the other store used up, and gives nothing, nor does the first ask or order after it.
 pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
-    let mut refused = Bucket { key: AMPLE.key, ..Bucket::new(trial.now()) };
-    refused.report(BucketEvent::KeyRefused, trial.now());
-    trial.ledger().import_bucket(refused).await.unwrap();
+    let mut refused = Bucket::new(trial.now());
+    let event = BucketEvent::KeyRefused { key: KEY };
+    refused.report(event, trial.now());
+    trial.ledger().import_bucket(refused.clone()).await.unwrap();
     trial.expect_now("job_1").await;
     assert!(trial.claim_asks(ASKS).await.asks.is_empty());
     let turn = trial.ledger().take_for_order(AMPLE).await.unwrap();
-    assert_eq!(turn, OrderTurn::Paused(refused.refused.unwrap()));
+    assert_eq!(turn, OrderTurn::Paused(refused.paused(KEY, trial.now()).unwrap()));
     trial.ledger().report(BucketEvent::Resumed).await.unwrap();
 
     trial.ledger().take_for_order(AMPLE).await.unwrap();
     let mut expected = trial.ledger().bucket().await.unwrap();
     let mut other = Bucket { used: 5000, ..Bucket::new(trial.now()) };
-    other.report(BucketEvent::KeyRefused, trial.now());
-    for imported in [other, Bucket::new(trial.now())] {
-        trial.ledger().import_bucket(imported).await.unwrap();
+    other.report(event, trial.now());
+    for imported in [other.clone(), Bucket::new(trial.now())] {
         expected.import(&imported);
+        trial.ledger().import_bucket(imported).await.unwrap();
         assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
     }
     assert_eq!((expected.used, expected.refused), (5000, other.refused));

@@ -105,7 +105,7 @@ macro_rules! ledger_contract {
                 a_refused_key_is_tried_by_one_ask,
                 an_accepted_key_ends_its_pause,
                 an_order_that_was_taken_ends_the_pause_of_a_refused_key,
-                another_key_ends_the_pause_of_a_refused_one,
+                a_refused_key_stays_paused_beside_another,
             }
             keep {
                 a_forgotten_job_leaves_its_intent_ordered,

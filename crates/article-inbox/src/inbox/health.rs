@@ -86,9 +86,10 @@ pub struct LedgerHealth {
     /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
     /// recovered, and how many orders have an unknown outcome.
     pub counts: LedgerCounts,
-    /// The pause in which nothing is asked or ordered, while it lasts.
+    /// The pause in which nothing is asked or ordered, while it lasts: of the service, or of the API key that was used
+    /// last.
     pub paused: Option<Pause>,
-    /// When the service last refused the API key.
+    /// When the service last refused an API key.
     pub key_refused_at: Option<SystemTime>,
 }
 
@@ -144,7 +145,7 @@ impl Inbox {
     pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
         let store = &self.0.store;
         let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
-        let paused = bucket.paused(store.now());
+        let paused = bucket.paused(bucket.key, store.now());
         Ok(LedgerHealth { counts, paused, key_refused_at: bucket.refused_at })
     }
 

@@ -51,7 +51,7 @@ use crate::{
 ///     assert!(matches!(store.intend("post-17", deadline).await?, Intended::New(_)));
 ///     // ... the call that orders ...
 ///     let first_ask = store.now() + Duration::from_secs(600);
-///     store.ordered("post-17", "job_1".parse()?, first_ask).await?;
+///     store.ordered("post-17", "job_1".parse()?, first_ask, 1).await?;
 ///     assert!(matches!(store.intend("post-17", deadline).await?, Intended::Known(_)), "ordered once");
 ///
 ///     let arrival = Arrival {
@@ -79,9 +79,15 @@ pub trait Ledger: Store {
 
     /// The service took the order: the intent, unless its job is known, becomes ordered, with this job. The job is
     /// expected, as [`expect`](Self::expect) says, and asked for first at that time. If the intent is gone, it is stored
-    /// again: the order is paid for. The service accepted the key, which ends the [pause of a refused
-    /// key](BucketEvent::KeyRefused).
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()>;
+    /// again: the order is paid for. The service accepted the key of the call, which ends its
+    /// [pause](BucketEvent::KeyRefused).
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()>;
 
     /// The call under this lease proved that the service took no order. The intent is removed, and may be ordered at
     /// once. If it had been ordered again, its outcome is unknown instead, because an earlier call may have succeeded.
@@ -118,9 +124,10 @@ pub trait Ledger: Store {
     ///   the job failed.
     /// - The other outcomes record nothing. The rule is [`JobRow::settle`](crate::store::JobRow::settle).
     ///
-    /// An outcome that shows that the service accepted the key, which is any but [`Again`](AskOutcome::Again) and
-    /// [`Released`](AskOutcome::Released), ends the [pause of a refused key](BucketEvent::KeyRefused).
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled>;
+    /// An outcome that shows that the service accepted the key of the call, which is any but [`Again`](AskOutcome::Again)
+    /// and [`Released`](AskOutcome::Released), ends the [pause](BucketEvent::KeyRefused) of that key.
+    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome, key: u64)
+    -> Pending<'_, AskSettled>;
 
     /// Takes a token for an order, if need be into debt. A bucket that is paused gives none. The rule is
     /// [`Bucket::take_for_order`].

@@ -217,8 +217,14 @@ impl Ledger for Faulty {
     fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
         self.through("order_again", self.store.order_again(name, within))
     }
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
-        self.through("ordered", self.store.ordered(name, job_id, at))
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        self.through("ordered", self.store.ordered(name, job_id, at, key))
     }
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
         self.through("abandon", self.store.abandon(name))
@@ -230,7 +236,7 @@ impl Ledger for Faulty {
         not_ordered(lease: IntentLease) -> bool;
         expect(jobs: Vec<Expect>) -> Vec<JobState>;
         claim_asks(claim: AskClaim) -> Asks;
-        settle_ask(lease: AskLease, outcome: AskOutcome) -> AskSettled;
+        settle_ask(lease: AskLease, outcome: AskOutcome, key: u64) -> AskSettled;
         take_for_order(settings: BucketSettings) -> OrderTurn;
         report(event: BucketEvent) -> ();
         bucket() -> Bucket;

@@ -31,7 +31,13 @@ impl Ledger for MemoryStore {
         })
     }
 
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             // An intent that is gone begins and ends now.
@@ -41,7 +47,7 @@ impl Ledger for MemoryStore {
             }
             let (reason, intent) = (Reason::Ordered, Some(name.into()));
             tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
-            tables.ledger.bucket_mut(now).accept_key();
+            tables.ledger.bucket_mut(now).accept_key(key);
             Ok(())
         })
     }
@@ -80,10 +86,15 @@ impl Ledger for MemoryStore {
         })
     }
 
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.settle_ask(lease, &outcome, now))
+            Ok(tables.settle_ask(lease, &outcome, key, now))
         })
     }
 
@@ -105,7 +116,7 @@ impl Ledger for MemoryStore {
     fn bucket(&self) -> Pending<'_, Bucket> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            Ok(tables.ledger.bucket.unwrap_or_else(|| Bucket::new(now)))
+            Ok(tables.ledger.bucket.clone().unwrap_or_else(|| Bucket::new(now)))
         })
     }
 
@@ -227,7 +238,13 @@ impl Tables {
         job.state
     }
 
-    fn settle_ask(&mut self, lease: AskLease, outcome: &AskOutcome, now: SystemTime) -> AskSettled {
+    fn settle_ask(
+        &mut self,
+        lease: AskLease,
+        outcome: &AskOutcome,
+        key: u64,
+        now: SystemTime,
+    ) -> AskSettled {
         let job = self.ledger.jobs.get_mut(&lease.id);
         let Some((job_id, row)) = job.filter(|(_, row)| row.is_asked(lease, now)) else {
             return AskSettled::LostLease;
@@ -255,7 +272,7 @@ impl Tables {
             _ => {}
         }
         if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-            self.ledger.bucket_mut(now).accept_key();
+            self.ledger.bucket_mut(now).accept_key(key);
         }
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
         let row = self.ledger.job_mut(&job_id).expect("it was just there");

@@ -61,7 +61,7 @@ impl LedgerTables {
 
     pub(super) fn claim(&mut self, claim: AskClaim, now: SystemTime) -> Asks {
         let mut asks = Asks::default();
-        let mut bucket = self.bucket.unwrap_or_else(|| Bucket::new(now));
+        let mut bucket = self.bucket.take().unwrap_or_else(|| Bucket::new(now));
         while asks.asks.len() < claim.limit as usize {
             let head = |lane| self.head(lane, now);
             let Some(lane) = AskLane::next(bucket.turn, |lane| head(lane).is_some()) else { break };
