@@ -11,3 +11,8 @@ pub mod properties;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The code of the page on applications compiles. It needs the adapters, which the core cannot depend on.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/article-webhook/src/guide/application.md")]
+pub struct Application;

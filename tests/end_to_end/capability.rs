@@ -87,7 +87,7 @@ impl Orders {
     /// The only job that the service has, and the ledger.
     async fn job(&self) -> ExpectedJob {
         let jobs = self.simulator.jobs();
-        let page = self.collector.list(JobFilter::default()).await.unwrap();
+        let page = self.inbox.jobs(JobFilter::default()).await.unwrap();
         let [job] = page.items.try_into().expect("the ledger has one job");
         assert_eq!((jobs.len(), &*jobs[0].job_id), (1, job.job_id.as_str()), "ordered once");
         job

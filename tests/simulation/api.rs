@@ -1,4 +1,4 @@
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{cell::Cell, future::pending, sync::Arc, time::Duration};
 
 use article_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
 use article_collector::{Api, Calling};
@@ -14,9 +14,37 @@ use crate::{
     world::{API_KEY, SECOND, World, span},
 };
 
-/// JSON about a job that is no article.
-pub(crate) fn not_an_article(job: &str) -> Bytes {
-    format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":7}}}}"#).into()
+/// JSON about a job that is no article. Each number gives other bytes.
+pub(crate) fn not_an_article(job: &str, number: u8) -> Bytes {
+    format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":{number}}}}}"#).into()
+}
+
+/// The number of the body that a cursed job has each time.
+pub(crate) const CURSED: u8 = 0;
+
+/// What came of a call.
+enum Called {
+    Unreachable,
+    /// It was sent.
+    Unanswered,
+    Answered(RawResponse, Order),
+}
+
+impl Called {
+    fn result(self) -> Result<RawResponse, Error> {
+        match self {
+            Self::Unreachable => Err(Error::unreachable("no connection")),
+            Self::Unanswered => Err(Error::unanswered("the connection was cut")),
+            Self::Answered(answer, _) => Ok(answer),
+        }
+    }
+}
+
+/// Whether the service took an order in a call.
+#[derive(Clone, Copy)]
+enum Order {
+    Taken,
+    NotTaken,
 }
 
 const NOT_FOUND: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
@@ -35,13 +63,13 @@ impl Line {
         Self { world: Arc::clone(world), life: life.clone(), key }
     }
 
-    /// One call: its accidents, and what the service makes of it.
+    /// One call: its accidents, and what comes of it.
     async fn call(
         &self,
         name: &str,
         request: Request<Bytes>,
         sent: impl FnOnce(&mut Truth, Duration) -> Result<(), String>,
-    ) -> Result<RawResponse, Error> {
+    ) -> Called {
         self.life.go_on().await;
         let world = &self.world;
         let now = world.now();
@@ -56,7 +84,7 @@ impl Line {
         world.note(&format!("{} {name} {}: {mood:?}", self.life, subject(&request)));
         world.seen(sent);
         match mood {
-            Mood::Unreachable => return Err(Error::unreachable("no connection")),
+            Mood::Unreachable => return Called::Unreachable,
             Mood::Panics => panic!("planted"),
             Mood::Hangs => pending().await,
             _ => {}
@@ -69,21 +97,29 @@ impl Line {
         }
         sleep(half).await;
         self.life.go_on().await;
-        match answer {
-            Some(answer) => Ok(answer),
-            None => Err(Error::unanswered("the connection was cut")),
-        }
+        answer.map_or(Called::Unanswered, |(answer, order)| Called::Answered(answer, order))
     }
 
     /// What the service answers, if an answer comes.
-    fn answer(&self, mood: Mood, request: &Request<Bytes>) -> Option<RawResponse> {
-        let carried_out = || self.carry_out(request);
+    fn answer(&self, mood: Mood, request: &Request<Bytes>) -> Option<(RawResponse, Order)> {
+        let order = Cell::new(Order::NotTaken);
+        let carried_out = || {
+            let (status, body) = self.carry_out(request);
+            if status == 202 {
+                order.set(Order::Taken);
+            }
+            (status, body)
+        };
         let pause = |status, pause: Duration| {
             let now = self.world.now();
-            self.world.with(|inner| inner.truth.pause_answered(self.life.node(), now, pause));
+            self.world.with(|inner| inner.truth.rate.pause_answered(self.life.node(), now, pause));
             self.raw(status, &pause.as_secs().to_string(), Bytes::new())
         };
-        Some(match mood {
+        let refused = |status, body: &'static str| {
+            self.world.with(|inner| inner.truth.rate.key_refused());
+            self.raw(status, "", body)
+        };
+        let answer = match mood {
             Mood::CutBefore => return None,
             Mood::CutAfter => {
                 carried_out();
@@ -96,15 +132,16 @@ impl Line {
             Mood::Status(status) => self.raw(status, "", "<h1>out of order</h1>"),
             Mood::RateLimited(time) => pause(429, time),
             Mood::Unavailable(time) => pause(503, time),
-            Mood::Unauthorized => self.raw(401, "", r#"{"error":"invalid_api_key"}"#),
-            Mood::Forbidden => self.raw(403, "", r#"{"error":"forbidden"}"#),
+            Mood::Unauthorized => refused(401, r#"{"error":"invalid_api_key"}"#),
+            Mood::Forbidden => refused(403, r#"{"error":"forbidden"}"#),
             Mood::Page => self.raw(200, "", "<!doctype html><h1>Sign in</h1>"),
             Mood::Truncated => {
                 let (status, body) = carried_out();
                 self.raw(status, "", body.slice(..body.len() / 2))
             }
             Mood::NotAnArticle if request.method() == http::Method::GET => {
-                self.raw(200, "", not_an_article(id(request)))
+                let number = self.world.draw(|rng| rng.u8(1..8));
+                self.raw(200, "", not_an_article(id(request), number))
             }
             Mood::OtherJob if request.method() == http::Method::GET => {
                 let (status, body) = carried_out();
@@ -116,7 +153,8 @@ impl Line {
                 let (status, body) = carried_out();
                 self.raw(status, "", body)
             }
-        })
+        };
+        Some((answer, order.get()))
     }
 
     /// The service sees the call.
@@ -127,7 +165,7 @@ impl Line {
         }
         let is_cursed = self.world.with(|inner| inner.truth.is_cursed(id(request)));
         if is_cursed && self.world.state_of(id(request)) == Some(JobState::Complete) {
-            return (200, not_an_article(id(request)));
+            return (200, not_an_article(id(request), CURSED));
         }
         (response.status().as_u16(), response.into_body())
     }
@@ -164,18 +202,16 @@ impl Api for Line {
             let order = serde_json::to_value(article).expect("an order is JSON");
             let intent = order["topic"].as_str().expect("it has a topic").to_owned();
             let sent = request("POST", "/v1/content/articles", order.to_string());
-            let raw = self.call("create", sent, |truth, now| truth.order_sent(&intent, now)).await;
-            let created = Created::classify(&self.key, article, raw);
-            self.world.with(|inner| match &created {
-                Ok(created) => {
-                    inner
-                        .truth
-                        .answered_orders
-                        .push((created.job_id.to_string(), self.life.clone()));
-                }
-                Err(error) if !error.is_outcome_unknown() => inner.truth.order_refused(&intent),
-                Err(_) => {}
-            });
+            let called =
+                self.call("create", sent, |truth, now| truth.order_sent(&intent, now)).await;
+            if matches!(called, Called::Unreachable | Called::Answered(_, Order::NotTaken)) {
+                self.world.with(|inner| inner.truth.order_refused(&intent));
+            }
+            let created = Created::classify(&self.key, article, called.result());
+            if let Ok(created) = &created {
+                let answered = (created.job_id.to_string(), self.life.clone());
+                self.world.with(|inner| inner.truth.answered_orders.push(answered));
+            }
             created
         })
     }
@@ -185,7 +221,7 @@ impl Api for Line {
             let path = format!("/v1/content/articles/{job_id}");
             let sent = request("GET", &path, Bytes::new());
             let raw = self.call("ask", sent, |truth, now| truth.ask_sent(job_id.as_str(), now));
-            let raw = raw.await?;
+            let raw = raw.await.result()?;
             Ok(Response::classify(&self.key, job_id, raw))
         })
     }

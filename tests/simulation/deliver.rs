@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Uri};
 use tokio::time::{sleep, timeout};
 
 use crate::{
-    api::not_an_article,
+    api::{CURSED, not_an_article},
     node::Running,
     world::{DAY, TOKEN, World},
 };
@@ -54,8 +54,7 @@ async fn deliver(world: &Arc<World>, push: &Push) -> Outcome {
             return Outcome::failed("the answer was lost");
         }
         3 => {
-            let other = |_: &mut HeaderMap, _| not_an_article(id);
-            return Outcome::status(send(world, push, other).await);
+            return Outcome::status(send_undecodable(world, push).await);
         }
         _ => {}
     }
@@ -81,7 +80,7 @@ pub(crate) async fn send(
     let id = push.job_id();
     let (mut parts, body) = push.request().into_parts();
     let body = match world.with(|inner| inner.truth.is_cursed(id)) {
-        true => not_an_article(id),
+        true => not_an_article(id, CURSED),
         false => body,
     };
     let body = change(&mut parts.headers, body);
@@ -107,6 +106,16 @@ async fn receive(
     let received = opened.and_then(|envelope| envelope.read(body));
     let sink = Arc::new(node.inbox.clone());
     dispatch(&receiver, received, sink, tokio::spawn, sleep).await.status().as_u16()
+}
+
+/// A delivery whose body is no article.
+pub(crate) async fn send_undecodable(world: &Arc<World>, push: &Push) -> u16 {
+    let (id, number) = (push.job_id(), world.draw(|rng| rng.u8(1..8)));
+    let status = send(world, push, |_, _| not_an_article(id, number)).await;
+    if Outcome::status(status).is_success() {
+        world.with(|inner| _ = inner.truth.job(id).undecodable.insert(number));
+    }
+    status
 }
 
 /// A sender that has the token forges the failure of a job by its header.

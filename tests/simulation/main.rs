@@ -19,6 +19,7 @@
 mod api;
 mod deliver;
 mod node;
+mod rate;
 mod run;
 mod script;
 mod store;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_inbox::{
-    EntryKey, ExpectedJob, IntentState, JobFilter, JobState,
+    EntryKey, ExpectedJob, IntentState, JobFilter, JobState, MAX_BODIES,
     store::{Ledger, Store},
 };
 use article_simulator::JobState as Made;
@@ -92,7 +92,7 @@ async fn open_unreadable(world: &World) {
 /// Waits until every job that the service knows has ended, for as long as the arithmetic of the bucket allows.
 async fn until_ended(world: &World) {
     let open = u32::try_from(jobs(world).await.len()).expect("few jobs");
-    let paused = world.with(|inner| inner.truth.paused_until());
+    let paused = world.with(|inner| inner.truth.rate.paused_until());
     let start = world.now().max(paused);
     // A job is asked for once a day at least. The probe of a refused key comes each hour, an unreadable answer is asked
     // for again after an hour, and the rate is at least a sixteenth.
@@ -143,13 +143,15 @@ async fn until_not_found(world: &World) {
 async fn judge(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
-        let (is_cursed, is_forgotten) = world.with(|inner| {
+        let (is_cursed, is_forgotten, is_full) = world.with(|inner| {
             let seen = inner.truth.job(id);
-            (seen.cursed, seen.forgotten)
+            (seen.cursed, seen.forgotten, seen.undecodable.len() >= MAX_BODIES)
         });
         let expected: &[JobState] = match world.state_of(id) {
             Some(Made::Failed(_)) => &[JobState::Failed],
             Some(_) if is_cursed => &[JobState::Unreadable],
+            // A body of the API takes the place of no delivered one.
+            Some(_) if is_full => &[JobState::Arrived, JobState::Collected, JobState::Unreadable],
             Some(_) => &[JobState::Arrived, JobState::Collected],
             None => &[JobState::NotFound],
         };

@@ -13,15 +13,18 @@ use tokio::{
 
 use crate::{
     api::request,
-    deliver::{forge_failure, send},
+    deliver::{forge_failure, send, send_undecodable},
     node::Running,
-    weather::{Mood, lasting_mood},
-    world::{DAY, HOUR, SECOND, World, span},
+    weather::any_mood,
+    world::{DAY, HOUR, Key, SECOND, World, span},
 };
 
 /// One thing after the other, until the time is over.
 pub(crate) async fn storm(world: Arc<World>) {
     let mut tasks = JoinSet::new();
+    if world.plan.key == Key::Another {
+        tasks.spawn(use_another_key(Arc::clone(&world)));
+    }
     while world.now() < world.plan.span {
         let most = (world.plan.span / 16).max(2 * SECOND);
         let pause = world.draw(|rng| span(rng, SECOND / 10, most));
@@ -46,6 +49,15 @@ pub(crate) async fn storm(world: Arc<World>) {
         }
         while tasks.try_join_next().is_some() {}
     }
+}
+
+/// The key of another environment is used for longer than the time after which a job counts as not found.
+async fn use_another_key(world: Arc<World>) {
+    let (begin, time) = world.draw(|rng| (span(rng, HOUR, DAY), span(rng, 75 * HOUR, 5 * DAY)));
+    sleep(begin).await;
+    let until = (world.now() + time).min(world.plan.span);
+    world.note(&format!("the key of another environment is used until {until:?}"));
+    world.with(|inner| inner.weather.key_is_another(until));
 }
 
 /// Orders, gives up, or orders again. Some callers hang up.
@@ -106,11 +118,8 @@ pub(crate) fn order_elsewhere(world: &World, topic: &str) -> Option<JobId> {
 fn fail_something(world: &World) {
     let now = world.now();
     let (what, until, mood) = world.draw(|rng| {
-        let mood = lasting_mood(rng);
-        // Longer than the time after which a job counts as not found.
-        let is_key = mood == Mood::OtherKey;
-        let [least, most] = if is_key { [DAY, 4 * DAY] } else { [SECOND, 3 * DAY] };
-        (rng.u8(..6), now + span(rng, least, most), mood)
+        let mood = any_mood(rng);
+        (rng.u8(..6), now + span(rng, SECOND, 3 * DAY), mood)
     });
     world.note(&format!("outage {what} until {until:?}, {mood:?}"));
     let until = until.min(world.plan.span);
@@ -146,18 +155,23 @@ async fn prune(world: &World) {
     world.note(&format!("pruned: {pruned:?}, {ledger:?}"));
 }
 
-/// An old delivery comes once more, or with a header that forges a failure.
+/// An old delivery comes once more, or with a header that forges a failure, or with bodies that are no article.
 async fn deliver_again(world: Arc<World>) {
-    let forges = world.draw(|rng| rng.u8(..2) == 0);
+    let what = world.draw(|rng| rng.u8(..4));
     let pushes = world.with(|inner| {
         let is_expected = |push: &&Push| inner.truth.is_expected(push.job_id());
         let pushes = inner.truth.pushes.iter().filter(is_expected);
         pushes.cloned().collect::<Vec<_>>()
     });
     let Some(push) = world.draw(|rng| rng.choice(pushes)) else { return };
-    match forges {
-        true => forge_failure(&world, &push).await,
-        false => _ = send(&world, &push, |_, body: Bytes| body).await,
+    match what {
+        0 | 1 => forge_failure(&world, &push).await,
+        2 => _ = send(&world, &push, |_, body: Bytes| body).await,
+        _ => {
+            for _ in 0..6 {
+                send_undecodable(&world, &push).await;
+            }
+        }
     }
 }
 

@@ -215,6 +215,7 @@ impl Ledger for Connection {
         let call = self.world.store.ordered(name, job_id, at, key);
         self.through("ordered", call, move |(), truth, _| {
             truth.expected(id.as_str());
+            truth.rate.key_accepted();
             Ok(())
         })
     }
@@ -259,6 +260,7 @@ impl Ledger for Connection {
                     fence: lease.fence,
                     claimed: now,
                     ends: now + claim.lease,
+                    settled: false,
                 };
                 truth.rows.insert(lease.id, ask);
             }
@@ -288,8 +290,12 @@ impl Ledger for Connection {
             if *result == AskSettled::LostLease {
                 return Ok(());
             }
-            if ask.fence != lease.fence || now >= ask.ends {
+            if ask.fence != lease.fence || now >= ask.ends || ask.settled {
                 return Err(format!("the answer to a lost ask for {id} is stored"));
+            }
+            truth.rows.entry(lease.id).or_default().settled = true;
+            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
+                truth.rate.key_accepted();
             }
             match (result, settled) {
                 (_, AskOutcome::Released) => truth.ask_released(&id),
@@ -303,12 +309,14 @@ impl Ledger for Connection {
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
         let node = self.life.node();
         self.through("report", self.world.store.report(event), move |(), truth, now| match event {
-            BucketEvent::RateLimited { retry_after } => truth.pause_stored(node, retry_after, now),
+            BucketEvent::RateLimited { retry_after } => {
+                truth.rate.pause_stored(node, retry_after, now)
+            }
             BucketEvent::Resumed => {
-                truth.resumed();
+                truth.rate.resumed();
                 Ok(())
             }
-            BucketEvent::KeyRefused { .. } => Ok(()),
+            BucketEvent::KeyRefused { .. } => truth.rate.refusal_stored(now),
         })
     }
 

@@ -9,17 +9,14 @@ use std::{
 use article_inbox::EntryKey;
 use article_simulator::Push;
 
-use crate::node::Life;
-use crate::world::{HOUR, Plan, SECOND};
+use crate::{
+    node::Life,
+    rate::{ORDER_BEGUN, Rate, TOKEN_VALID},
+    world::{HOUR, Plan, SECOND},
+};
 
 /// The pause of `Schedule::webhooks` before the first ask.
 const FIRST_ASK: Duration = Duration::from_secs(600);
-
-/// A token is used within this time, or never.
-const TOKEN_VALID: Duration = Duration::from_secs(5);
-
-/// An order is sent up to this long after its look at the bucket: while the store answers, and then keeps the intent.
-const ORDER_BEGUN: Duration = Duration::from_secs(131);
 
 /// The time-out of the API, which is shorter than the lease of an ask.
 pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,17 +25,11 @@ pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_PUSH: Duration = Duration::from_secs(400);
 
 pub(crate) struct Truth {
-    plan: Plan,
+    pub(crate) rate: Rate,
     calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
     pub(crate) taken: BTreeMap<String, String>,
     pub(crate) jobs: BTreeMap<String, SeenJob>,
-    /// The asks that are not yet paid for by the rate, and when that was.
-    level: (f64, Duration),
-    /// The pauses that the service asked for and the application has stored: from when, until when.
-    pauses: Vec<(Duration, Duration)>,
-    /// The pauses that each node was answered with: when, and how long.
-    answered: Vec<(usize, Duration, Duration)>,
     /// The jobs of the rows of the ledger, and the keys of the entries, by the ids that leases name.
     pub(crate) rows: BTreeMap<i64, Ask>,
     pub(crate) entries: BTreeMap<i64, EntryKey>,
@@ -61,12 +52,14 @@ pub(crate) struct Ask {
     pub(crate) fence: i64,
     pub(crate) claimed: Duration,
     pub(crate) ends: Duration,
+    /// Its outcome is stored.
+    pub(crate) settled: bool,
 }
 
 /// The calls that order, of one intent.
 #[derive(Debug, Default)]
 struct OrderCalls {
-    /// Those of which no answer proved that nothing was taken.
+    /// Those that the service took, or of which no answer came.
     open: u32,
     /// How often the application asked to order again.
     again: u32,
@@ -94,18 +87,17 @@ pub(crate) struct SeenJob {
     pub(crate) forgotten: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) cursed: bool,
+    /// Which bodies that are no article were delivered and accepted.
+    pub(crate) undecodable: BTreeSet<u8>,
 }
 
 impl Truth {
     pub(crate) fn new(plan: Plan) -> Self {
         Self {
-            plan,
+            rate: Rate::new(plan),
             calls: BTreeMap::new(),
             taken: BTreeMap::new(),
             jobs: BTreeMap::new(),
-            level: (0.0, Duration::ZERO),
-            pauses: Vec::new(),
-            answered: Vec::new(),
             rows: BTreeMap::new(),
             entries: BTreeMap::new(),
             pushes: Vec::new(),
@@ -137,10 +129,10 @@ impl Truth {
         if open > 1 + again {
             return Err(format!("{intent} is ordered twice"));
         }
-        self.sent_in_a_pause(now, ORDER_BEGUN)
+        self.rate.sent(now, ORDER_BEGUN)
     }
 
-    /// The answer proved that nothing was taken.
+    /// An answer came, or no connection, and the service has not taken the order.
     pub(crate) fn order_refused(&mut self, intent: &str) {
         let calls = self.calls.entry(intent.to_owned()).or_default();
         calls.open = calls.open.saturating_sub(1);
@@ -148,16 +140,7 @@ impl Truth {
 
     /// An ask is sent.
     pub(crate) fn ask_sent(&mut self, id: &str, now: Duration) -> Result<(), String> {
-        let rate = f64::from(self.plan.per_minute) / 60.0;
-        let (level, at) = self.level;
-        let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
-        self.level = (level, now);
-        // Rounded, because the bucket counts in thousandths.
-        let most = f64::from(self.plan.burst) + rate * TOKEN_VALID.as_secs_f64() + 0.01;
-        if level > most {
-            return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
-        }
-        self.sent_in_a_pause(now, TOKEN_VALID)?;
+        self.rate.ask_sent(now)?;
         let asks = self.rows.values().filter(|ask| ask.job == id);
         let claimed = asks.map(|ask| ask.claimed).max().unwrap_or_default();
         if now > claimed + TOKEN_VALID + SECOND / 100 {
@@ -176,49 +159,6 @@ impl Truth {
         // The lease is longer than the call.
         job.not_before = now + API_TIMEOUT;
         Ok(())
-    }
-
-    fn sent_in_a_pause(&self, now: Duration, begun: Duration) -> Result<(), String> {
-        let pause = self.pauses.iter().find(|(from, until)| *from + begun < now && now < *until);
-        match pause {
-            Some((_, until)) => {
-                let early = *until - now;
-                Err(format!("a call is sent {early:?} before the end of a Retry-After"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The service asked this node for a pause.
-    pub(crate) fn pause_answered(&mut self, node: usize, now: Duration, pause: Duration) {
-        self.answered.push((node, now, pause));
-    }
-
-    /// The application stored a pause.
-    pub(crate) fn pause_stored(
-        &mut self,
-        node: usize,
-        pause: Duration,
-        now: Duration,
-    ) -> Result<(), String> {
-        let answered = self.answered.iter().rev();
-        let answered = answered.filter(|(of, _, long)| *of == node && *long == pause);
-        let Some((_, at, long)) = answered.copied().next() else {
-            return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
-        };
-        self.pauses.push((now, at + long));
-        Ok(())
-    }
-
-    pub(crate) fn resumed(&mut self) {
-        self.pauses.clear();
-    }
-
-    /// Until when the service may be asked for nothing.
-    pub(crate) fn paused_until(&self) -> Duration {
-        // Also an answer that is not stored yet.
-        let answered = self.answered.iter().map(|(_, at, long)| *at + *long);
-        answered.max().unwrap_or_default()
     }
 
     /// An ask without an article was stored: the next comes after the pause of the schedule.

@@ -66,7 +66,8 @@ pub(crate) struct Weather {
     store: [Duration; 2],
     receiver: Duration,
     api: (Mood, Duration),
-    has_had_other_key: bool,
+    /// Until when the API knows no job, and the receiver is down.
+    other_key: Duration,
 }
 
 impl Weather {
@@ -79,7 +80,7 @@ impl Weather {
             store: [Duration::ZERO; 2],
             receiver: Duration::ZERO,
             api: (Mood::Fine, Duration::ZERO),
-            has_had_other_key: false,
+            other_key: Duration::ZERO,
         }
     }
 
@@ -101,15 +102,13 @@ impl Weather {
     }
 
     pub(crate) fn api_is(&mut self, mood: Mood, until: Duration) {
-        // Twice, and with another job that was answered in between, the service would say the same about a job that is
-        // lost.
-        if mood == Mood::OtherKey {
-            if self.has_had_other_key {
-                return;
-            }
-            self.has_had_other_key = true;
-        }
         self.api = (mood, until);
+    }
+
+    /// The key of another environment is used, and nothing is delivered. Once in a run: twice, and with another job that was
+    /// answered in between, the service would say the same about a job that is lost.
+    pub(crate) fn key_is_another(&mut self, until: Duration) {
+        self.other_key = until;
     }
 
     pub(crate) fn store_is_down(&self, node: usize, now: Duration) -> bool {
@@ -117,12 +116,15 @@ impl Weather {
     }
 
     pub(crate) fn receiver_is_down(&self, now: Duration) -> bool {
-        !self.is_calm && now < self.receiver
+        !self.is_calm && now < self.receiver.max(self.other_key)
     }
 
     pub(crate) fn mood(&self, rng: &mut Rng, now: Duration) -> Mood {
         if self.is_calm {
             return Mood::Fine;
+        }
+        if now < self.other_key {
+            return Mood::OtherKey;
         }
         if now < self.api.1 {
             return self.api.0;
@@ -151,8 +153,8 @@ impl Weather {
     }
 }
 
-/// One of the faults of the API that may hit a single call.
-fn any_mood(rng: &mut Rng) -> Mood {
+/// One of the faults of the API that may hit a single call, or all for some time.
+pub(crate) fn any_mood(rng: &mut Rng) -> Mood {
     match rng.u8(..16) {
         0 => Mood::Unreachable,
         1 => Mood::CutBefore,
@@ -170,11 +172,6 @@ fn any_mood(rng: &mut Rng) -> Mood {
         14 => Mood::Panics,
         _ => Mood::Hangs,
     }
-}
-
-/// A mood that lasts.
-pub(crate) fn lasting_mood(rng: &mut Rng) -> Mood {
-    if rng.u8(..8) == 0 { Mood::OtherKey } else { any_mood(rng) }
 }
 
 /// `Retry-After` has no fractions.

@@ -38,10 +38,18 @@ pub(crate) struct Plan {
     pub(crate) per_minute: u32,
     pub(crate) burst: u32,
     pub(crate) urls: Urls,
+    pub(crate) key: Key,
     /// How long things go wrong.
     pub(crate) span: Duration,
     /// How many intents are ordered.
     pub(crate) intents: u32,
+}
+
+/// Whether the key of another environment is used for some days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Same,
+    Another,
 }
 
 /// Whether orders carry capability URLs.
@@ -97,12 +105,17 @@ impl World {
         let mut rng = Rng::with_seed(seed);
         // The collector draws its pauses from the generator of the thread.
         fastrand::seed(rng.u64(..));
+        let key = if rng.u8(..10) == 0 { Key::Another } else { Key::Same };
         let plan = Plan {
+            key,
             nodes: rng.usize(1..=2),
             per_minute: [6, 12, 30, 60][rng.usize(..4)],
             burst: rng.u32(1..=5),
             urls: if rng.u8(..4) > 0 { Urls::Capability } else { Urls::PublishTarget },
-            span: span(&mut rng, HOUR, 5 * DAY),
+            span: match key {
+                Key::Same => span(&mut rng, HOUR, 5 * DAY),
+                Key::Another => 6 * DAY,
+            },
             intents: rng.u32(3..=12),
         };
         let tenant = Tenant::new(API_KEY).deliver_to(SHOP, TOKEN);

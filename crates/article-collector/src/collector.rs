@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 
 use article_client::{JobId, NewArticle};
 use article_inbox::{
-    Error, ExpectedJob, Inbox, Intent, IntentState, JobFilter, JobState, LedgerPage,
+    Error, Inbox, Intent, IntentState, JobState, LedgerPage,
     store::{BucketEvent, Expect},
 };
 
@@ -31,7 +31,7 @@ pub use health::CollectorHealth;
 /// It keeps everything in the store of an inbox, and what it orders survives a crash if that store does. Several
 /// collectors may share a store: in one process, and in several if the store allows that. A SQLite store belongs to one
 /// process. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
-/// handler, at once.
+/// handler, at once. [`Inbox::jobs`] lists the jobs.
 ///
 /// ```
 /// use article_client::{ApiKey, Client, NewArticle};
@@ -168,15 +168,6 @@ impl Collector {
         backfill::plan(&self.0, ids.into_iter()).await
     }
 
-    /// A page of the jobs that pass the filter, by ascending id.
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub async fn list(&self, filter: JobFilter) -> Result<LedgerPage<ExpectedJob>, Error> {
-        self.0.ledger.jobs(filter).await
-    }
-
     /// A page of the intents in this state, or of all, by ascending id: at most a hundred with a greater id than
     /// `after`, which is 0 or the [`next`](LedgerPage::next) of the last page.
     ///
@@ -207,7 +198,7 @@ impl Collector {
     /// The store failed.
     pub async fn resume(&self) -> Result<(), Error> {
         self.0.ledger.report(BucketEvent::Resumed).await?;
-        self.0.key_watch().accepted();
+        self.0.key_watch().resumed();
         self.0.wake.notify_one();
         Ok(())
     }

@@ -5,4 +5,4 @@ mod answer;
 mod key_watch;
 
 pub(crate) use answer::{Asked, Meaning, NoAnswer, accepts_the_key, rate_limit_of};
-pub(crate) use key_watch::KeyWatch;
+pub(crate) use key_watch::{Began, KeyWatch};

@@ -1,14 +1,11 @@
 use std::time::Duration;
 
-use article_inbox::{Error, ExpectedJob};
+use article_inbox::{Error, ExpectedJob, OVERDUE};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The pause between two asks for a job that is overdue, and the longest pause that the ledger keeps.
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
-
-/// An open job is overdue when it is expected since this long.
-pub(crate) const OVERDUE: Duration = Duration::from_secs(72 * 3600);
 
 /// When a job is asked for. After the first ask, each pause is half as long again as the last one, up to the longest,
 /// minus a random part of at most a half. A job that is expected since 72 hours is asked for once a day.

@@ -13,7 +13,7 @@ mod log;
 use std::time::Duration;
 
 use article_inbox::{Error, ExpectedJob, JobState, LedgerCounts, store::AskOutcome};
-use article_webhook::JobId;
+use article_webhook::{DecodeError, JobId};
 
 /// An order ended.
 pub(crate) fn order_ended(outcome: &'static str) {
@@ -41,15 +41,17 @@ pub(crate) fn asked(job: &ExpectedJob, answer: &'static str, took: Duration) {
     log::asked(job, answer, took);
 }
 
-/// The outcome of an ask is stored. The job is in this state now, and was expected for this time.
+/// The outcome of an ask is stored. The job is in this state now, and was expected for this time. `undecodable`: why what
+/// the API answered cannot be decoded.
 pub(crate) fn settled(
     job: &ExpectedJob,
     outcome: &AskOutcome,
+    undecodable: Option<&DecodeError>,
     state: JobState,
     expected_for: Duration,
 ) {
     count::settled(job, state, expected_for);
-    log::settled(job, outcome, state, expected_for);
+    log::settled(job, outcome, undecodable, state, expected_for);
 }
 
 /// The outcome of an ask is dropped.

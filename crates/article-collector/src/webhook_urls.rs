@@ -25,21 +25,11 @@ impl WebhookUrls {
         Ok(Self { key, base: base.into() })
     }
 
-    /// The URL of this order, a secret. The [intent](check_intent) must be valid.
+    /// The URL of this order, a secret. The [name](article_inbox::Intent::check_name) of the intent must be valid.
     pub(crate) fn url(&self, intent: &str, now: SystemTime) -> Result<String, Error> {
         let minted = self.key.mint(intent, now + VALID);
         let segment = minted.map_err(|error| Error::invalid(error.to_string()))?;
         Ok(format!("{}/{}", self.base, segment.as_str()))
-    }
-}
-
-/// An intent fits what a URL can carry, also where no URL carries it: an application may turn that on later.
-pub(crate) fn check_intent(intent: &str) -> Result<(), Error> {
-    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if (1..=64).contains(&intent.len()) && intent.bytes().all(is_legal) {
-        Ok(())
-    } else {
-        Err(Error::invalid("an intent is 1 to 64 ASCII letters, digits, `-` or `_`"))
     }
 }
 
@@ -74,7 +64,8 @@ mod tests {
     fn an_intent_is_what_a_capability_can_carry() {
         let long = "x".repeat(65);
         for intent in ["", "a", "post-17_B", "a b", "a.b", "a/b", "\u{e9}", &long, &long[..64]] {
-            assert_eq!(check_intent(intent).is_ok(), key().mint(intent, NOW).is_ok(), "{intent}");
+            let is_name = article_inbox::Intent::check_name(intent).is_ok();
+            assert_eq!(is_name, key().mint(intent, NOW).is_ok(), "{intent}");
         }
     }
 }

@@ -16,12 +16,11 @@ pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
 pub(crate) use ledger::LAST_DELIVERY;
-#[cfg(feature = "sqlite")]
-pub(crate) use ledger::OVERDUE;
 pub use ledger::{
     Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
-    LedgerCounts, LedgerPage, LedgerPruned, Missing, OrderTurn, Pause, PauseReason, Reason,
+    LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause, PauseReason,
+    Reason,
 };
 pub use list::{Counts, Filter, Page};
 pub use prune::{Prune, Pruned};

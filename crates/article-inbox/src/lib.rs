@@ -23,7 +23,8 @@ mod inbox;
 
 pub use call::{
     Completion, Counts, ExpectedJob, Filter, Intent, IntentState, JobFilter, JobState,
-    LedgerCounts, LedgerPage, LedgerPruned, Missing, Page, PauseReason, Prune, Pruned, Reason,
+    LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Page, PauseReason, Prune, Pruned,
+    Reason,
 };
 pub use clock::{Clock, ClockStep};
 pub use digest::Digest;

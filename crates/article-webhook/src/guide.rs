@@ -2,22 +2,32 @@
 //!
 //! | page | read it |
 //! |---|---|
+//! | [`start`] | to receive a first article in five minutes |
+//! | [`application`] | to receive articles in an application that exists |
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
 //! | [`proxies`] | to put nginx, HAProxy or Caddy in front |
 //! | [`missing`] | when an article did not arrive |
+//! | [`machines`] | to receive on several machines |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
 //!
 //! The pages contain no code to call. A first receiver is in the README of the repository and on the page of the
 //! adapter for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
 
+// Its examples need the adapters, which need this crate: the tests of the workspace compile them.
+#[cfg_attr(not(doctest), doc = include_str!("guide/application.md"))]
+pub mod application {}
+
 #[doc = include_str!("guide/flow.md")]
 pub mod flow {}
 
 #[doc = include_str!("guide/invariants.md")]
 pub mod invariants {}
+
+#[doc = include_str!("guide/machines.md")]
+pub mod machines {}
 
 #[doc = include_str!("guide/missing.md")]
 pub mod missing {}
@@ -30,6 +40,9 @@ pub mod proxies {}
 
 #[doc = include_str!("guide/service.md")]
 pub mod service {}
+
+#[doc = include_str!("guide/start.md")]
+pub mod start {}
 
 // Its examples use the fixtures.
 #[cfg_attr(feature = "fixture", doc = include_str!("guide/testing.md"))]

@@ -3,7 +3,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use article_client::Outcome;
 use article_inbox::store::{self, AskClaim, AskOutcome, AskSettled};
+use article_webhook::DecodeError;
 use tokio::{
     select,
     sync::watch,
@@ -12,7 +14,7 @@ use tokio::{
 
 use crate::{
     caught::caught,
-    meaning::{Asked, Meaning, NoAnswer},
+    meaning::{Asked, Began, Meaning, NoAnswer},
     shared::{Shared, repeat},
     telemetry,
 };
@@ -56,23 +58,27 @@ pub(super) async fn ask(
     let is_fresh = now <= ends - lease(&shared) + TOKEN_VALID;
     let key = shared.api.key_fingerprint();
     if !is_fresh || *signal.borrow() != Signal::Go {
-        return settle(&shared, &ask, AskOutcome::Released, key).await;
+        return settle(&shared, &ask, AskOutcome::Released, key, None).await;
     }
-    let began = Instant::now();
+    let began = Began { order: Instant::now(), time: now };
     let answer = answer(&shared, &ask, signal).await;
     let now = shared.ledger.now();
     let expected_for = expected_for(&ask, now);
     let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
-    let asked = Asked { job: &ask.job, pause, now, key };
+    let asked = Asked { job: &ask.job, pause, began, now, key };
     let Meaning { outcome, event, name } = match &answer {
         Ok(response) => asked.meaning(response, &mut shared.key_watch()),
         Err(why) => asked.without_answer(why),
     };
-    telemetry::asked(&ask.job, name, began.elapsed());
+    telemetry::asked(&ask.job, name, began.order.elapsed());
     if let Some(event) = event {
         shared.report(event, || is_over(&shared, ends)).await;
     }
-    settle(&shared, &ask, outcome, key).await
+    let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
+        Outcome::Undecodable(error) => Some(error),
+        _ => None,
+    });
+    settle(&shared, &ask, outcome, key, undecodable).await
 }
 
 /// The answer of the API, if it comes in time and reading it does not panic.
@@ -96,12 +102,13 @@ async fn answer(
 }
 
 /// Stores the outcome. While the store fails, it is tried again until the lease ends. Then the job is due again. Returns
-/// the pause that was stored.
+/// the pause that was stored. `undecodable`: why what the API answered cannot be decoded.
 async fn settle(
     shared: &Shared,
     ask: &store::Ask,
     outcome: AskOutcome,
     key: u64,
+    undecodable: Option<&DecodeError>,
 ) -> Option<Duration> {
     let is_late = || is_over(shared, ask.job.at);
     let call = || shared.ledger.settle_ask(ask.lease, outcome.clone(), key);
@@ -113,7 +120,7 @@ async fn settle(
     match settled {
         Ok(AskSettled::Settled(state)) => {
             let expected_for = expected_for(ask, shared.ledger.now());
-            telemetry::settled(&ask.job, &outcome, state, expected_for);
+            telemetry::settled(&ask.job, &outcome, undecodable, state, expected_for);
             pause_of(&outcome)
         }
         Ok(AskSettled::LostLease) => {

@@ -2,18 +2,16 @@ use std::time::{Duration, SystemTime};
 
 use article_client::{ErrorCode, Outcome, Response};
 use article_inbox::{
-    Digest, ExpectedJob, Missing,
+    Digest, ExpectedJob, Missing, OVERDUE,
     store::{Answer, AskOutcome, BucketEvent},
 };
 
-use super::KeyWatch;
+use super::{Began, KeyWatch};
 use crate::schedule::DAY;
 
-/// A job ends as not found after this many answers that say so.
+/// A job ends as not found after this many answers that say so, if the time from the first to the last of them makes it
+/// overdue.
 const TIMES: u32 = 3;
-
-/// The time from the first to the last of them.
-const SPAN: Duration = Duration::from_secs(72 * 3600);
 
 /// The label of bodies that the API gave.
 const TARGET: &str = "api";
@@ -48,6 +46,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) job: &'a ExpectedJob,
     /// The pause of the schedule.
     pub(crate) pause: Duration,
+    /// When its call began.
+    pub(crate) began: Began,
     /// The time.
     pub(crate) now: SystemTime,
     /// The API key, by its fingerprint.
@@ -64,15 +64,15 @@ impl Asked<'_> {
             Outcome::Complete(_)
             | Outcome::Undecodable(_)
             | Outcome::Unfinished { .. }
-            | Outcome::Failed { .. } => watch.knew(self.now),
-            Outcome::JobNotFound => watch.accepted(),
+            | Outcome::Failed { .. } => watch.knew(self.began),
+            Outcome::JobNotFound => watch.accepted(self.began.order),
             _ => {}
         }
         let name = name(&response.outcome);
         let refused = BucketEvent::KeyRefused { key: self.key };
         let event = match &response.outcome {
             Outcome::Unauthorized => Some(refused),
-            Outcome::Forbidden => watch.forbade(self.job.id).then_some(refused),
+            Outcome::Forbidden => watch.forbade(self.job.id, self.began.order).then_some(refused),
             _ => rate_limit_of(response),
         };
         let asked = response.retry_after.unwrap_or_default().min(DAY);
@@ -116,7 +116,7 @@ impl Asked<'_> {
         let cause = response.to_string();
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
             times.saturating_add(1) >= TIMES
-                && self.now.duration_since(since).unwrap_or_default() >= SPAN
+                && self.now.duration_since(since).unwrap_or_default() >= OVERDUE
                 && watch.has_known_since(since)
         });
         if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }

@@ -1,57 +1,116 @@
 use std::time::SystemTime;
 
+use tokio::time::Instant;
+
 /// When this many different jobs are forbidden, and none was answered otherwise, it is the key that is refused.
 const SEVERAL: usize = 3;
+
+/// When a call began. Its answer says nothing about the time before, and may come after the answers to later calls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Began {
+    /// By a clock that is never set back.
+    pub(crate) order: Instant,
+    /// By the clock of the store.
+    pub(crate) time: SystemTime,
+}
 
 /// What the answers of this process tell about its API key.
 #[derive(Debug, Default)]
 pub(crate) struct KeyWatch {
-    /// The different jobs that were forbidden since the key was accepted last.
-    forbidden: Vec<i64>,
-    /// When the service last knew a job.
-    knew_at: Option<SystemTime>,
+    /// The different jobs that were forbidden since the key was accepted last, and when their last calls began.
+    forbidden: Vec<(i64, Instant)>,
+    /// When the last call began that was accepted.
+    accepted: Option<Instant>,
+    /// When the last call began that showed that the service knew a job.
+    knew: Option<Began>,
 }
 
 impl KeyWatch {
     /// The service knew a job of the key.
-    pub(crate) fn knew(&mut self, now: SystemTime) {
-        self.knew_at = Some(now);
-        self.accepted();
+    pub(crate) fn knew(&mut self, began: Began) {
+        if self.knew.is_none_or(|knew| knew.order <= began.order) {
+            self.knew = Some(began);
+        }
+        self.accepted(began.order);
     }
 
-    /// The service accepted the key, or a person lifted the pause.
-    pub(crate) fn accepted(&mut self) {
+    /// The service accepted the key.
+    pub(crate) fn accepted(&mut self, began: Instant) {
+        self.accepted = self.accepted.max(Some(began));
+        self.forbidden.retain(|(_, forbidden)| began < *forbidden);
+    }
+
+    /// A person lifted the pause.
+    pub(crate) fn resumed(&mut self) {
         self.forbidden.clear();
     }
 
     /// The service forbade to read a job. `true`: so many different ones in a row that it refuses the key.
-    pub(crate) fn forbade(&mut self, job: i64) -> bool {
-        if self.forbidden.len() < SEVERAL && !self.forbidden.contains(&job) {
-            self.forbidden.push(job);
+    pub(crate) fn forbade(&mut self, job: i64, began: Instant) -> bool {
+        if self.accepted.is_some_and(|accepted| began < accepted) {
+            return false;
+        }
+        if let Some((_, last)) = self.forbidden.iter_mut().find(|(other, _)| *other == job) {
+            *last = began.max(*last);
+        } else if self.forbidden.len() < SEVERAL {
+            self.forbidden.push((job, began));
         }
         self.forbidden.len() >= SEVERAL
     }
 
     /// Whether the service has known another job since that time. A key of another environment knows none of them.
     pub(crate) fn has_known_since(&self, since: SystemTime) -> bool {
-        self.knew_at.is_some_and(|knew_at| since <= knew_at)
+        self.knew.is_some_and(|knew| since <= knew.time)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    /// Calls that begin a second apart.
+    fn calls() -> impl FnMut() -> Began {
+        let (start, mut second) = (Instant::now(), 0);
+        move || {
+            second += 1;
+            let passed = Duration::from_secs(second);
+            Began { order: start + passed, time: SystemTime::UNIX_EPOCH + passed }
+        }
+    }
 
     #[test]
     fn only_several_different_jobs_in_a_row_show_that_the_key_is_refused() {
-        let mut watch = KeyWatch::default();
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
         for job in [1, 1, 1, 2, 1, 2] {
-            assert!(!watch.forbade(job));
+            assert!(!watch.forbade(job, call().order));
         }
-        assert!(watch.forbade(3) && watch.forbade(3));
-        watch.accepted();
-        assert!(!watch.forbade(3) && !watch.forbade(4));
-        watch.knew(SystemTime::UNIX_EPOCH);
-        assert!(!watch.forbade(5));
+        assert!(watch.forbade(3, call().order) && watch.forbade(3, call().order));
+        watch.accepted(call().order);
+        assert!(!watch.forbade(3, call().order) && !watch.forbade(4, call().order));
+        watch.knew(call());
+        assert!(!watch.forbade(5, call().order));
+        watch.resumed();
+        assert!(!watch.forbade(6, call().order) && !watch.forbade(7, call().order));
+    }
+
+    #[test]
+    fn a_late_answer_to_an_old_call_changes_no_newer_judgement() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        let (old, older) = (call(), call());
+        assert!(!watch.forbade(1, call().order) && !watch.forbade(2, call().order));
+        watch.knew(older);
+        watch.accepted(old.order);
+        let newest = call();
+        assert!(watch.forbade(3, newest.order), "what was accepted before does not count");
+        assert!(watch.has_known_since(older.time) && !watch.has_known_since(newest.time));
+
+        watch.knew(newest);
+        watch.knew(old);
+        assert!(watch.has_known_since(newest.time));
+        for job in [1, 2, 3] {
+            assert!(!watch.forbade(job, old.order), "what was forbidden before does not count");
+        }
     }
 }

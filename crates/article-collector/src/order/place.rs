@@ -5,10 +5,13 @@ use std::{
 
 use article_client::{Created, JobId, NewArticle, Outcome};
 use article_inbox::{
-    Error, IntentState,
+    Error, Intent, IntentState,
     store::{BucketEvent, Intended, IntentLease, OrderTurn},
 };
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout},
+};
 
 use super::OrderOutcome;
 use crate::{
@@ -16,7 +19,6 @@ use crate::{
     meaning::{accepts_the_key, rate_limit_of},
     shared::{OrderUnderWay, Shared, repeat},
     telemetry,
-    webhook_urls::check_intent,
 };
 
 /// How long the store may take between the intent and the call.
@@ -36,7 +38,7 @@ pub(crate) async fn order(
     intent: &str,
     article: &NewArticle,
 ) -> Result<OrderOutcome, Error> {
-    check_intent(intent)?;
+    Intent::check_name(intent)?;
     let under_way = OrderUnderWay::new(shared);
     let (intent, article) = (intent.into(), article.clone());
     let key = shared.api.key_fingerprint();
@@ -168,6 +170,7 @@ impl Order {
         lease: IntentLease,
         article: &NewArticle,
     ) -> (Result<OrderOutcome, Error>, Note, Option<BucketEvent>) {
+        let began = Instant::now();
         let call = caught(async { self.shared.api.create(article).await });
         let call = timeout(self.shared.call_limit(), call);
         let unknown = |cause: Option<article_client::Error>| {
@@ -179,7 +182,7 @@ impl Order {
         };
         let error = match call.await {
             Ok(Ok(Ok(Created { job_id, .. }))) => {
-                self.shared.key_watch().accepted();
+                self.shared.key_watch().accepted(began);
                 telemetry::ordered(&job_id);
                 return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
             }
@@ -187,7 +190,7 @@ impl Order {
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::Nothing, None),
         };
         if error.response().is_some_and(accepts_the_key) {
-            self.shared.key_watch().accepted();
+            self.shared.key_watch().accepted(began);
         }
         let event = error.response().and_then(|response| match response.outcome {
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),

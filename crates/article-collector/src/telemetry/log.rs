@@ -3,21 +3,24 @@
 use std::{fmt::Display, time::Duration};
 
 use article_inbox::{Error, ExpectedJob, JobState, store::AskOutcome};
-use article_webhook::JobId;
+use article_webhook::{DecodeError, JobId};
 
 #[cfg(feature = "tracing")]
 mod enabled {
+    use article_inbox::OVERDUE;
     use article_webhook::adapter::logged_cause;
     use tracing::{debug, error, field::display, info, warn};
 
     use super::*;
-    use crate::schedule::OVERDUE;
 
     /// The target of all events, so that one filter selects them.
     const TARGET: &str = "article_collector";
 
     /// A pause of all calls that is longer is an alarm.
     const LONG_PAUSE: Duration = Duration::from_secs(3600);
+
+    /// A pause that is longer has no end for a person who reads of it.
+    const ENDLESS_PAUSE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
     pub(crate) fn ordered(job_id: &JobId) {
         debug!(target: TARGET, job_id = job_id.as_str(), "article ordered");
@@ -41,11 +44,16 @@ mod enabled {
     pub(crate) fn settled(
         job: &ExpectedJob,
         outcome: &AskOutcome,
+        undecodable: Option<&DecodeError>,
         state: JobState,
         expected_for: Duration,
     ) {
         let (job_id, asks) = (job.job_id.as_str(), job.asks);
         match (outcome, state) {
+            (_, JobState::Collected) if let Some(error) = undecodable => {
+                let cause = logged_cause(error).map(display);
+                warn!(target: TARGET, job_id, asks, cause, "what the API gave is stored, and cannot be decoded as an article: see its entry");
+            }
             (_, JobState::Collected) => {
                 info!(target: TARGET, job_id, asks, ?expected_for, "article collected");
             }
@@ -83,10 +91,14 @@ mod enabled {
     }
 
     pub(crate) fn rate_limited(pause: Duration) {
-        if pause > LONG_PAUSE {
-            error!(target: TARGET, ?pause, "the service asks for a long pause: nothing is asked or ordered until it ends");
+        if pause > ENDLESS_PAUSE {
+            error!(target: TARGET, "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key and the plan, and then call `Collector::resume`");
+        } else if pause > LONG_PAUSE {
+            error!(target: TARGET, ?pause, "the service asks for a long pause: nothing is asked or ordered until it ends, or until `Collector::resume`");
+        } else if pause.is_zero() {
+            warn!(target: TARGET, "the service gets too many calls, and names no pause: none is kept, and the rate is halved for a while");
         } else {
-            warn!(target: TARGET, ?pause, "the service asks for a pause");
+            warn!(target: TARGET, ?pause, "the service asks for a pause: nothing is asked or ordered until it ends");
         }
     }
 
@@ -108,7 +120,14 @@ mod disabled {
     pub(crate) fn order_not_noted(_: &JobId, _: &Error) {}
     pub(crate) fn order_unknown(_: &dyn Display) {}
     pub(crate) fn asked(_: &ExpectedJob, _: &'static str, _: Duration) {}
-    pub(crate) fn settled(_: &ExpectedJob, _: &AskOutcome, _: JobState, _: Duration) {}
+    pub(crate) fn settled(
+        _: &ExpectedJob,
+        _: &AskOutcome,
+        _: Option<&DecodeError>,
+        _: JobState,
+        _: Duration,
+    ) {
+    }
     pub(crate) fn lost_lease(_: &ExpectedJob) {}
     pub(crate) fn ask_panicked() {}
     pub(crate) fn key_refused() {}

@@ -15,7 +15,7 @@ async fn ask_for(world: &World, collector: &article_collector::Collector, time: 
     let end = world.clock.now() + time;
     loop {
         collector.run_until_idle().await.unwrap();
-        let page = collector.list(article_inbox::JobFilter::default()).await.unwrap();
+        let page = world.inbox.jobs(article_inbox::JobFilter::default()).await.unwrap();
         let open = page.items.iter().filter(|job| job.state.is_open());
         let Some(due) = open.map(|job| job.at).min().filter(|due| *due <= end) else { break };
         let step = due.duration_since(world.clock.now()).unwrap_or_default();

@@ -26,7 +26,7 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
     let done = collector.expect_all(ids(1001)).await.unwrap();
     assert_eq!(done, Backfilled { asked_for: 1000, has_article: 1 });
     assert_eq!(world.job("old_7").await.reason, Reason::Backfill);
-    assert_eq!(world.job("old_1").await.reason, Reason::Expected);
+    assert_eq!(world.job("old_1").await.reason, Reason::OrderedElsewhere);
 }
 
 #[tokio::test]

@@ -60,6 +60,8 @@ async fn orders(world: &World, collector: &Collector) {
         Reply::status(402),
         Reply::status(401),
         Reply::Says(429, "7200", String::new()),
+        Reply::Says(429, "", String::new()),
+        Reply::Says(429, "18446744073709551615", String::new()),
         Reply::Echoes(502),
     ]
     .into_iter()
@@ -80,7 +82,9 @@ async fn orders(world: &World, collector: &Collector) {
 }
 
 async fn asks(world: &World, collector: &Collector) {
-    world.expect(collector, &["job_failed", "job_queued", "job_busy", "job_panics"]).await;
+    world
+        .expect(collector, &["job_failed", "job_queued", "job_busy", "job_panics", "job_odd"])
+        .await;
     let body = |job: &str| Reply::Says(200, "", crate::api::article(job).replace("Shoes", "BODY"));
     let mut busy = vec![Reply::Says(503, "7200", String::new())];
     let failed = r#"{"error":"generation_failed","message":""}"#;
@@ -89,6 +93,11 @@ async fn asks(world: &World, collector: &Collector) {
         "job_queued" => Reply::Says(200, "", r#"{"status":"queued","title":"BODY"}"#.to_owned()),
         "job_busy" => busy.pop().unwrap_or(Reply::queued()),
         "job_panics" => Reply::Panics,
+        "job_odd" => Reply::Says(
+            200,
+            "",
+            r#"{"job_id":"job_odd","status":"complete","article":"BODY"}"#.to_owned(),
+        ),
         other => body(other),
     });
     world.ledger.fault("claim_asks", Fault::Fails(1));
@@ -121,6 +130,15 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
         ),
         ("ERROR", "the service refuses the API key"),
         ("ERROR", "the service asks for a long pause"),
+        (
+            "ERROR",
+            "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key",
+        ),
+        ("WARN", "the service gets too many calls, and names no pause: none is kept"),
+        (
+            "WARN",
+            "is stored, and cannot be decoded as an article: see its entry job_id=\"job_odd\"",
+        ),
         ("ERROR", "article is overdue: its job has no end after 72 hours job_id=\"job_queued\""),
         ("WARN", "it is not known whether the service took an order"),
         ("WARN", "the service gave the job up, and refunded its credits job_id=\"job_failed\""),
@@ -132,6 +150,11 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
             line.contains(&format!("{level} article_collector: ")) && line.contains(event)
         };
         assert!(log.lines().any(is_logged), "{level} {event}: {log}");
+    }
+    for line in log.lines() {
+        let is_wrong = line.contains("pause=0ns") || line.contains("18446744073709551615");
+        assert!(!is_wrong, "{line}");
+        assert!(!(line.contains("article collected") && line.contains("job_odd")), "{line}");
     }
 }
 
@@ -153,10 +176,10 @@ async fn every_metric_is_described_and_counted() {
     for (name, label, times) in [
         (metric::ORDERS, "ordered", 2.0),
         (metric::ORDERS, "unknown", 2.0),
-        (metric::ORDERS, "refused", 4.0),
+        (metric::ORDERS, "refused", 7.0),
         (metric::ORDERS, "abandoned", 1.0),
         (metric::KEY_REFUSALS, "", 1.0),
-        (metric::ENDED, "collected", 2.0),
+        (metric::ENDED, "collected", 3.0),
         (metric::ENDED, "failed", 1.0),
         (metric::LOST_LEASES, "", 1.0),
         (metric::ASKS, "unavailable", 1.0),
@@ -164,6 +187,6 @@ async fn every_metric_is_described_and_counted() {
         assert_eq!(recorder.count(name, label), times, "{name} {label}");
     }
     assert_eq!(recorder.values(metric::OVERDUE, "").last(), Some(&3.0));
-    // One for each of the two articles that were ordered.
-    assert_eq!(recorder.values(metric::COLLECTED_AFTER, "").len(), 2);
+    // One for each of the three bodies that the API gave.
+    assert_eq!(recorder.values(metric::COLLECTED_AFTER, "").len(), 3);
 }

@@ -85,7 +85,7 @@ pub async fn every_fourth_token_goes_to_a_job_that_was_asked_for(
 /// A backfill is asked for when no other job is due, also where it was asked for before.
 pub async fn a_backfill_gets_what_is_left(mut trial: Trial<impl LedgerSubject>) {
     asked_before(&trial, "backfill_1", Reason::Backfill).await;
-    asked_before(&trial, "old", Reason::Expected).await;
+    asked_before(&trial, "old", Reason::OrderedElsewhere).await;
     let reason = Reason::Backfill;
     trial.expect(Expect { reason, ..Expect::job(job("backfill_2"), trial.now()) }).await;
     trial.advance(10);

@@ -21,7 +21,7 @@ fn refused() -> Reason {
 pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
     for (id, reason) in [
         ("ordered", Reason::Ordered),
-        ("expected", Reason::Expected),
+        ("expected", Reason::OrderedElsewhere),
         ("backfill", Reason::Backfill),
         ("refused", refused()),
     ] {
@@ -119,7 +119,7 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
     trial.expect(expect).await;
     let before = trial.job("job_1").await;
     trial.advance(1);
-    for reason in [Reason::Ordered, Reason::Expected, Reason::Backfill] {
+    for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill] {
         trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
         assert_eq!(trial.job("job_1").await, before);
     }
@@ -142,7 +142,7 @@ pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSu
         let at = trial.after(seconds);
         trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), at) }).await;
         let shown = trial.job("job_1").await;
-        assert_eq!((shown.at, shown.reason), (trial.after(expected), Reason::Expected));
+        assert_eq!((shown.at, shown.reason), (trial.after(expected), Reason::OrderedElsewhere));
         assert_eq!(shown.cause.as_deref(), Some("refused: malformed_json"));
     }
 }
@@ -154,8 +154,8 @@ pub async fn a_job_leaves_a_backfill(trial: Trial<impl LedgerSubject>) {
     for (reason, seconds, expected) in [
         (Reason::Backfill, 900, (Reason::Backfill, 900)),
         (Reason::Backfill, 100, (Reason::Backfill, 900)),
-        (Reason::Expected, 600, (Reason::Expected, 600)),
-        (Reason::Backfill, 100, (Reason::Expected, 600)),
+        (Reason::OrderedElsewhere, 600, (Reason::OrderedElsewhere, 600)),
+        (Reason::Backfill, 100, (Reason::OrderedElsewhere, 600)),
     ] {
         trial.expect(expect(reason, seconds)).await;
         let shown = trial.job("job_1").await;
@@ -201,7 +201,7 @@ pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl Ledger
     trial.advance(1);
     for id in ["collected", "arrived"] {
         let before = trial.job(id).await;
-        for reason in [Reason::Expected, Reason::Backfill, refused()] {
+        for reason in [Reason::OrderedElsewhere, Reason::Backfill, refused()] {
             trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
             assert_eq!(trial.job(id).await, before);
         }

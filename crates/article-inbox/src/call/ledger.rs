@@ -13,6 +13,4 @@ pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};
 pub(crate) use list::LAST_DELIVERY;
-#[cfg(feature = "sqlite")]
-pub(crate) use list::OVERDUE;
-pub use list::{JobFilter, LedgerCounts, LedgerPage, LedgerPruned};
+pub use list::{JobFilter, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE};

@@ -4,7 +4,7 @@ use article_webhook::JobId;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Body, Digest, Entry, EntryKey, Failure, MAX_BODIES, Source, State,
+    Body, Digest, Entry, EntryKey, Failure, Intent, MAX_BODIES, Source, State,
     entry::FailureLine,
     rules::Row,
     timestamp::{END_OF_9999, from_millis, to_millis},
@@ -124,7 +124,7 @@ impl BodyLine {
             received_at: time(self.received_at)?,
             source: Source::from_name(&self.source).ok_or("source: not a source")?,
             target: self.target.into(),
-            intent: self.intent.map(Into::into),
+            intent: self.intent.map(|name| intent("intent", name)).transpose()?,
             digest,
             bytes: self.body.map(Into::into),
         };
@@ -142,4 +142,10 @@ pub(super) fn unsigned_millis(time: SystemTime) -> u64 {
 pub(super) fn time(millis: u64) -> Result<SystemTime, String> {
     let millis = i64::try_from(millis).ok().filter(|millis| *millis <= END_OF_9999);
     millis.map(from_millis).ok_or_else(|| "a time after the year 9999".to_owned())
+}
+
+/// The name of an intent, if it is one that can be ordered.
+pub(super) fn intent(field: &str, name: String) -> Result<Box<str>, String> {
+    Intent::check_name(&name).map_err(|error| format!("{field}: {error}"))?;
+    Ok(name.into())
 }

@@ -77,11 +77,11 @@ impl Inbox {
             let bad = no("entry");
             let Kind { kind } =
                 serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
-            if kind.is_some() {
+            if let Some(kind) = kind {
                 let bad = no("row of the ledger");
                 let line: LedgerLine =
                     serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
-                self.import_row(line.into_row().map_err(bad)?, &mut imported).await?;
+                self.import_row(line.into_row(&kind).map_err(bad)?, &mut imported).await?;
                 continue;
             }
             let line: ExportLine =

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use article_webhook::JobId;
 use serde::{Deserialize, Serialize};
 
-use super::export_line::{time, unsigned_millis};
+use super::export_line::{intent, time, unsigned_millis};
 use crate::{
     call::{ExpectedJob, Intent, IntentState, JobState, Missing, Pause, PauseReason},
     rules::{Bucket, RefusedKey},
@@ -16,6 +16,9 @@ pub(super) enum LedgerLine {
     Job(JobLine),
     Intent(IntentLine),
     Bucket(BucketLine),
+    /// Of a later version.
+    #[serde(other)]
+    Unknown,
 }
 
 /// A row of the ledger that another inbox exported. Its id has no meaning.
@@ -144,9 +147,10 @@ impl LedgerLine {
         }))
     }
 
-    /// The row, or what is wrong with the line.
-    pub(super) fn into_row(self) -> Result<LedgerRow, String> {
+    /// The row, or what is wrong with the line, whose `kind` is this.
+    pub(super) fn into_row(self, kind: &str) -> Result<LedgerRow, String> {
         match self {
+            Self::Unknown => Err(unknown(kind)),
             Self::Job(job) => job.into_job().map(LedgerRow::Job),
             Self::Intent(intent) => intent.into_intent().map(LedgerRow::Intent),
             Self::Bucket(bucket) => bucket.into_bucket().map(LedgerRow::Bucket),
@@ -163,7 +167,7 @@ impl JobLine {
             job_id: job_id(&self.job_id)?,
             state: JobState::from_name(&self.state).ok_or("state: not a state")?,
             reason: self.reason.parse().map_err(|_| "reason: not a reason")?,
-            intent: self.intent.map(Into::into),
+            intent: self.intent.map(|name| intent("intent", name)).transpose()?,
             expected_at: time(self.expected_at)?,
             at: time(self.at)?,
             asks: self.asks,
@@ -179,7 +183,7 @@ impl IntentLine {
     fn into_intent(self) -> Result<Intent, String> {
         Ok(Intent {
             id: 0,
-            name: self.name.into(),
+            name: intent("name", self.name)?,
             state: IntentState::from_name(&self.state).ok_or("state: not a state")?,
             created_at: time(self.created_at)?,
             at: time(self.at)?,
@@ -211,6 +215,15 @@ impl BucketLine {
             refused_at: self.refused_at.map(time).transpose()?,
             ..full
         })
+    }
+}
+
+/// A kind is one short word. Anything else is not quoted: it may be part of a body.
+fn unknown(kind: &str) -> String {
+    let is_word = kind.len() <= 32 && kind.bytes().all(|byte| byte.is_ascii_lowercase());
+    match is_word {
+        true => format!("its kind {kind:?} is not known: a later version may have exported it"),
+        false => "its kind is not one word".to_owned(),
     }
 }
 

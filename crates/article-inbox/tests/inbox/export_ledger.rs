@@ -145,7 +145,19 @@ async fn a_ledger_of_several_pages_is_exported_whole() {
 #[tokio::test]
 async fn a_line_of_the_ledger_that_is_none_is_refused() {
     for (line, error) in [
-        (r#"{"kind": "secret canary"}"#, "another kind of value than expected at column 24"),
+        (r#"{"kind": "secret canary"}"#, "its kind is not one word"),
+        (
+            r#"{"kind": "lease", "id": 7}"#,
+            "its kind \"lease\" is not known: a later version may have exported it",
+        ),
+        (
+            r#"{"kind":"intent","name":"secret canary","state":"ordered","created_at":0,"at":0}"#,
+            "name: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
+        ),
+        (
+            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"ordered","intent":"","expected_at":0,"at":0,"asks":0}"#,
+            "intent: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
+        ),
         (r#"{"kind": "intent"}"#, "missing field `name`"),
         (
             r#"{"kind":"bucket","used":0,"share":1001,"shared_at":0}"#,

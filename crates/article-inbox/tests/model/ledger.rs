@@ -96,7 +96,7 @@ pub(crate) async fn call(
                     0 => Reason::Backfill,
                     1 => Reason::Refused { code: CODES[0].into() },
                     2 => Reason::Ordered,
-                    _ => Reason::Expected,
+                    _ => Reason::OrderedElsewhere,
                 },
                 intent: intent.map(|intent| INTENTS[intent].into()),
                 at: now + after,

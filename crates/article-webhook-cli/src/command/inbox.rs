@@ -1,10 +1,8 @@
 //! The commands of an operator.
 
 mod counting;
-mod filter;
+mod selection;
 mod view;
-
-mod bulk;
 
 mod change;
 mod check;
@@ -12,6 +10,7 @@ mod counts;
 mod export;
 mod health;
 mod import;
+mod jobs;
 mod list;
 mod show;
 
@@ -37,6 +36,8 @@ enum InboxCommand {
     List(list::ListArguments),
     /// Show the entries of a job, with what was delivered and why it failed
     Show(show::ShowArguments),
+    /// List the jobs that were ordered or are missing: the ledger
+    Jobs(jobs::JobsArguments),
     /// Count the entries and the ordered jobs by their state
     Counts(FileArguments),
     /// Look for damage in everything that is stored
@@ -88,6 +89,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     match arguments.command {
         Is::List(arguments) => list::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
+        Is::Jobs(arguments) => jobs::run(arguments, context).await,
         Is::Counts(arguments) => counts::run(&arguments.file, context).await,
         Is::Check(arguments) => check::run(&arguments.file, context).await,
         Is::Health(arguments) if is_read_only => health::look(&arguments.file, context).await,

@@ -51,5 +51,5 @@ fn verify(key: &CapabilityKey, segment: &str, now: SystemTime) -> Result<Sender,
         CapabilityRefusal::Wrong => Rejection::CapabilityWrong,
         CapabilityRefusal::Expired => Rejection::CapabilityExpired,
     })?;
-    Ok(Sender { target: "capability".into(), intent: Some(intent.into()) })
+    Ok(Sender::Capability { intent: intent.into() })
 }

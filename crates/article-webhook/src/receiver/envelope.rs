@@ -9,6 +9,7 @@ use super::{
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},
+    auth::Target,
     json::{self, Found, Malformed, ObjectFields},
     log::{self, SeenDrift},
 };
@@ -46,12 +47,37 @@ pub struct Envelope {
 }
 
 /// An authenticated sender.
-pub(super) struct Sender {
-    /// The label of the target whose token was presented, or `capability`.
-    pub(super) target: Arc<str>,
-    /// The intent of the capability URL.
-    pub(super) intent: Option<Box<str>>,
+pub(super) enum Sender {
+    /// The target at this index, whose token was presented. Its label is looked up after the headers were
+    /// checked: the time of that depends on the target.
+    Target { targets: Arc<[Target]>, index: usize },
+    /// Presented a capability URL of this intent.
+    #[cfg_attr(
+        not(feature = "capability"),
+        expect(dead_code, reason = "no other feature verifies one")
+    )]
+    Capability { intent: Box<str> },
 }
+
+impl Sender {
+    fn label(&self) -> &str {
+        match self {
+            Self::Target { targets, index } => &targets[*index].label,
+            Self::Capability { .. } => CAPABILITY,
+        }
+    }
+
+    /// The label, and the intent of a capability URL.
+    fn into_label(self) -> (Arc<str>, Option<Box<str>>) {
+        match self {
+            Self::Target { targets, index } => (Arc::clone(&targets[index].label), None),
+            Self::Capability { intent } => (CAPABILITY.into(), Some(intent)),
+        }
+    }
+}
+
+/// What stands in the place of a target's label.
+const CAPABILITY: &str = "capability";
 
 impl Envelope {
     /// Checks the whole body and keeps its exact bytes. Does not build the article.
@@ -65,8 +91,8 @@ impl Envelope {
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
         let job_id = self.check(&body)?;
-        let Sender { target, intent } = self.sender;
-        log::accepted(&job_id, &target);
+        log::accepted(&job_id, self.sender.label());
+        let (target, intent) = self.sender.into_label();
         let event = self.event.unwrap_or(Event::ArticleComplete);
         Ok(Delivery { target, event, job_id, intent, body, seen_drift: self.seen_drift })
     }
@@ -109,7 +135,7 @@ impl Envelope {
             log::header_missing(missing, &job_id);
         }
         log::drift(&drift, &self.seen_drift, &job_id);
-        log::accepted(&job_id, &self.sender.target);
+        log::accepted(&job_id, self.sender.label());
         Ok(result)
     }
 
@@ -178,7 +204,7 @@ impl Envelope {
 impl fmt::Debug for Envelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Envelope")
-            .field("target", &self.sender.target)
+            .field("target", &self.sender.label())
             .field("event", &self.event)
             .field("job_id", &self.job_id)
             .finish_non_exhaustive()

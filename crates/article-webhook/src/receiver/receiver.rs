@@ -181,9 +181,9 @@ impl Receiver {
         for (index, target) in (0..).zip(targets.iter()) {
             found.conditional_assign(&index, target.token.matches(presented));
         }
-        let target = usize::try_from(found).ok().and_then(|index| targets.get(index));
-        let target = target.ok_or(Rejection::AuthorizationWrong)?;
-        Ok(Sender { target: Arc::clone(&target.label), intent: None })
+        let index = usize::try_from(found).ok().filter(|index| *index < targets.len());
+        let index = index.ok_or(Rejection::AuthorizationWrong)?;
+        Ok(Sender::Target { targets, index })
     }
 
     /// The lock is held while the `Arc` is cloned, not while tokens are compared.

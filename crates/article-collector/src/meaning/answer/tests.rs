@@ -1,5 +1,6 @@
 use article_client::{ApiKey, RawResponse};
 use article_inbox::{JobState, Reason};
+use tokio::time::Instant;
 
 use super::*;
 
@@ -39,6 +40,10 @@ fn job(id: i64) -> ExpectedJob {
     }
 }
 
+fn began(time: SystemTime) -> Began {
+    Began { order: Instant::now(), time }
+}
+
 fn response(status: u16, retry_after: &str, body: &str) -> Response {
     let headers: &[(&str, &str)] = &[("Retry-After", retry_after)];
     let raw = RawResponse::new(status, headers, body.to_owned(), NOW);
@@ -46,7 +51,7 @@ fn response(status: u16, retry_after: &str, body: &str) -> Response {
 }
 
 fn meaning_of(job: &ExpectedJob, response: &Response, watch: &mut KeyWatch) -> Meaning {
-    Asked { job, pause: PAUSE, now: NOW, key: 17 }.meaning(response, watch)
+    Asked { job, pause: PAUSE, began: began(NOW), now: NOW, key: 17 }.meaning(response, watch)
 }
 
 /// What becomes of the job, after which pause, and what is stored as the cause.
@@ -168,7 +173,8 @@ fn no_answer_says_nothing_about_the_job() {
         (NoAnswer::Stopped, "stopped", "the collector stopped before the answer came"),
     ] {
         let job = job(1);
-        let meaning = Asked { job: &job, pause: PAUSE, now: NOW, key: 17 }.without_answer(&why);
+        let meaning = Asked { job: &job, pause: PAUSE, began: began(NOW), now: NOW, key: 17 }
+            .without_answer(&why);
         assert_eq!(parts(&meaning.outcome), (Job::Again, Some(PAUSE), message));
         assert_eq!((meaning.name, meaning.event), (name, None));
     }
@@ -232,8 +238,8 @@ fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
         let missing = (times > 0).then_some(Missing { times, since: NOW });
         let job = ExpectedJob { missing, ..job(1) };
         let mut watch = KeyWatch::default();
-        knew_at.into_iter().for_each(|at| watch.knew(at));
-        let asked = Asked { job: &job, pause: PAUSE, now, key: 17 };
+        knew_at.into_iter().for_each(|at| watch.knew(began(at)));
+        let asked = Asked { job: &job, pause: PAUSE, began: began(now), now, key: 17 };
         let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
         assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?}");
     }

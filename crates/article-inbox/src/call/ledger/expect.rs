@@ -20,7 +20,7 @@ use super::Reason;
 ///     // The same job again changes nothing.
 ///     store.expect(vec![Expect { reason: Reason::Backfill, ..expect }]).await?;
 ///     let job = store.job("job_1".parse()?).await?.ok_or("it is still there")?;
-///     assert_eq!(job.reason, Reason::Expected);
+///     assert_eq!(job.reason, Reason::OrderedElsewhere);
 ///     Ok(())
 /// }
 /// ```
@@ -41,6 +41,6 @@ impl Expect {
     /// A job that the application expects, and asks for first at that time.
     #[must_use]
     pub fn job(job_id: JobId, at: SystemTime) -> Self {
-        Self { job_id, reason: Reason::Expected, intent: None, at }
+        Self { job_id, reason: Reason::OrderedElsewhere, intent: None, at }
     }
 }

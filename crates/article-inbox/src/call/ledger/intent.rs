@@ -2,6 +2,8 @@ use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
 
+use crate::Error;
+
 /// What is known about an order.
 ///
 /// ```
@@ -73,6 +75,7 @@ impl fmt::Display for IntentState {
 ///     clock.advance(Duration::from_secs(60)); // the process died, and no answer was stored
 ///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Unknown));
 ///     assert_eq!(state(store.intent("post-18").await?), None);
+///     assert!(article_inbox::Intent::check_name("post 18").is_err());
 ///     Ok(())
 /// }
 /// ```
@@ -91,6 +94,22 @@ pub struct Intent {
     pub at: SystemTime,
     /// The job that it became. `None` before that, and after that job was forgotten.
     pub job_id: Option<JobId>,
+}
+
+impl Intent {
+    /// A name is what a capability URL can carry, also where none carries it: an application may turn that on later.
+    ///
+    /// # Errors
+    ///
+    /// It is not 1 to 64 ASCII letters, digits, `-` or `_`.
+    pub fn check_name(name: &str) -> Result<(), Error> {
+        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if (1..=64).contains(&name.len()) && name.bytes().all(is_legal) {
+            Ok(())
+        } else {
+            Err(Error::invalid("an intent is 1 to 64 ASCII letters, digits, `-` or `_`"))
+        }
+    }
 }
 
 /// The right to make the call that orders.

@@ -108,8 +108,8 @@ impl fmt::Display for JobState {
 pub enum Reason {
     /// It was ordered with an intent.
     Ordered,
-    /// The application said so.
-    Expected,
+    /// The application said that it was ordered elsewhere.
+    OrderedElsewhere,
     /// The application named it among many old ones. It is asked for when no other job is due.
     Backfill,
     /// An authentic delivery was refused or could not be stored.
@@ -124,7 +124,7 @@ impl Reason {
     /// named, that time is not known.
     #[must_use]
     pub fn is_order(&self) -> bool {
-        matches!(self, Self::Ordered | Self::Expected)
+        matches!(self, Self::Ordered | Self::OrderedElsewhere)
     }
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ordered => f.write_str("ordered"),
-            Self::Expected => f.write_str("expected"),
+            Self::OrderedElsewhere => f.write_str("ordered_elsewhere"),
             Self::Backfill => f.write_str("backfill"),
             Self::Refused { code } => write!(f, "{REFUSED}{code}"),
         }
@@ -148,7 +148,7 @@ impl std::str::FromStr for Reason {
     fn from_str(text: &str) -> Result<Self, crate::Error> {
         match text {
             "ordered" => Ok(Self::Ordered),
-            "expected" => Ok(Self::Expected),
+            "ordered_elsewhere" => Ok(Self::OrderedElsewhere),
             "backfill" => Ok(Self::Backfill),
             other => match other.strip_prefix(REFUSED) {
                 Some(code) => Ok(Self::Refused { code: code.into() }),
@@ -204,7 +204,7 @@ pub struct Missing {
 ///     let store = MemoryStore::default();
 ///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
 ///     let job = store.job("job_1".parse()?).await?.ok_or("it was just stored")?;
-///     assert_eq!((job.state, job.reason, job.asks), (JobState::Expected, Reason::Expected, 0));
+///     assert_eq!((job.state, job.reason, job.asks), (JobState::Expected, Reason::OrderedElsewhere, 0));
 ///     assert!(store.job("job_2".parse()?).await?.is_none());
 ///     Ok(())
 /// }
@@ -250,7 +250,7 @@ mod tests {
             assert!(!(state.is_open() && state.has_article()), "{state}");
         }
         let refused = Reason::Refused { code: "too_large".into() };
-        for reason in [Reason::Ordered, Reason::Expected, Reason::Backfill, refused] {
+        for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill, refused] {
             assert_eq!(reason.to_string().parse::<Reason>().unwrap(), reason);
         }
     }

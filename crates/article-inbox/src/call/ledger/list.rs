@@ -115,8 +115,9 @@ pub struct LedgerCounts {
     pub recovered: u64,
 }
 
-/// An open job is overdue when it is expected since this long.
-pub(crate) const OVERDUE: Duration = Duration::from_secs(72 * 3600);
+/// An open job is overdue when it is expected since this long: 72 hours. By then the service has made or given up every
+/// article.
+pub const OVERDUE: Duration = Duration::from_secs(72 * 3600);
 
 /// Section 6.2: the service's last delivery comes 370 seconds after the first.
 pub(crate) const LAST_DELIVERY: Duration = Duration::from_secs(400);

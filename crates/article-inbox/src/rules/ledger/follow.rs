@@ -142,7 +142,13 @@ mod tests {
         let arrived = Recorded::Arrived { after: Duration::from_secs(9) };
         for (state, reason, source, recorded, expected) in [
             (JobState::Expected, Reason::Ordered, Source::Webhook, Recorded::Stored, arrived),
-            (JobState::Asking, Reason::Expected, Source::Webhook, Recorded::Stored, arrived),
+            (
+                JobState::Asking,
+                Reason::OrderedElsewhere,
+                Source::Webhook,
+                Recorded::Stored,
+                arrived,
+            ),
             (JobState::Expected, refused(), Source::Webhook, Recorded::Stored, Recorded::Stored),
             (
                 JobState::Expected,

@@ -193,7 +193,7 @@ mod tests {
         for state in State::ALL {
             let entry =
                 ArticleEntry { state, pushed_at: Some(after(1)), collected_at: Some(after(2)) };
-            let row = JobRow::new(&expect(Reason::Expected, 600), Some(&entry), after(9));
+            let row = JobRow::new(&expect(Reason::OrderedElsewhere, 600), Some(&entry), after(9));
             let is_rejected = matches!(state, State::Unhandled | State::Corrupt);
             let expected = if is_rejected {
                 (JobState::Expected, after(600))
@@ -204,7 +204,7 @@ mod tests {
             assert_eq!((row.pushed_at, row.collected_at), (Some(after(1)), Some(after(2))));
 
             let polled = ArticleEntry { pushed_at: None, ..entry };
-            let row = JobRow::new(&expect(Reason::Expected, 600), Some(&polled), after(9));
+            let row = JobRow::new(&expect(Reason::OrderedElsewhere, 600), Some(&polled), after(9));
             assert_eq!(row.state == JobState::Collected, !is_rejected, "{state}");
             assert_eq!((polled.source(), row.collected_at), (Source::Api, Some(after(2))));
         }
@@ -216,10 +216,10 @@ mod tests {
             let new = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
             let row = JobRow { state, asks: 3, cause: Some("a cause".into()), ..new };
             let mut again = row.clone();
-            again.expect(&expect(Reason::Expected, 900), after(700));
+            again.expect(&expect(Reason::OrderedElsewhere, 900), after(700));
             let opens =
                 matches!(state, JobState::Failed | JobState::Unreadable | JobState::NotFound);
-            let opened = JobRow::new(&expect(Reason::Expected, 900), None, after(700));
+            let opened = JobRow::new(&expect(Reason::OrderedElsewhere, 900), None, after(700));
             assert_eq!(again, if opens { opened } else { row }, "{state}");
         }
     }
@@ -228,7 +228,7 @@ mod tests {
     fn a_refused_delivery_brings_an_open_job_forward() {
         for (given, expected) in [(700, 600), (500, 500)] {
             let mut row = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
-            row.expect(&expect(Reason::Expected, given), NOW);
+            row.expect(&expect(Reason::OrderedElsewhere, given), NOW);
             assert_eq!(row.at, after(600), "to expect it again is no news");
             row.expect(&refused(given), NOW);
             assert_eq!((row.at, &row.reason), (after(expected), &Reason::Ordered));
@@ -248,7 +248,7 @@ mod tests {
         let mut row = JobRow::new(&expect(Reason::Backfill, 900), None, NOW);
         row.expect(&expect(Reason::Backfill, 1), NOW);
         assert_eq!((row.is_backfill(), row.at), (true, after(900)));
-        row.expect(&expect(Reason::Expected, 600), NOW);
+        row.expect(&expect(Reason::OrderedElsewhere, 600), NOW);
         assert_eq!((row.is_backfill(), row.at), (false, after(600)));
         row.expect(&expect(Reason::Backfill, 1), NOW);
         assert_eq!((row.is_backfill(), row.at), (false, after(600)));

@@ -9,8 +9,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
-    bulk::{Selection, together},
-    filter::FilterArguments,
+    selection::{FilterArguments, Selection, together},
     view,
 };
 use crate::{context::Context, exit::Exit, failure::Failure, output::Output, store};

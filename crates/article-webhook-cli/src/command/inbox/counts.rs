@@ -52,12 +52,7 @@ pub(super) async fn run(file: &Path, context: &Context) -> Result<Exit, Failure>
         }
     };
     for state in JobState::ALL {
-        let tone = match state {
-            JobState::Expected | JobState::Asking => Tone::Busy,
-            JobState::Arrived | JobState::Collected => Tone::Good,
-            JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
-        };
-        row(tone, &state.as_str().replace('_', " "), ledger.of(state));
+        row(view::job_tone(state), &state.as_str().replace('_', " "), ledger.of(state));
     }
     row(Tone::Bad, "overdue", ledger.overdue);
     row(Tone::Bad, "unknown order", ledger.unknown_intents);

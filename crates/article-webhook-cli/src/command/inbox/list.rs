@@ -4,7 +4,7 @@ use article_inbox::Filter;
 use article_webhook::JobId;
 use clap::Args;
 
-use super::{filter::FilterArguments, view};
+use super::{selection::FilterArguments, view};
 use crate::{context::Context, exit::Exit, failure::Failure, store};
 
 /// How many entries are read at once when all are listed.

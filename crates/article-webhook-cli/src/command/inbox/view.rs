@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use article_inbox::{Entry, State};
+use article_inbox::{Entry, JobState, State};
 use serde_json::{Value, json};
 
 use crate::{
@@ -16,6 +16,14 @@ pub(super) fn tone(state: State) -> Tone {
         State::Done => Tone::Good,
         State::Waiting | State::Leased => Tone::Busy,
         State::Dead | State::Unhandled | State::Corrupt => Tone::Bad,
+    }
+}
+
+pub(super) fn job_tone(state: JobState) -> Tone {
+    match state {
+        JobState::Expected | JobState::Asking => Tone::Busy,
+        JobState::Arrived | JobState::Collected => Tone::Good,
+        JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
     }
 }
 

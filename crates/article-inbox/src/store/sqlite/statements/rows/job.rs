@@ -222,7 +222,7 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredJob
         reason: text_in(reason, "")
             .ok()
             .and_then(|reason| reason.parse().ok())
-            .unwrap_or(Reason::Expected),
+            .unwrap_or(Reason::OrderedElsewhere),
         intent: optional_text_in(intent, "").ok().flatten().map(Into::into),
         expected_at: time(expected_at).unwrap_or(now).min(now),
         at: time(at).unwrap_or(now).min(now),

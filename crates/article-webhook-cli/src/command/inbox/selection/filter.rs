@@ -12,7 +12,7 @@ use crate::text::moment;
 /// Which entries are meant.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Filters")]
-pub(super) struct FilterArguments {
+pub(crate) struct FilterArguments {
     /// Only entries in this state
     #[arg(long, value_parser = states())]
     state: Option<State>,
@@ -28,16 +28,16 @@ pub(super) struct FilterArguments {
 }
 
 impl FilterArguments {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let Self { state, event, target, older_than } = self;
         state.is_none() && event.is_none() && target.is_none() && older_than.is_none()
     }
 
-    pub(super) fn state(&self) -> Option<State> {
+    pub(crate) fn state(&self) -> Option<State> {
         self.state
     }
 
-    pub(super) fn filter(&self, job_id: Option<JobId>) -> Filter {
+    pub(crate) fn filter(&self, job_id: Option<JobId>) -> Filter {
         Filter {
             state: self.state,
             event: self.event.as_deref().map(Into::into),

@@ -6,13 +6,13 @@ use tokio::task::JoinSet;
 const PAGE: u32 = 200;
 
 /// The entries that pass one of the filters.
-pub(super) struct Selection {
-    pub(super) filters: Vec<Filter>,
+pub(crate) struct Selection {
+    pub(crate) filters: Vec<Filter>,
 }
 
 impl Selection {
     /// Calls `each` with each page.
-    pub(super) async fn pages<F: AsyncFnMut(Vec<Entry>) -> Result<(), E>, E: From<Error>>(
+    pub(crate) async fn pages<F: AsyncFnMut(Vec<Entry>) -> Result<(), E>, E: From<Error>>(
         &self,
         inbox: &Inbox,
         mut each: F,
@@ -34,7 +34,7 @@ impl Selection {
 }
 
 /// Runs a call for each entry of a page, so that they share commits, and adds what they return.
-pub(super) async fn together<F>(
+pub(crate) async fn together<F>(
     entries: Vec<Entry>,
     call: impl Fn(Entry) -> F,
 ) -> Result<u64, Error>

@@ -1,0 +1,143 @@
+//! The ledger: the jobs that were ordered or are missing, and what is known of their articles.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{ExpectedJob, JobFilter, JobState};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use serde_json::{Value, json};
+
+use super::view;
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    output::{Table, Tone},
+    store,
+    text::{
+        escape,
+        moment::{self, exact, relative},
+    },
+};
+
+/// How many jobs are read at once when all are listed.
+const PAGE: u32 = 500;
+
+#[derive(Debug, Args)]
+pub(super) struct JobsArguments {
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// How many jobs to list
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    limit: u32,
+    /// List the jobs after this id, as the end of a page says
+    #[arg(long, value_name = "ID", default_value_t = 0)]
+    after: i64,
+    /// List all jobs
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// Only jobs in this state
+    #[arg(long, value_parser = states(), help_heading = "Filters")]
+    state: Option<JobState>,
+    /// Only jobs that were ordered with this intent
+    #[arg(long, value_name = "NAME", help_heading = "Filters")]
+    intent: Option<String>,
+    /// Only jobs that are expected for longer, such as 90s, 2h or 7d
+    #[arg(long, value_name = "AGE", value_parser = moment::age, help_heading = "Filters")]
+    older_than: Option<Duration>,
+}
+
+fn states() -> impl TypedValueParser<Value = JobState> {
+    PossibleValuesParser::new(JobState::ALL.map(JobState::as_str))
+        .map(|name| JobState::from_name(&name).expect("a possible value is the name of a state"))
+}
+
+pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<Exit, Failure> {
+    let inbox = store::shared(&arguments.file).await?;
+    let mut filter = JobFilter {
+        state: arguments.state,
+        intent: arguments.intent.map(Into::into),
+        // An age over the time since 1970 matches nothing.
+        expected_before: arguments
+            .older_than
+            .map(|age| SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)),
+        after: arguments.after,
+        limit: if arguments.all { PAGE } else { arguments.limit },
+    };
+    let mut is_empty = true;
+    loop {
+        let page = inbox.jobs(filter.clone()).await?;
+        if page.items.is_empty() {
+            break;
+        }
+        is_empty = false;
+        if context.output.is_json() {
+            for job in &page.items {
+                context.output.json(&json(job))?;
+            }
+        } else {
+            table(&page.items).write(&context.output)?;
+        }
+        let Some(next) = page.next else { break };
+        if !arguments.all {
+            context.output.note(&format!("\nThere are more: --after {next}, or --all"));
+            break;
+        }
+        filter.after = next;
+    }
+    match is_empty {
+        true => Err(Failure::nothing_matched("no job matches")),
+        false => Ok(Exit::Done),
+    }
+}
+
+fn table(jobs: &[ExpectedJob]) -> Table {
+    let now = SystemTime::now();
+    let mut table = Table::new(["JOB", "STATE", "ASKS", "EXPECTED", "TIME", "INTENT", "CAUSE"]);
+    for job in jobs {
+        let plain = |text| (Tone::Plain, text);
+        table.row([
+            plain(escape::line(job.job_id.as_str())),
+            (view::job_tone(job.state), job.state.as_str().replace('_', " ")),
+            plain(job.asks.to_string()),
+            plain(relative(job.expected_at, now)),
+            plain(when(job, now)),
+            plain(escape::line(job.intent.as_deref().unwrap_or_default())),
+            plain(escape::line(job.cause.as_deref().unwrap_or_default())),
+        ]);
+    }
+    table
+}
+
+/// What the time of the job means in its state.
+fn when(job: &ExpectedJob, now: SystemTime) -> String {
+    let time = relative(job.at, now);
+    match job.state {
+        JobState::Expected if job.at > now => format!("asked for {time}"),
+        JobState::Expected => format!("due {time}"),
+        JobState::Asking => format!("lease ends {time}"),
+        _ => format!("since {}", time.trim_end_matches(" ago")),
+    }
+}
+
+fn json(job: &ExpectedJob) -> Value {
+    json!({
+        "id": job.id,
+        "job_id": job.job_id.as_str(),
+        "state": job.state.as_str(),
+        "reason": job.reason.to_string(),
+        "intent": job.intent,
+        "expected_at": exact(job.expected_at),
+        "at": exact(job.at),
+        "asks": job.asks,
+        "pushed_at": job.pushed_at.map(exact),
+        "collected_at": job.collected_at.map(exact),
+        "cause": job.cause,
+    })
+}

@@ -1,0 +1,7 @@
+//! Which entries a command is for.
+
+mod bulk;
+mod filter;
+
+pub(super) use bulk::{Selection, together};
+pub(super) use filter::FilterArguments;

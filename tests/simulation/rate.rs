@@ -1,0 +1,134 @@
+//! How fast the service was called, against the rate, the pauses that it asked for, and its refusals of the key.
+
+use std::time::Duration;
+
+use crate::world::{HOUR, MINUTE, Plan};
+
+/// A token is used within this time, or never.
+pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
+
+/// An order is sent up to this long after its look at the bucket: while the store answers, and then keeps the intent.
+pub(crate) const ORDER_BEGUN: Duration = Duration::from_secs(131);
+
+/// The pause of a refused key before it is tried first. It doubles with each try, up to an hour.
+const FIRST_TRY: Duration = Duration::from_secs(300);
+
+pub(crate) struct Rate {
+    plan: Plan,
+    /// The asks that are not yet paid for by the rate, and when that was.
+    level: (f64, Duration),
+    /// The pauses that the service asked for and the application has stored: from when, until when.
+    pauses: Vec<(Duration, Duration)>,
+    /// The pauses that each node was answered with: when, and how long.
+    answered: Vec<(usize, Duration, Duration)>,
+    /// How often the service refused the key, or forbade a job.
+    refusals: u32,
+    /// The refusal of the key that the application has stored.
+    refused: Option<Refused>,
+}
+
+/// Since the key is refused.
+struct Refused {
+    since: Duration,
+    /// How many calls have tried it since.
+    tries: u32,
+    /// When the next one may.
+    next: Duration,
+}
+
+impl Rate {
+    pub(crate) fn new(plan: Plan) -> Self {
+        let (pauses, answered) = (Vec::new(), Vec::new());
+        let level = (0.0, Duration::ZERO);
+        Self { plan, level, pauses, answered, refusals: 0, refused: None }
+    }
+
+    /// An ask is sent.
+    pub(crate) fn ask_sent(&mut self, now: Duration) -> Result<(), String> {
+        let rate = f64::from(self.plan.per_minute) / 60.0;
+        let (level, at) = self.level;
+        let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
+        self.level = (level, now);
+        // Rounded, because the bucket counts in thousandths.
+        let most = f64::from(self.plan.burst) + rate * TOKEN_VALID.as_secs_f64() + 0.01;
+        if level > most {
+            return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
+        }
+        self.sent(now, TOKEN_VALID)
+    }
+
+    /// A call is sent, whose token was taken this long before at the earliest.
+    pub(crate) fn sent(&mut self, now: Duration, begun: Duration) -> Result<(), String> {
+        let pause = self.pauses.iter().find(|(from, until)| *from + begun < now && now < *until);
+        if let Some((_, until)) = pause {
+            let early = *until - now;
+            return Err(format!("a call is sent {early:?} before the end of a Retry-After"));
+        }
+        let Some(refused) = self.refused.as_mut().filter(|refused| refused.since + begun < now)
+        else {
+            return Ok(());
+        };
+        if now < refused.next {
+            let early = refused.next - now;
+            return Err(format!("a call is sent {early:?} before the next try of a refused key"));
+        }
+        refused.tries += 1;
+        let pause = HOUR.min(FIRST_TRY * (1 << refused.tries.min(8)));
+        refused.next = now + pause - begun.min(MINUTE);
+        Ok(())
+    }
+
+    /// The service asked this node for a pause.
+    pub(crate) fn pause_answered(&mut self, node: usize, now: Duration, pause: Duration) {
+        self.answered.push((node, now, pause));
+    }
+
+    /// The application stored a pause.
+    pub(crate) fn pause_stored(
+        &mut self,
+        node: usize,
+        pause: Duration,
+        now: Duration,
+    ) -> Result<(), String> {
+        let answered = self.answered.iter().rev();
+        let answered = answered.filter(|(of, _, long)| *of == node && *long == pause);
+        let Some((_, at, long)) = answered.copied().next() else {
+            return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
+        };
+        self.pauses.push((now, at + long));
+        Ok(())
+    }
+
+    /// Until when the service may be asked for nothing.
+    pub(crate) fn paused_until(&self) -> Duration {
+        // Also an answer that is not stored yet.
+        let answered = self.answered.iter().map(|(_, at, long)| *at + *long);
+        answered.max().unwrap_or_default()
+    }
+
+    /// The service refused the key, or forbade a job.
+    pub(crate) fn key_refused(&mut self) {
+        self.refusals += 1;
+    }
+
+    /// The application stored that the key is refused.
+    pub(crate) fn refusal_stored(&mut self, now: Duration) -> Result<(), String> {
+        if self.refusals == 0 {
+            return Err("a refused key is stored, and no answer refused it".to_owned());
+        }
+        let first = Refused { since: now, tries: 0, next: now + FIRST_TRY };
+        self.refused.get_or_insert(first);
+        Ok(())
+    }
+
+    /// The application stored that the service accepted the key.
+    pub(crate) fn key_accepted(&mut self) {
+        self.refused = None;
+    }
+
+    /// A person lifted every pause.
+    pub(crate) fn resumed(&mut self) {
+        self.pauses.clear();
+        self.refused = None;
+    }
+}
