@@ -123,15 +123,14 @@ impl Ledger for MemoryStore {
     fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let job = tables.ledger.job(&job_id);
-            Ok(job.map(|(id, row)| row.clone().into_job(id, job_id.clone())))
+            Ok(tables.ledger.jobs.id(&job_id).and_then(|id| tables.ledger.shown(id)))
         })
     }
 
     fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let jobs = tables.ledger.shown().filter(|job| filter.accepts(job));
+            let jobs = tables.ledger.jobs.iter().map(shown).filter(|job| filter.accepts(job));
             let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
             Ok(LedgerPage::new(jobs, filter.limit, |job| job.id))
         })
@@ -166,7 +165,7 @@ impl Ledger for MemoryStore {
         Box::pin(async move {
             let (tables, now) = self.open()?;
             let mut counts = LedgerCounts::default();
-            tables.ledger.shown().for_each(|job| counts.add(&job, now));
+            tables.ledger.jobs.iter().map(shown).for_each(|job| counts.add(&job, now));
             let states = tables.ledger.intents.values().map(|(_, row)| row.state_at(now));
             counts.unknown_intents =
                 states.filter(|state| *state == IntentState::Unknown).count() as u64;
@@ -220,10 +219,11 @@ impl LedgerTables {
         let id = self.add_intent(name, row.clone());
         Intended::New(row.lease(id))
     }
+}
 
-    fn shown(&self) -> impl Iterator<Item = ExpectedJob> {
-        self.jobs.iter().map(|(id, (job_id, row))| row.clone().into_job(*id, job_id.clone()))
-    }
+/// A job as the ledger shows it.
+fn shown((id, job_id, row): (i64, &JobId, &JobRow)) -> ExpectedJob {
+    row.clone().into_job(id, job_id.clone())
 }
 
 impl Tables {
@@ -231,11 +231,13 @@ impl Tables {
         let entry = self.article_entry(&expect.job_id);
         let new = || JobRow::new(expect, entry.as_ref(), now);
         let is_new = self.ledger.add_job(&expect.job_id, new);
-        let job = self.ledger.job_mut(&expect.job_id).expect("it is there, or was just added");
-        if !is_new {
-            job.expect(expect, now);
-        }
-        job.state
+        let state = self.ledger.change_job(&expect.job_id, |job| {
+            if !is_new {
+                job.expect(expect, now);
+            }
+            job.state
+        });
+        state.expect("it is there, or was just added")
     }
 
     fn settle_ask(
@@ -245,7 +247,7 @@ impl Tables {
         key: u64,
         now: SystemTime,
     ) -> AskSettled {
-        let job = self.ledger.jobs.get_mut(&lease.id);
+        let job = self.ledger.jobs.get(lease.id);
         let Some((job_id, row)) = job.filter(|(_, row)| row.is_asked(lease, now)) else {
             return AskSettled::LostLease;
         };
@@ -261,8 +263,8 @@ impl Tables {
         match outcome {
             AskOutcome::Answered(answer) => {
                 let entry = self.article_entry(&job_id).map(|entry| entry.state);
-                let row = self.ledger.job_mut(&job_id).expect("it was just there");
-                if row.records_answer(answer.digest, entry) {
+                let records = |row: &mut JobRow| row.records_answer(answer.digest, entry);
+                if self.ledger.jobs.change(lease.id, records) == Some(true) {
                     self.record_body(arrival(EntryKey::article(job_id.clone()), answer), now);
                 }
             }
@@ -275,7 +277,8 @@ impl Tables {
             self.ledger.bucket_mut(now).accept_key(key);
         }
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
-        let row = self.ledger.job_mut(&job_id).expect("it was just there");
-        row.settle(lease, outcome, entry, now)
+        let settled =
+            self.ledger.jobs.change(lease.id, |row| row.settle(lease, outcome, entry, now));
+        settled.expect("it was just there")
     }
 }

@@ -9,7 +9,7 @@ use super::ledger_tables::LedgerTables;
 use crate::{
     Body, Entry, EntryKey, State,
     call::Arrival,
-    rules::{ArticleEntry, Row},
+    rules::{ArticleEntry, JobRow, Row},
 };
 
 /// All data of a store in memory.
@@ -80,8 +80,9 @@ impl Tables {
     /// Tells the ledger that an entry may be in another state.
     pub(super) fn follow(&mut self, key: &EntryKey, now: SystemTime) {
         let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
-        if let Some((entry, job)) = entry.zip(self.ledger.job_mut(&key.job_id)) {
-            job.follow_entry(entry.state, entry.source(), now);
+        if let Some(entry) = entry {
+            let follow = |job: &mut JobRow| job.follow_entry(entry.state, entry.source(), now);
+            self.ledger.change_job(&key.job_id, follow);
         }
     }
 
