@@ -161,7 +161,7 @@ pub trait Ledger: Store {
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;
 
     /// Removes jobs that ended, and intents that were ordered or abandoned, before this time: the oldest first, and at most
-    /// `limit` of each. An entry may still be there. What is open or unknown stays.
+    /// `limit` of each. An entry may still be there. What is open or unknown stays, however old it is.
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
 
     /// Adds a job that another store exported, under an id of this store. Its lease does not hold here. If its article is
