@@ -1,6 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
-use article_collector::Collector;
+use article_client::NewArticle;
+use article_collector::{Collector, OrderOutcome};
 use article_inbox::{
     JobState, PauseReason,
     store::{BucketEvent, Ledger},
@@ -35,6 +36,28 @@ async fn the_bucket_spreads_what_is_due_at_once() {
         }
     }
     running.abort();
+}
+
+/// Twice the rate for ten minutes: every order is made, and every fourth of the 300 tokens is an ask's.
+#[tokio::test]
+async fn many_orders_leave_the_asks_their_share() {
+    let world = World::new();
+    let collector = world.builder().rate(30, 5).build().unwrap();
+    for job in 0..1000 {
+        collector.expect(format!("old_{job}").parse().unwrap()).await.unwrap();
+    }
+    world.api.on_order_of(|topic| Reply::created(&format!("job_{topic}")));
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    for second in 0..600 {
+        let article = NewArticle::new(&second.to_string());
+        let outcome = collector.order(&format!("post-{second}"), &article).await.unwrap();
+        assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{outcome:?}");
+        collector.run_until_idle().await.unwrap();
+        world.clock.advance(SECOND);
+    }
+    let asked = world.api.asked().len();
+    assert!((75..=80).contains(&asked), "{asked} asked, and 5 tokens were saved up");
 }
 
 /// It is counted in full, and a token that was saved does not shorten it.
