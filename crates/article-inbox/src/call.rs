@@ -6,6 +6,7 @@
 mod arrival;
 mod claim;
 mod completion;
+mod excerpt;
 mod ledger;
 mod list;
 mod prune;
@@ -15,6 +16,7 @@ mod store_health;
 pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
+pub use excerpt::Excerpt;
 pub(crate) use ledger::LAST_DELIVERY;
 pub use ledger::{
     Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
@@ -22,7 +24,7 @@ pub use ledger::{
     LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause, PauseReason,
     Reason,
 };
-pub use list::{Counts, Filter, Page};
+pub use list::{Counts, Filter, Order, Page};
 pub use prune::{Prune, Pruned};
 pub use settle::{Outcome, Settled};
 pub use store_health::StoreHealth;

@@ -22,9 +22,9 @@ mod worker;
 mod inbox;
 
 pub use call::{
-    Completion, Counts, ExpectedJob, Filter, Intent, IntentState, JobFilter, JobState,
-    LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Page, PauseReason, Prune, Pruned,
-    Reason,
+    Completion, Counts, Excerpt, ExpectedJob, Filter, Intent, IntentState, JobFilter, JobState,
+    LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Order, Page, PauseReason, Prune,
+    Pruned, Reason,
 };
 pub use clock::{Clock, ClockStep};
 pub use digest::Digest;

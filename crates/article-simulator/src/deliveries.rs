@@ -12,7 +12,8 @@ mod socket_sender;
 
 pub use attempt::Attempt;
 pub(crate) use attempt::AttemptLog;
-pub(crate) use delivery::{Delivery, pause_after};
+pub(crate) use delivery::Delivery;
+pub use delivery::pause_after;
 pub use outcome::{Answer, Outcome};
 pub use push::Push;
 pub use send_mode::SendMode;

@@ -22,7 +22,7 @@ mod simulator;
 
 pub use accounts::{InvalidTarget, Target, Tenant};
 pub use api::openapi;
-pub use deliveries::{Answer, Attempt, Outcome, Push, SendMode, Sender, Sending};
+pub use deliveries::{Answer, Attempt, Outcome, Push, SendMode, Sender, Sending, pause_after};
 pub use faults::{Fault, Rule};
 pub use jobs::{Job, JobState};
 pub use pipeline::Step;

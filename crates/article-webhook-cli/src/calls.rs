@@ -3,5 +3,5 @@
 mod delivering;
 mod service;
 
-pub(crate) use delivering::{Deliverer, meaning};
+pub(crate) use delivering::{Deliverer, NoAnswer, PATIENCE, meaning};
 pub(crate) use service::{ServiceArguments, configured};

@@ -4,6 +4,7 @@ mod brand;
 mod check;
 mod collect;
 mod completions;
+mod demo;
 mod get;
 mod inbox;
 mod listen;
@@ -18,6 +19,8 @@ use crate::{context::Context, exit::Exit, failure::Failure};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// See the whole loop: a simulated service, a receiver that breaks, and its inbox
+    Demo(demo::DemoArguments),
     /// Look after an inbox, beside the receiver that works on it
     Inbox(inbox::InboxArguments),
     /// Order an article
@@ -45,7 +48,11 @@ pub(crate) enum Command {
 impl Command {
     /// Whether the command ends at Ctrl-C by itself, and has then done what it was asked for.
     pub(crate) fn ends_by_signal(&self) -> bool {
-        matches!(self, Self::Simulate(_) | Self::Listen(_))
+        match self {
+            Self::Demo(_) | Self::Simulate(_) | Self::Listen(_) => true,
+            Self::Inbox(arguments) => arguments.ends_by_signal(),
+            _ => false,
+        }
     }
 
     /// `line` is the whole command line, for completions.
@@ -55,6 +62,7 @@ impl Command {
         line: fn() -> clap::Command,
     ) -> Result<Exit, Failure> {
         match self {
+            Self::Demo(arguments) => demo::run(arguments, context).await,
             Self::Inbox(arguments) => inbox::run(arguments, context).await,
             Self::Order(arguments) => order::run(arguments, context).await,
             Self::Get(arguments) => get::run(arguments, context).await,

@@ -11,6 +11,8 @@ mod settings;
 mod calls;
 mod store;
 
+mod page;
+
 mod context;
 
 mod command;

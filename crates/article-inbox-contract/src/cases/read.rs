@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Counts, EntryKey, Failure, Filter, MAX_FAILURES, Page, State,
+    Counts, EntryKey, Excerpt, Failure, Filter, MAX_FAILURES, Order, Page, State,
     store::{Arrival, Claim, Outcome},
 };
 
@@ -133,6 +133,63 @@ pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
         after = page.next;
     }
     assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
+}
+
+/// All entries, by descending id, page by page. An entry that arrives meanwhile moves none to another page.
+pub async fn the_newest_entries_can_come_first(trial: Trial<impl Subject>) {
+    for id in ["a", "b", "c", "d", "e"] {
+        trial.record(id, FIRST).await;
+    }
+    let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
+    while let Some(from) = after {
+        let filter =
+            Filter { after: from, limit: 2, order: Order::NewestFirst, ..Filter::default() };
+        let page = trial.store().list(filter).await.unwrap();
+        sizes.push(page.entries.len());
+        jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
+        after = page.next;
+        trial.record(&format!("later_{}", sizes.len()), FIRST).await;
+    }
+    assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
+}
+
+/// Each filter lists the same entries in both orders.
+pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.record("job_1", FIRST).await;
+    let by_state = STATES.map(|state| Filter { state: Some(state), ..Filter::default() });
+    let by_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
+    let by_event = Filter { event: Some(key("job_1").event), ..Filter::default() };
+    for filter in by_state.into_iter().chain([by_job, by_event]) {
+        let oldest = trial.store().list(filter.clone()).await.unwrap().entries;
+        let newest = Filter { order: Order::NewestFirst, ..filter.clone() };
+        let mut newest = trial.store().list(newest).await.unwrap().entries;
+        newest.reverse();
+        assert!(!oldest.is_empty());
+        assert_eq!(oldest, newest, "{filter:?}");
+    }
+}
+
+/// An excerpt is the beginning of the first body, in the order of the keys.
+pub async fn an_excerpt_is_the_beginning_of_the_first_body(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let other = r#"{"job_id":"job_2"}"#;
+    trial.record("job_1", other).await;
+    trial.record("job_2", other).await;
+    let keys = vec![key("job_2"), key("job_3"), key("job_1")];
+    let excerpts = trial.store().excerpts(keys, 7).await.unwrap();
+    let seen: Vec<_> =
+        excerpts.iter().map(|excerpt| excerpt.as_ref().map(|it| &*it.start)).collect();
+    assert_eq!(seen, [Some(&other.as_bytes()[..7]), None, Some(FIRST.as_bytes())]);
+    let length = excerpts[0].as_ref().unwrap().length;
+    assert_eq!(length, Some(other.len() as u64));
+
+    let long = format!("{{\"job_id\":\"{}\"}}", "x".repeat(Excerpt::MAX_LENGTH));
+    trial.record("long", &long).await;
+    let excerpt = trial.store().excerpts(vec![key("long")], 7).await.unwrap().remove(0).unwrap();
+    assert_eq!((excerpt.length, excerpt.start.len()), (Some(long.len() as u64), 0));
 }
 
 /// A page with the last entry is the last page, even if it is full.

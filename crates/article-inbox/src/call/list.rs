@@ -84,17 +84,54 @@ pub struct Filter {
     pub target: Option<Box<str>>,
     /// Only entries whose first body was stored before this time, in whole milliseconds.
     pub received_before: Option<SystemTime>,
-    /// Only entries with a greater id: [`Page::next`] of the previous page.
+    /// Only entries that come after the one with this id: [`Page::next`] of the previous page. 0: from the first.
     pub after: i64,
+    /// In which order.
+    pub order: Order,
     /// Maximum number of entries on the page.
     pub limit: u32,
+}
+
+/// The order of a list.
+///
+/// ```
+/// use article_inbox::{Filter, Inbox, Order};
+/// use article_webhook::{Sink, fixture::DeliveryRequest};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     for job in ["job_1", "job_2", "job_3"] {
+///         inbox.accept(DeliveryRequest::complete().job_id(job).delivery()?).await;
+///     }
+///     let mut newest = Filter { order: Order::NewestFirst, limit: 2, ..Filter::default() };
+///     let page = inbox.list(newest.clone()).await?;
+///     assert_eq!(page.entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [3, 2]);
+///     newest.after = page.next.ok_or("there is one more")?;
+///     let page = inbox.list(newest).await?;
+///     assert_eq!((page.entries[0].id, page.next), (1, None));
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets an order must not compile")]
+pub enum Order {
+    /// By ascending id. What arrives meanwhile is on the last page.
+    #[default]
+    OldestFirst,
+    /// By descending id. What arrives meanwhile is on the first page.
+    NewestFirst,
 }
 
 impl Filter {
     /// Whether an entry passes the filter. `limit` is not part of that.
     #[must_use]
     pub fn accepts(&self, entry: &Entry) -> bool {
-        entry.id > self.after
+        let is_after = match self.order {
+            Order::OldestFirst => entry.id > self.after,
+            Order::NewestFirst => self.after == 0 || entry.id < self.after,
+        };
+        is_after
             && self.state.is_none_or(|state| state == entry.state)
             && self.event.as_ref().is_none_or(|event| *event == entry.key.event)
             && self.job_id.as_ref().is_none_or(|job_id| *job_id == entry.key.job_id)
@@ -112,6 +149,7 @@ impl Default for Filter {
             target: None,
             received_before: None,
             after: 0,
+            order: Order::OldestFirst,
             limit: 100,
         }
     }
@@ -134,14 +172,14 @@ impl Default for Filter {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct Page {
-    /// The entries, by ascending id.
+    /// The entries, in the order of the filter.
     pub entries: Vec<Entry>,
     /// [`Filter::after`] for the next page; `None` if this is the last page.
     pub next: Option<i64>,
 }
 
 impl Page {
-    /// A page of these entries, which must pass the filter and be sorted by id. A store reads one entry more than
+    /// A page of these entries, which must pass the filter and be in its order. A store reads one entry more than
     /// [`Filter::limit`]: if that entry exists, another page follows.
     #[must_use]
     pub fn new(mut entries: Vec<Entry>, filter: &Filter) -> Self {

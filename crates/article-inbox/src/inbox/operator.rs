@@ -4,7 +4,7 @@ use tokio::task::JoinSet;
 use super::Inbox;
 use crate::{
     Body, Entry, EntryKey, Error, State,
-    call::{Counts, ExpectedJob, Filter, JobFilter, LedgerPage, Page, Prune, Pruned},
+    call::{Counts, Excerpt, ExpectedJob, Filter, JobFilter, LedgerPage, Page, Prune, Pruned},
 };
 
 /// How many entries are requeued at once.
@@ -21,13 +21,26 @@ impl Inbox {
         self.0.store.counts().await
     }
 
-    /// A page of the entries that pass a filter, the oldest first.
+    /// A page of the entries that pass a filter, in its order.
     ///
     /// # Errors
     ///
     /// The store failed.
     pub async fn list(&self, filter: Filter) -> Result<Page, Error> {
         self.0.store.list(filter).await
+    }
+
+    /// The first bytes of the first body of each of these entries, in their order. `None` for an entry that is not there.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn excerpts(
+        &self,
+        keys: Vec<EntryKey>,
+        bytes: usize,
+    ) -> Result<Vec<Option<Excerpt>>, Error> {
+        self.0.store.excerpts(keys, bytes).await
     }
 
     /// An entry with its bodies, in the order of their arrival.

@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune, Pruned,
-        Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Lease, Outcome, Page, Prune,
+        Pruned, Recorded, Settled, StoreHealth,
     },
 };
 
@@ -155,11 +155,24 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// due. `None` if none is due. Fast for any number of entries.
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
-    /// A page of the entries that pass the filter, by ascending id. The rule is [`Filter::accepts`].
+    /// A page of the entries that pass the filter, in its order. The rule is [`Filter::accepts`].
     fn list(&self, filter: Filter) -> Pending<'_, Page>;
 
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
+
+    /// The first bytes of the first body of each of these entries, in their order; `None` for an entry that is not there, or
+    /// has no body that can be read. The rule is [`Excerpt::of`]. By default it reads all bodies.
+    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        Box::pin(async move {
+            let mut excerpts = Vec::with_capacity(keys.len());
+            for key in keys {
+                let bodies = self.show(key).await?.map(|(_, bodies)| bodies).unwrap_or_default();
+                excerpts.push(bodies.first().map(|body| Excerpt::of(body, bytes)));
+            }
+            Ok(excerpts)
+        })
+    }
 
     /// Requeues an entry that is waiting, dead, unhandled or corrupt, or done while one of its bodies has bytes: it
     /// waits, due now, without attempts and without a cause. `false` for any other, and for an entry that is not in the

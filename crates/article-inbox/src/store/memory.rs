@@ -18,8 +18,8 @@ use super::interface::{Pending, Store};
 use crate::{
     Body, Clock, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled,
+        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Lease, Order, Outcome, Page,
+        Prune, Pruned, Recorded, Settled,
     },
     rules::{ClaimDecision, Claiming, Row},
     timestamp::rounded,
@@ -188,9 +188,13 @@ impl Store for MemoryStore {
     fn list(&self, filter: Filter) -> Pending<'_, Page> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
+            let limit = (filter.limit as usize).saturating_add(1);
             let entries = tables.entries.iter().map(|(id, entry)| entry.entry(*id));
             let entries = entries.filter(|entry| filter.accepts(entry));
-            let entries = entries.take((filter.limit as usize).saturating_add(1)).collect();
+            let entries = match filter.order {
+                Order::OldestFirst => entries.take(limit).collect(),
+                Order::NewestFirst => entries.rev().take(limit).collect(),
+            };
             Ok(Page::new(entries, &filter))
         })
     }

@@ -139,11 +139,12 @@ impl Pair {
             }
             Step::Counts => Answer::Counts(store.counts().await?),
             Step::DueSince => Answer::Since(store.due_since().await?),
-            Step::List { state, event, job: job_id, target, received_ago, after, limit } => {
+            Step::List { state, event, job: job_id, target, received_ago, after, order, limit } => {
                 let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
                 let target = target.map(|target| TARGETS[target].into());
                 let received_before = received_ago.map(|ago| self.clock.now() - ago);
-                let filter = Filter { state, event, job_id, target, received_before, after, limit };
+                let filter =
+                    Filter { state, event, job_id, target, received_before, after, order, limit };
                 Answer::Page(store.list(filter).await?)
             }
             Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),

@@ -18,8 +18,19 @@ pub(crate) struct Delivery {
     pub(crate) faults: Vec<Fault>,
 }
 
-/// The pause after the failure of an attempt, counted from 1, before the next one.
-pub(crate) fn pause_after(attempt: u8) -> Option<Duration> {
+/// The pause after the failure of an attempt, counted from 1, before the next one. `None`: there is no next one (service
+/// document, section 6.2).
+///
+/// ```
+/// use std::time::Duration;
+/// use article_simulator::pause_after;
+///
+/// let pauses: Vec<_> = (1..).map_while(pause_after).collect();
+/// assert_eq!(pauses, [10, 60, 300].map(Duration::from_secs));
+/// assert_eq!(pause_after(4), None);
+/// ```
+#[must_use]
+pub fn pause_after(attempt: u8) -> Option<Duration> {
     PAUSES.get(usize::from(attempt).checked_sub(1)?).copied()
 }
 

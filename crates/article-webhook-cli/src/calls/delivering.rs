@@ -8,30 +8,53 @@ use reqwest::{Client, Response, StatusCode, Url, redirect};
 use crate::failure::Failure;
 
 /// How long a receiver may take. The document does not define it.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a connection may take.
+const CONNECTING: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Deliverer(Client);
 
+/// Why there is no answer, without the URL, which may hold a secret.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    /// There is no connection, so the receiver has seen nothing of the delivery.
+    Unreachable(String),
+    /// The receiver may have seen the delivery.
+    Lost(String),
+}
+
+impl NoAnswer {
+    pub(crate) fn why(&self) -> &str {
+        let (Self::Unreachable(why) | Self::Lost(why)) = self;
+        why
+    }
+}
+
 impl Deliverer {
-    pub(crate) fn new() -> Result<Self, Failure> {
+    /// `patience`: how long a receiver may take to answer.
+    pub(crate) fn new(patience: Duration) -> Result<Self, Failure> {
         // Has no effect if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         // The service follows no redirect, as far as its document says. A proxy could read the token.
-        let client =
-            Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE);
+        let client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECTING)
+            .timeout(patience);
         let client = client.build();
         Ok(Self(client.map_err(|error| {
             Failure::failed("the HTTP client cannot be set up").because(&error)
         })?))
     }
 
-    /// Delivers once. The error is why there is no answer, without the URL, which may hold a secret.
+    /// Delivers once.
     pub(crate) async fn deliver(
         &self,
         url: &Url,
         request: &DeliveryRequest,
-    ) -> Result<Response, String> {
+    ) -> Result<Response, NoAnswer> {
         let mut post = self.0.post(url.clone()).body(request.body().clone());
         for (name, value) in request.headers() {
             // The client writes the length.
@@ -39,7 +62,11 @@ impl Deliverer {
                 post = post.header(name, value.as_slice());
             }
         }
-        post.send().await.map_err(|error| root_cause(&error.without_url()))
+        post.send().await.map_err(|error| {
+            let is_unreachable = error.is_connect();
+            let why = root_cause(&error.without_url());
+            if is_unreachable { NoAnswer::Unreachable(why) } else { NoAnswer::Lost(why) }
+        })
     }
 }
 

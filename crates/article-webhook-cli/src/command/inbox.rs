@@ -1,18 +1,17 @@
 //! The commands of an operator.
 
-mod counting;
 mod selection;
 mod view;
 
 mod change;
 mod check;
 mod counts;
-mod export;
 mod health;
-mod import;
 mod jobs;
 mod list;
+mod page;
 mod show;
+mod transfer;
 
 use std::path::PathBuf;
 
@@ -38,6 +37,8 @@ enum InboxCommand {
     Show(show::ShowArguments),
     /// List the jobs that were ordered or are missing: the ledger
     Jobs(jobs::JobsArguments),
+    /// Show the inbox in the browser, beside the receiver that works on it
+    Page(page::ShowPageArguments),
     /// Count the entries and the ordered jobs by their state
     Counts(FileArguments),
     /// Look for damage in everything that is stored
@@ -57,9 +58,16 @@ enum InboxCommand {
     /// Erase jobs: their entries and bodies, so that the file contains none of their bytes
     Forget(ChangeArguments),
     /// Write all entries with their bodies as lines of JSON
-    Export(export::ExportArguments),
+    Export(transfer::ExportArguments),
     /// Add the entries that another inbox exported
-    Import(import::ImportArguments),
+    Import(transfer::ImportArguments),
+}
+
+impl InboxArguments {
+    /// Whether the command ends at Ctrl-C by itself.
+    pub(super) fn ends_by_signal(&self) -> bool {
+        matches!(self.command, InboxCommand::Page(_))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -90,6 +98,10 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::List(arguments) => list::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
         Is::Jobs(arguments) => jobs::run(arguments, context).await,
+        Is::Page(arguments) => {
+            let access = if is_read_only { page::Access::ReadOnly } else { page::Access::Full };
+            page::run(arguments, access, context).await
+        }
         Is::Counts(arguments) => counts::run(&arguments.file, context).await,
         Is::Check(arguments) => check::run(&arguments.file, context).await,
         Is::Health(arguments) if is_read_only => health::look(&arguments.file, context).await,
@@ -97,7 +109,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
         Is::Bury { change, cause } => change::run(Change::Bury { cause }, change, context).await,
         Is::Forget(arguments) => change::run(Change::Forget, arguments, context).await,
-        Is::Export(arguments) => export::run(arguments, context).await,
-        Is::Import(arguments) => import::run(arguments, context).await,
+        Is::Export(arguments) => transfer::export(arguments, context).await,
+        Is::Import(arguments) => transfer::import(arguments, context).await,
     }
 }

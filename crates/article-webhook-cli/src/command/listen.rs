@@ -7,7 +7,6 @@ use article_webhook::{AuthToken, Delivery, Receiver, Reply};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
-use reqwest::Url;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -17,10 +16,12 @@ use crate::{
     failure::Failure,
     output::log,
     output::{Output, Tone},
+    page::{Page, PageArguments},
     settings::token,
     store,
     text::escape,
 };
+use forward::ForwardArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -31,19 +32,23 @@ pub(crate) struct ListenArguments {
     /// The port on 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// Pass each delivery on to the application that is being built
-    #[arg(long, value_name = "URL")]
-    forward_to: Option<Url>,
+    #[command(flatten)]
+    forward: ForwardArguments,
     /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    /// Show no page
+    #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
+    no_page: bool,
+    #[command(flatten)]
+    page: PageArguments,
 }
 
 const AFTER: &str = "\
 Each delivery is stored before it is answered. With --forward-to it is passed on with the token, the event and the job \
-id that came with it. What the application refuses is passed on again after 10, 60 and 300 seconds, and is dead then: \
-`inbox requeue` passes it on again. While the application does not answer, deliveries wait, and no attempt is counted. \
-Without --forward-to they wait in the inbox.";
+id that came with it, eight jobs at a time. What the application refuses, or does not answer in time, is passed on \
+again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
+reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
@@ -60,12 +65,21 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
     let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
     let inbox = store::exclusive(&arguments.inbox).await?;
 
+    let page = match arguments.no_page {
+        true => None,
+        false => Some((arguments.page.bind(output).await?, Page::new(&inbox, &arguments.inbox))),
+    };
+    let page_url =
+        page.as_ref().map(|(listener, page)| listener.local_addr().map(|at| page.url(at)));
+    let page_url = page_url.transpose().map_err(cannot_listen)?;
+
     let file = arguments.inbox.display().to_string();
+    let seen = page_url.as_ref().map(|url| format!("See them on {url}\n")).unwrap_or_default();
     let line = format!(
-        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n",
+        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n{seen}",
         escape::line(&file)
     );
-    output.either(&json!({ "listening": url, "inbox": file }), &line)?;
+    output.either(&json!({ "listening": url, "inbox": file, "page": page_url }), &line)?;
 
     log::show_refusals();
     // The reader of standard output has ended.
@@ -79,8 +93,8 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
             }
         }
     };
-    let worker = arguments.forward_to.map(|to| forward::worker(&inbox, to, token, output));
-    let worker = worker.transpose()?.map(|worker| tokio::spawn(worker.run(stop())));
+    let worker = arguments.forward.worker(&inbox, token, output)?;
+    let worker = worker.map(|worker| tokio::spawn(worker.run(stop())));
     let sink = {
         let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
         move |delivery: Delivery| {
@@ -96,7 +110,12 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
             }
         }
     };
+    let page = page.map(|(listener, page)| tokio::spawn(page.serve(listener, stop())));
     let served = server.serve(receive(receiver, sink), stop()).await;
+    if let Some(page) = page {
+        // It ends by the same signal. What it answered last is not worth a failure.
+        let _ = page.await;
+    }
     let worked = match worker {
         Some(worker) => {
             worker.await.map_err(|error| Failure::failed("the worker ended").because(&error))?

@@ -11,7 +11,7 @@ use reqwest::Url;
 use serde_json::json;
 
 use crate::{
-    calls::{Deliverer, meaning},
+    calls::{Deliverer, PATIENCE, meaning},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -67,8 +67,9 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
         String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
 
     let start = Instant::now();
-    let answer = Deliverer::new()?.deliver(&arguments.url, &request).await.map_err(|why| {
-        Failure::failed(format!("the receiver did not answer: {why}"))
+    let answer = Deliverer::new(PATIENCE)?.deliver(&arguments.url, &request).await;
+    let answer = answer.map_err(|error| {
+        Failure::failed(format!("the receiver did not answer: {}", error.why()))
             .mend("start the receiver, or check host and port of the URL")
     })?;
     let took = start.elapsed().as_millis();

@@ -2,21 +2,34 @@
 
 use std::{
     io::{BufRead, BufReader, Lines},
-    net::TcpListener,
+    net::{SocketAddr, TcpListener},
     path::Path,
     process::{Child, ChildStdout, Stdio},
-    time::Duration,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
-use article_inbox::Inbox;
+use article_inbox::{Inbox, State};
+use article_webhook::{Delivery, Reply, Sink};
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tokio::{
+    sync::{Barrier, mpsc, watch},
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
 
 use crate::tool::{seen, text, tool};
 
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+
+/// How long something may take that takes no time on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Listening {
     process: Child,
@@ -25,17 +38,10 @@ struct Listening {
 }
 
 impl Listening {
-    fn start(inbox: &Path, application: &str) -> Self {
-        let mut listen = tool([
-            "listen",
-            "--port",
-            "0",
-            "--json",
-            "--inbox",
-            text(inbox),
-            "--forward-to",
-            application,
-        ]);
+    fn start(inbox: &Path, application: SocketAddr, options: &[&str]) -> Self {
+        let application = format!("http://{application}/hooks");
+        let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(inbox)]);
+        let listen = listen.args(["--forward-to", &application]).args(options);
         let listen =
             listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = listen.spawn().unwrap();
@@ -49,9 +55,27 @@ impl Listening {
         serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
     }
 
+    /// The next line about a job that was passed on.
+    fn next_forwarded(&mut self) -> Value {
+        loop {
+            let line = self.next();
+            if !line["forwarded"].is_null() {
+                return line;
+            }
+        }
+    }
+
     fn end(mut self, signal: Signal) -> Option<i32> {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
         self.process.wait().unwrap().code()
+    }
+}
+
+/// A test that fails leaves no process behind.
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -61,15 +85,43 @@ fn send(url: &str, job: &str, token: &str) -> Option<i32> {
     seen(&output).0
 }
 
+/// A port on which nothing listens yet.
+fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// The application that is being built. Aborting it closes its connections.
+async fn application(address: SocketAddr, sink: impl Sink + Clone + 'static) -> JoinHandle<()> {
+    let server = Server::bind(address).await.unwrap();
+    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
+    let service = receive(receiver, sink);
+    tokio::spawn(async move { server.serve(service, std::future::pending()).await.unwrap() })
+}
+
+/// The state, the number of attempts and the cause of the only entry, once it is in this state.
+async fn entry(file: &Path, state: &str) -> (u64, String) {
+    let found = timeout(PATIENCE, async {
+        loop {
+            let mut list = tool(["inbox", "list", text(file), "--json", "--state", state]);
+            let (_, out, _) = seen(&list.output().unwrap());
+            if let Some(line) = out.lines().next() {
+                return serde_json::from_str::<Value>(line).unwrap();
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let found = found.await.unwrap_or_else(|_| panic!("no entry is {state}"));
+    let cause = found["cause"].as_str().unwrap_or_default().to_owned();
+    (found["attempts"].as_u64().unwrap(), cause)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_tool_was_killed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
-    // A port on which nothing listens yet.
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let application = format!("http://{address}/hooks");
+    let address = free_port();
 
-    let mut listening = Listening::start(&file, &application);
+    let mut listening = Listening::start(&file, address, &[]);
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
     assert_eq!(send(&listening.url, "job_2", "Bearer another-token-1234"), Some(1));
     let mut seen = [listening.next(), listening.next()];
@@ -80,11 +132,8 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     assert_eq!(listening.end(Signal::KILL), None);
 
     let inbox = Inbox::memory();
-    let server = Server::bind(address).await.unwrap();
-    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
-    tokio::spawn(server.serve(receive(receiver, inbox.clone()), std::future::pending()));
-
-    let mut listening = Listening::start(&file, &application);
+    application(address, inbox.clone()).await;
+    let mut listening = Listening::start(&file, address, &[]);
     let forwarded = loop {
         let line = listening.next();
         if !line["status"].is_null() {
@@ -95,10 +144,139 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     let entries = inbox.list(Default::default()).await.unwrap().entries;
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].key.to_string(), "job_1 (article.complete)");
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(entry(&file, "done").await.0, 1, "only what reached the application counts");
     assert_eq!(listening.end(Signal::INT), Some(0));
+}
 
-    let counts = tool(["inbox", "counts", text(&file), "--json"]).output().unwrap();
-    let counts: Value = serde_json::from_slice(&counts.stdout).unwrap();
-    assert_eq!((&counts["entries"]["done"], &counts["total"]), (&1.into(), &1.into()));
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_requeue() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
+    let replies = watch::Sender::new(Reply::Unavailable);
+    let reply = replies.subscribe();
+    let sink = move |_: Delivery| {
+        arrivals.send(Instant::now()).unwrap();
+        let reply = *reply.borrow();
+        async move { reply }
+    };
+    let address = free_port();
+    application(address, sink).await;
+
+    let mut listening = Listening::start(&file, address, &["--forward-speed", "50"]);
+    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    let seen: Vec<_> = (0..4).map(|_| listening.next_forwarded()).collect();
+    assert_eq!(seen[0]["status"], 503);
+    assert_eq!(seen[3]["text"], "the application answered 503: given up, see `inbox requeue`");
+    assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
+    let mut times = Vec::new();
+    while let Ok(time) = arrived.try_recv() {
+        times.push(time);
+    }
+    let pauses: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(pauses.len(), 3);
+    for (pause, seconds) in pauses.iter().zip([10, 60, 300]) {
+        assert!(*pause >= Duration::from_secs(seconds) / 50, "{pauses:?}");
+    }
+
+    replies.send_replace(Reply::Stored);
+    let requeue = tool(["inbox", "requeue", text(&file), "job_1"]).output().unwrap();
+    assert_eq!(crate::tool::seen(&requeue).0, Some(0));
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_application_that_never_answers_in_time_gets_a_delivery_four_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let tries = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&tries);
+    let sink = move |_: Delivery| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        std::future::pending::<Reply>()
+    };
+    let address = free_port();
+    application(address, sink).await;
+
+    let options = ["--forward-timeout", "300ms", "--forward-speed", "1000"];
+    let listening = Listening::start(&file, address, &options);
+    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    let cause = "the application did not answer: operation timed out".to_owned();
+    assert_eq!(entry(&file, "dead").await, (4, cause));
+    assert_eq!(tries.load(Ordering::SeqCst), 4);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_application_gets_eight_jobs_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    // It answers once it has eight.
+    let (eight, at_once) = (Arc::new(Barrier::new(8)), Arc::new(AtomicUsize::new(0)));
+    let most = Arc::new(AtomicUsize::new(0));
+    let sink = {
+        let most = Arc::clone(&most);
+        move |_: Delivery| {
+            let (eight, at_once, most) = (eight.clone(), at_once.clone(), most.clone());
+            async move {
+                most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                eight.wait().await;
+                at_once.fetch_sub(1, Ordering::SeqCst);
+                Reply::Stored
+            }
+        }
+    };
+    let address = free_port();
+    application(address, sink).await;
+    let mut listening = Listening::start(&file, address, &["--forward-timeout", "10s"]);
+    for number in 0..16 {
+        assert_eq!(send(&listening.url, &format!("job_{number}"), TOKEN), Some(0));
+    }
+    for _ in 0..16 {
+        assert_eq!(listening.next_forwarded()["status"], 200, "it waits for eight");
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 8);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_arrives_although_the_application_and_the_tool_die_and_return() {
+    const JOBS: u64 = 24;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let (address, inbox) = (free_port(), Inbox::memory());
+    let sink = {
+        let inbox = inbox.clone();
+        move |delivery: Delivery| {
+            let inbox = inbox.clone();
+            async move {
+                sleep(Duration::from_millis(40)).await;
+                inbox.accept(delivery).await
+            }
+        }
+    };
+    let options = ["--forward-speed", "100"];
+    let mut listening = Listening::start(&file, address, &options);
+    let mut running = application(address, sink.clone()).await;
+    for number in 0..JOBS {
+        assert_eq!(send(&listening.url, &format!("job_{number}"), TOKEN), Some(0));
+        match number {
+            6 => running.abort(),
+            12 => running = application(address, sink.clone()).await,
+            9 | 15 => {
+                assert_eq!(listening.end(Signal::KILL), None);
+                listening = Listening::start(&file, address, &options);
+            }
+            _ => {}
+        }
+    }
+    let all = timeout(PATIENCE, async {
+        while inbox.counts().await.unwrap().of(State::Waiting) < JOBS {
+            sleep(Duration::from_millis(50)).await;
+        }
+    });
+    assert!(all.await.is_ok(), "{:?}", inbox.counts().await);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+    running.abort();
 }

@@ -1,6 +1,7 @@
 //! The tool as a process: what it prints, how it ends, and what it never shows.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
+mod demo;
 mod examples;
 mod listening;
 mod pipes;

@@ -21,8 +21,8 @@ use super::{
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Filter, Lease, Outcome, Page, Prune, Pruned,
-        Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Lease, Outcome, Page, Prune,
+        Pruned, Recorded, Settled, StoreHealth,
     },
     store::interface::{Pending, Store},
     timestamp::rounded,
@@ -216,6 +216,10 @@ impl Store for SqliteStore {
 
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.read(move |tx| statements::show(tx, &key))
+    }
+
+    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        self.read(move |tx| statements::excerpts(tx, &keys, bytes))
     }
 
     fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {

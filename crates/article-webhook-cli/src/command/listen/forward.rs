@@ -1,6 +1,7 @@
 //! Passes stored deliveries on to an application.
 
 use std::{
+    num::NonZeroU32,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,54 +10,93 @@ use std::{
 };
 
 use article_inbox::{Failed, Inbox, Job, Worker};
+use article_simulator::pause_after;
 use article_webhook::fixture::DeliveryRequest;
+use clap::Args;
 use reqwest::Url;
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    calls::Deliverer,
+    calls::{Deliverer, NoAnswer},
     failure::Failure,
     output::{Output, Tone},
     text::escape,
     text::moment,
 };
 
-/// Service document, section 6.2: the pauses after the first, the second and the third attempt.
-const PAUSES: [Duration; 3] =
-    [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
+/// How many jobs are passed on at the same time. Each job has one entry, so its deliveries stay in order.
+const AT_ONCE: u32 = 8;
 
-/// How long a delivery waits for an application that does not answer.
+/// How long a delivery waits for an application that cannot be reached.
 const ABSENCE: Duration = Duration::from_secs(2);
+
+/// How long deliveries that are under way may take after Ctrl-C. What is cut off is passed on again.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The longest time that the application may be given: a worker wants to know when a handler is stuck.
+const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+#[derive(Debug, Args)]
+pub(super) struct ForwardArguments {
+    /// Pass each delivery on to the application that is being built
+    #[arg(long, value_name = "URL")]
+    forward_to: Option<Url>,
+    /// How long the application may take to answer
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = patience, requires = "forward_to")]
+    forward_timeout: Duration,
+    /// How many times as fast as the service to pass on again what the application refused
+    #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
+    forward_speed: NonZeroU32,
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    match moment::age(text)? {
+        time if time.is_zero() || time > MOST_PATIENCE => Err("expected up to a day".to_owned()),
+        time => Ok(time),
+    }
+}
 
 struct Forwarding {
     deliverer: Deliverer,
     to: Url,
     token: Zeroizing<String>,
+    speed: NonZeroU32,
     output: Output,
     is_absent: AtomicBool,
 }
 
-/// One after the other, in the order of their arrival, as far as the application takes them.
-pub(super) fn worker(
-    inbox: &Inbox,
-    to: Url,
-    token: Zeroizing<String>,
-    output: &Output,
-) -> Result<Worker, Failure> {
-    let forwarding = Arc::new(Forwarding {
-        deliverer: Deliverer::new()?,
-        to,
-        token,
-        output: output.clone(),
-        is_absent: AtomicBool::new(false),
-    });
-    let handler = move |job| {
-        let forwarding = Arc::clone(&forwarding);
-        async move { forwarding.pass_on(&job).await }
-    };
-    let attempts = u32::try_from(PAUSES.len()).unwrap_or(u32::MAX) + 1;
-    Ok(inbox.worker(handler).concurrency(1).attempts(attempts))
+impl ForwardArguments {
+    /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
+    /// passed on.
+    pub(super) fn worker(
+        self,
+        inbox: &Inbox,
+        token: Zeroizing<String>,
+        output: &Output,
+    ) -> Result<Option<Worker>, Failure> {
+        let Some(to) = self.forward_to else { return Ok(None) };
+        let forwarding = Arc::new(Forwarding {
+            deliverer: Deliverer::new(self.forward_timeout)?,
+            to,
+            token,
+            speed: self.forward_speed,
+            output: output.clone(),
+            is_absent: AtomicBool::new(false),
+        });
+        let handler = move |job| {
+            let forwarding = Arc::clone(&forwarding);
+            async move { forwarding.pass_on(&job).await }
+        };
+        let last = (1..).find(|&attempt| pause_after(attempt).is_none());
+        let worker = inbox
+            .worker(handler)
+            .concurrency(AT_ONCE)
+            .attempts(last.unwrap_or(u8::MAX).into())
+            .handler_timeout(2 * self.forward_timeout)
+            .shutdown_grace(GRACE);
+        Ok(Some(worker))
+    }
 }
 
 impl Forwarding {
@@ -70,34 +110,44 @@ impl Forwarding {
         let took = start.elapsed().as_millis();
         let status = match answer {
             Ok(answer) => answer.status(),
-            Err(why) => {
+            Err(NoAnswer::Unreachable(why)) => {
                 // Said once, until the application answers again.
                 if !self.is_absent.swap(true, Ordering::Relaxed) {
-                    let text = format!("the application does not answer: {why}; deliveries wait");
+                    let text = format!("the application cannot be reached: {why}; deliveries wait");
                     self.show(job, None, Tone::Bad, &text);
                 }
                 return Err(Failed::snooze(ABSENCE));
             }
+            Err(NoAnswer::Lost(why)) => {
+                return Err(self.refused(
+                    job,
+                    None,
+                    format!("the application did not answer: {why}"),
+                ));
+            }
         };
         self.is_absent.store(false, Ordering::Relaxed);
         let answer = Some(status.as_u16());
-        if status.is_success() {
-            self.show(
-                job,
-                answer,
-                Tone::Good,
-                &format!("forwarded: {} in {took} ms", status.as_u16()),
-            );
-            return Ok(());
+        if !status.is_success() {
+            let cause = format!("the application answered {}", status.as_u16());
+            return Err(self.refused(job, answer, cause));
         }
-        let cause = format!("the application answered {}", status.as_u16());
-        let pause = usize::try_from(job.attempt()).ok().and_then(|attempt| PAUSES.get(attempt - 1));
-        let Some(pause) = pause else {
-            self.show(job, answer, Tone::Bad, &format!("{cause}: given up, see `inbox requeue`"));
-            return Err(Failed::dead(cause));
+        let text = format!("forwarded: {} in {took} ms", status.as_u16());
+        self.show(job, answer, Tone::Good, &text);
+        Ok(())
+    }
+
+    /// What the service would do now.
+    fn refused(&self, job: &Job, status: Option<u16>, cause: String) -> Failed {
+        let Some(pause) = u8::try_from(job.attempt()).ok().and_then(pause_after) else {
+            let text = format!("{cause}: given up, see `inbox requeue`");
+            self.show(job, status, Tone::Bad, &text);
+            return Failed::dead(cause);
         };
-        self.show(job, answer, Tone::Bad, &format!("{cause}: again in {}", moment::span(*pause)));
-        Err(Failed::retry_after(cause, *pause))
+        let pause = pause / self.speed.get();
+        let text = format!("{cause}: again in {}", moment::span(pause));
+        self.show(job, status, Tone::Bad, &text);
+        Failed::retry_after(cause, pause)
     }
 
     /// The output may be closed, which the next delivery notices. What is forwarded is forwarded.

@@ -14,7 +14,9 @@ mod entry;
 mod live_range;
 
 pub(super) use self::{
-    body::{SLOTS, bodies, put_body, put_intent, slot_and_soundness, sound_bodies, stored_body},
+    body::{
+        SLOTS, bodies, excerpt, put_body, put_intent, slot_and_soundness, sound_bodies, stored_body,
+    },
     bucket::{read_bucket, save_bucket},
     damaged_entry::DamagedEntry,
     entry::{

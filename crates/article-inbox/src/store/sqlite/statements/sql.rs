@@ -131,16 +131,26 @@ pub(super) const SHOW: &str =
 /// target and time, and must agree with [`Filter::accepts`](crate::Filter::accepts).
 macro_rules! list {
     ($by:literal) => {
+        list!($by, "> ?1", "")
+    };
+    ($by:literal, newest first) => {
+        list!($by, "< ?1", " DESC")
+    };
+    ($by:literal, $after:literal, $order:literal) => {
         concat!(
             "SELECT ",
             shown!(),
             " FROM (SELECT id AS found FROM article_inbox_entries ",
             $by,
-            " AND id > ?1) CROSS JOIN article_inbox_entries ON id = found \
+            " AND id ",
+            $after,
+            ") CROSS JOIN article_inbox_entries ON id = found \
              WHERE (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
              AND (?5 IS NULL OR job_id = ?5) AND (?7 IS NULL OR received_at < ?7) \
              AND (?6 IS NULL OR (SELECT target FROM article_inbox_bodies WHERE slot = id * 16) = ?6) \
-             ORDER BY found LIMIT ?2"
+             ORDER BY found",
+            $order,
+            " LIMIT ?2"
         )
     };
 }
@@ -153,6 +163,21 @@ pub(super) const LIST_STUCK: &str =
 /// Sorts its result. There are few such entries, compared to those that are done.
 pub(super) const LIST_LIVE: &str =
     list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3");
+pub(super) const NEWEST: &str = list!("NOT INDEXED WHERE TRUE", newest first);
+pub(super) const NEWEST_JOB: &str = list!("WHERE job_id = ?5", newest first);
+pub(super) const NEWEST_OTHER: &str =
+    list!("WHERE event <> 'article.complete' AND event = ?4", newest first);
+pub(super) const NEWEST_STUCK: &str = list!(
+    "WHERE (state = 'dead' OR state = 'unhandled' OR state = 'corrupt') AND state = ?3",
+    newest first
+);
+/// The parameters are the id of the entry, how many bytes, and the greatest length of a body that is read.
+pub(super) const EXCERPT: &str = concat!(
+    "SELECT ",
+    body!(),
+    ", length(body), CASE WHEN length(body) <= ?3 THEN substr(body, 1, ?2) END \
+     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot LIMIT 1"
+);
 
 // Start and health.
 /// Selects entries of one state after a time: those that [`Row::follow`](crate::rules::Row::follow) or
@@ -252,6 +277,10 @@ mod tests {
             LIST,
             LIST_OTHER,
             LIST_STUCK,
+            NEWEST,
+            NEWEST_OTHER,
+            NEWEST_STUCK,
+            EXCERPT,
             CLOCK,
             STORE_CLOCK,
             PROBE,
@@ -300,14 +329,16 @@ mod tests {
                 "USE TEMP B-TREE FOR ORDER BY"
             ]
         );
-        assert_eq!(
-            entries(LIST_JOB),
-            [
-                "SEARCH article_inbox_entries USING COVERING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
-                "SEARCH article_inbox_entries USING INTEGER PRIMARY KEY (rowid=?)",
-                "USE TEMP B-TREE FOR ORDER BY"
-            ]
-        );
+        for list in [LIST_JOB, NEWEST_JOB] {
+            assert_eq!(
+                entries(list),
+                [
+                    "SEARCH article_inbox_entries USING COVERING INDEX sqlite_autoindex_article_inbox_entries_1 (job_id=?)",
+                    "SEARCH article_inbox_entries USING INTEGER PRIMARY KEY (rowid=?)",
+                    "USE TEMP B-TREE FOR ORDER BY"
+                ]
+            );
+        }
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use bytes::Bytes;
 use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
 
 use super::{
@@ -8,7 +9,7 @@ use super::{
     },
 };
 use crate::{
-    Body, Digest, Source,
+    Body, Digest, Excerpt, Source,
     store::sqlite::{
         damage::{Part, Tx},
         fault::Fault,
@@ -56,6 +57,29 @@ pub(in super::super) fn stored_body(found: &SqlRow<'_>) -> Result<StoredBody, Fa
             StoredBody { slot, body: readable(&columns, bytes), damage: Some(cause(damaged)) }
         }
     })
+}
+
+/// The beginning of the first body of an entry. `None` if there is none, or if its row is damaged.
+pub(in super::super) fn excerpt(
+    tx: &Connection,
+    id: i64,
+    bytes: usize,
+) -> Result<Option<Excerpt>, Fault> {
+    let mut statement = tx.prepare_cached(sql::EXCERPT)?;
+    let parameters = [bytes, Excerpt::MAX_LENGTH].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let mut found = statement.query([id, parameters[0], parameters[1]])?;
+    let Some(row) = found.next()? else { return Ok(None) };
+    let columns: Columns<'_> = columns(row)?;
+    let is_sound = verify(columns, row.get_ref(COLUMNS)?);
+    let Ok(body) = is_sound.and_then(|()| sound(&columns, ValueRef::Null)) else {
+        return Ok(None);
+    };
+    let length = match row.get_ref(COLUMNS + 1)? {
+        ValueRef::Integer(length) => Some(length.unsigned_abs()),
+        _ => None,
+    };
+    let start = row.get_ref(COLUMNS + 2)?.as_blob_or_null().ok().flatten().unwrap_or_default();
+    Ok(Some(Excerpt { source: body.source, length, start: Bytes::copy_from_slice(start) }))
 }
 
 /// The slot, and whether [`stored_body`] has no damage. What is in a row whose checksum matches is not looked at.

@@ -12,7 +12,7 @@ use super::counting::Counting;
 use crate::{context::Context, exit::Exit, failure::Failure, store, text::escape};
 
 #[derive(Debug, Args)]
-pub(super) struct ExportArguments {
+pub(crate) struct ExportArguments {
     /// The file of the inbox
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct ExportArguments {
     output: Option<PathBuf>,
 }
 
-pub(super) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
     let inbox = store::shared(&arguments.file).await?;
     let Some(path) = &arguments.output else {
         let mut to = Counting::new(BufWriter::new(Shown::default()), "exported", &context.output);

@@ -11,7 +11,7 @@ use super::counting::Counting;
 use crate::{context::Context, exit::Exit, failure::Failure, store};
 
 #[derive(Debug, Args)]
-pub(super) struct ImportArguments {
+pub(crate) struct ImportArguments {
     /// The file of the inbox
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -20,7 +20,7 @@ pub(super) struct ImportArguments {
     lines: Option<PathBuf>,
 }
 
-pub(super) async fn run(arguments: ImportArguments, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result<Exit, Failure> {
     let lines: Box<dyn BufRead> = match &arguments.lines {
         None => Box::new(stdin().lock()),
         Some(path) => {

@@ -6,7 +6,7 @@ use crate::output::Output;
 const STEP: u64 = 500;
 
 /// Shows the number of lines that pass.
-pub(super) struct Counting<'a, T> {
+pub(crate) struct Counting<'a, T> {
     inner: T,
     verb: &'static str,
     lines: u64,
@@ -14,11 +14,11 @@ pub(super) struct Counting<'a, T> {
 }
 
 impl<'a, T> Counting<'a, T> {
-    pub(super) fn new(inner: T, verb: &'static str, output: &'a Output) -> Self {
+    pub(crate) fn new(inner: T, verb: &'static str, output: &'a Output) -> Self {
         Self { inner, verb, lines: 0, output }
     }
 
-    pub(super) fn into_inner(self) -> T {
+    pub(crate) fn into_inner(self) -> T {
         self.output.progress("");
         self.inner
     }

@@ -1,0 +1,60 @@
+//! The whole loop in one process.
+
+mod receiver;
+mod record;
+
+mod running;
+
+mod show;
+
+mod live;
+mod story;
+
+use std::path::PathBuf;
+
+use article_inbox::stop_signal;
+use clap::Args;
+
+use crate::{context::Context, exit::Exit, failure::Failure};
+use running::Running;
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct DemoArguments {
+    /// Break the receiver in three ways, show that each article arrives once, and end
+    #[arg(long)]
+    headless: bool,
+    /// Keep the inbox in this file, which is made if there is none [default: a temporary file]
+    #[arg(long, value_name = "FILE")]
+    inbox: Option<PathBuf>,
+}
+
+const AFTER: &str = "\
+It needs no account and no network: the service, the receiver and its inbox are in this process, on 127.0.0.1. It runs \
+until Ctrl-C. With --headless it ends by itself within ten seconds: with 0 if each article arrived once, and with 1 if not.";
+
+/// How many times as fast as the service.
+const SPEED: u32 = 60;
+const HEADLESS_SPEED: u32 = 120;
+
+pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<Exit, Failure> {
+    let output = &context.output;
+    let file = arguments.inbox.as_deref();
+    if file.is_some() {
+        context.environment.may_change_inbox()?;
+    }
+    if !arguments.headless {
+        let mut running = Running::start(file, SPEED).await?;
+        let lived = live::run(&mut running, output).await;
+        running.stop().await?;
+        return lived.map(|()| Exit::Done);
+    }
+    let mut running = Running::start(file, HEADLESS_SPEED).await?;
+    let told = tokio::select! {
+        told = story::tell(&mut running, output) => told,
+        () = stop_signal() => Err(Failure::failed("interrupted")),
+    };
+    let ended = running.stop().await;
+    told?;
+    story::end(&ended?, file, output)
+}

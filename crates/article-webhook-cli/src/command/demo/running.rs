@@ -1,0 +1,227 @@
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    ops::RangeInclusive,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_client::{ApiKey, Client, JobId, NewArticle};
+use article_collector::{Collector, OrderOutcome, Schedule};
+use article_inbox::{EntryKey, Inbox, Job, State};
+use article_simulator::{Clock, Rule, Simulator};
+use article_webhook::AuthToken;
+use tempfile::TempDir;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::sleep,
+};
+
+use super::{
+    receiver::{self, Condition},
+    record::{Happening, Order, Record},
+};
+use crate::{failure::Failure, store};
+
+const API_KEY: &str = "sk-demo";
+const TOKEN: &str = "Bearer my-secret-token-1234";
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// How often the service is looked at.
+const TICK: Duration = Duration::from_millis(10);
+
+/// How long the application takes to publish an article.
+const PUBLISHING: Duration = Duration::from_millis(60);
+
+/// How long articles take. The service may take three minutes.
+const GENERATION: RangeInclusive<Duration> = Duration::from_secs(20)..=MINUTE;
+
+/// The simulated service, and an application that orders from it.
+#[derive(Debug)]
+pub(super) struct Demo {
+    simulator: Simulator,
+    collector: Collector,
+    condition: watch::Sender<Condition>,
+    record: Record,
+    happenings: mpsc::UnboundedSender<Happening>,
+    /// Makes intents differ from those that the inbox has.
+    run: u64,
+}
+
+impl Demo {
+    pub(super) async fn order(&self, topic: &str) -> Result<JobId, Failure> {
+        let number = self.simulator.jobs().len();
+        let intent = format!("demo-{}-{number}", self.run);
+        let at = self.simulator.now();
+        let outcome = self.collector.order(&intent, &NewArticle::new(topic)).await?;
+        let OrderOutcome::Ordered(job_id) = outcome else {
+            return Err(Failure::failed(format!("the service took no order: {outcome:?}")));
+        };
+        self.tell(Happening::Ordered { at, job_id: job_id.clone(), topic: topic.to_owned() });
+        Ok(job_id)
+    }
+
+    /// Breaks the receiver, or mends it.
+    pub(super) fn set(&self, condition: Condition) {
+        if self.condition.send_replace(condition) != condition {
+            self.tell(Happening::Receiver { at: self.simulator.now(), condition });
+        }
+    }
+
+    /// The faults of deliveries from now on.
+    pub(super) fn set_faults(&self, faults: Vec<Rule>) {
+        self.simulator.set_faults(faults);
+    }
+
+    pub(super) fn orders(&self) -> Vec<Order> {
+        self.record.orders()
+    }
+
+    /// What the application does with an article.
+    fn publish(&self, job: &Job) {
+        let (job_id, title) = (job.job_id().clone(), job.article().article.title.clone());
+        let (at, source) = (self.simulator.now(), job.source());
+        self.tell(Happening::Published { at, job_id, title, source });
+    }
+
+    fn tell(&self, happening: Happening) {
+        // What tells the story may have ended.
+        let _ = self.happenings.send(happening);
+    }
+}
+
+/// A demo with its tasks.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) demo: Arc<Demo>,
+    happenings: mpsc::UnboundedReceiver<Happening>,
+    inbox: Inbox,
+    tasks: JoinSet<Result<(), Failure>>,
+    stop: watch::Sender<bool>,
+    _folder: Option<TempDir>,
+}
+
+impl Running {
+    pub(super) async fn start(file: Option<&Path>, speed: u32) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::failed("the demo cannot start").because(&error);
+        let folder = match file {
+            None => Some(tempfile::tempdir().map_err(failed)?),
+            Some(_) => None,
+        };
+        let inbox = match (&folder, file) {
+            (Some(folder), _) => store::exclusive(&folder.path().join("inbox.db")).await?,
+            (None, file) => store::exclusive(file.unwrap_or(Path::new("inbox.db"))).await?,
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let server = receiver::bind(address).await.map_err(failed)?;
+        let address = server.local_addr().map_err(failed)?;
+        let run = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        let simulator = Simulator::builder()
+            .clock(Clock::accelerated(speed))
+            .seed(run)
+            .generation(GENERATION)
+            .api_key(API_KEY)
+            .brand("brand_1")
+            .publish_target(&format!("http://{address}/webhooks/articles"), TOKEN);
+        let unusable =
+            |error: &dyn std::error::Error| Failure::failed("the demo cannot start").because(error);
+        let simulator = simulator.start().await.map_err(|error| unusable(&error))?;
+        let key = ApiKey::new(API_KEY).map_err(|error| unusable(&error))?;
+        let client = Client::new(key, &simulator.base_url()).map_err(|error| unusable(&error))?;
+        // The defaults, on the clock of the service: first after 10 minutes, and 30 asks a minute.
+        let collector = Collector::builder(&inbox, client)
+            .schedule(Schedule::new(10 * MINUTE / speed, 60 * MINUTE / speed)?)
+            .rate(30 * speed, 5)
+            .build()?;
+        let token = AuthToken::new(TOKEN).map_err(|error| unusable(&error))?;
+
+        let (happenings, received) = mpsc::unbounded_channel();
+        let (condition, stop) = (watch::Sender::new(Condition::Works), watch::Sender::new(false));
+        let record = Record::default();
+        let received_by =
+            receiver::run(server, token, inbox.clone(), condition.subscribe(), stop.subscribe());
+        let demo = Demo { simulator, collector, condition, record, happenings, run };
+        let demo = Arc::new(demo);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            received_by.await.map_err(|error| Failure::failed("the receiver ended").because(&error))
+        });
+        let publisher = Arc::clone(&demo);
+        let handler = move |job: Job| {
+            let publisher = Arc::clone(&publisher);
+            async move {
+                sleep(PUBLISHING).await;
+                publisher.publish(&job);
+                Ok(())
+            }
+        };
+        let worker = inbox.worker(handler).run(stopped(stop.subscribe()));
+        tasks.spawn(async move { Ok(worker.await?) });
+        let collector = demo.collector.clone().run(stopped(stop.subscribe()));
+        tasks.spawn(async move { Ok(collector.await?) });
+        tasks.spawn(watch_service(Arc::clone(&demo), stop.subscribe()));
+        Ok(Self { demo, happenings: received, inbox, tasks, stop, _folder: folder })
+    }
+}
+
+impl Running {
+    /// What happens next. Waits for ever if nothing does.
+    pub(super) async fn next(&mut self) -> Result<Happening, Failure> {
+        tokio::select! {
+            biased;
+            Some(happening) = self.happenings.recv() => {
+                self.demo.record.add(&happening);
+                Ok(happening)
+            }
+            Some(ended) = self.tasks.join_next() => {
+                ended.map_err(|error| Failure::failed("a task of the demo ended").because(&error))??;
+                Err(Failure::failed("a task of the demo ended"))
+            }
+        }
+    }
+
+    /// Stops everything in order, and looks what the inbox has of each order.
+    pub(super) async fn stop(mut self) -> Result<Vec<Ended>, Failure> {
+        self.stop.send_replace(true);
+        while let Some(ended) = self.tasks.join_next().await {
+            ended
+                .map_err(|error| Failure::failed("a task of the demo ended").because(&error))??;
+        }
+        while let Ok(happening) = self.happenings.try_recv() {
+            self.demo.record.add(&happening);
+        }
+        let mut ended = Vec::new();
+        for order in self.demo.orders() {
+            let entry = self.inbox.show(EntryKey::article(order.job_id.clone())).await?;
+            ended.push(Ended { order, state: entry.map(|(entry, _)| entry.state) });
+        }
+        self.inbox.close().await?;
+        Ok(ended)
+    }
+}
+
+/// What became of an order.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) order: Order,
+    /// The state of its entry, if it has one.
+    pub(super) state: Option<State>,
+}
+
+/// Tells what the service attempts.
+async fn watch_service(demo: Arc<Demo>, stop: watch::Receiver<bool>) -> Result<(), Failure> {
+    while !*stop.borrow() {
+        for attempt in demo.simulator.drain_attempts() {
+            demo.tell(Happening::Attempted(attempt));
+        }
+        sleep(TICK).await;
+    }
+    Ok(())
+}
+
+async fn stopped(mut stop: watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}

@@ -1,0 +1,56 @@
+use std::path::PathBuf;
+
+use article_inbox::stop_signal;
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    page::{Page, PageArguments},
+    store,
+    text::escape,
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The URL has a key, which is another one at each start. The page lets entries be handled again; what erases is on the \
+command line alone. With --read-only it has no button.")]
+pub(super) struct ShowPageArguments {
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    page: PageArguments,
+}
+
+/// Whether the page has buttons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Full,
+    ReadOnly,
+}
+
+pub(super) async fn run(
+    arguments: ShowPageArguments,
+    access: Access,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let inbox = store::shared(&arguments.file).await?;
+    let listener = arguments.page.bind(&context.output).await?;
+    let page = Page::new(&inbox, &arguments.file);
+    let page = match access {
+        Access::Full => page,
+        Access::ReadOnly => page.read_only(),
+    };
+    let failed = |error: std::io::Error| Failure::failed("the page ended").because(&error);
+    let url = page.url(listener.local_addr().map_err(failed)?);
+    let file = arguments.file.display().to_string();
+    let line = format!("The page of {}: {url}\nCtrl-C ends it.", escape::line(&file));
+    context.output.either(&json!({ "page": url, "inbox": file }), &line)?;
+    page.serve(listener, stop_signal()).await.map_err(failed)?;
+    inbox.close().await?;
+    context.output.note("\nended");
+    Ok(Exit::Done)
+}

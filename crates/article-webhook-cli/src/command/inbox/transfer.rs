@@ -1,0 +1,9 @@
+//! Entries as lines, from one inbox to another.
+
+mod counting;
+
+mod export;
+mod import;
+
+pub(super) use export::{ExportArguments, run as export};
+pub(super) use import::{ImportArguments, run as import};

@@ -1,0 +1,222 @@
+//! Who may see the page, and who may press its buttons.
+//!
+//! | who tries | what refuses |
+//! |---|---|
+//! | a program or a person without the URL that the terminal showed | the key, then a cookie |
+//! | a page that had its own name resolved to this machine (DNS rebinding) | `Host` must be an address or `localhost` |
+//! | a page of another origin that sends a form, or embeds this page | `Sec-Fetch-Site`, else `Origin`; `SameSite=Strict` |
+//! | a page of another port of this machine, which a browser counts as the same site | the same, and the token of each form |
+
+use std::net::{IpAddr, SocketAddr};
+
+use http::{HeaderMap, HeaderName, Method, Uri, header};
+use subtle::ConstantTimeEq;
+
+/// Sec-Fetch headers, which every current browser sends and no page can set.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Host,
+    ForeignPage,
+    NoKey,
+    ReadOnly,
+    Token,
+}
+
+/// A random text that only who reads this process's terminal or its pages has.
+#[derive(Clone)]
+pub(super) struct Secret(String);
+
+impl Secret {
+    fn random() -> Self {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the system has random numbers");
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.0.as_bytes().ct_eq(text.as_bytes()).into()
+    }
+}
+
+pub(super) struct Access {
+    /// In the URL at the start.
+    pub(super) key: Secret,
+    /// In the cookie that the key is exchanged for.
+    session: Secret,
+    /// In every form.
+    pub(super) token: Secret,
+}
+
+impl Access {
+    pub(super) fn new() -> Self {
+        Self { key: Secret::random(), session: Secret::random(), token: Secret::random() }
+    }
+
+    /// The URL that opens the page.
+    pub(super) fn url(&self, address: SocketAddr) -> String {
+        let address = match address.ip().is_unspecified() {
+            true => SocketAddr::from(([127, 0, 0, 1], address.port())),
+            false => address,
+        };
+        format!("http://{address}/?key={}", self.key.as_str())
+    }
+
+    /// The `Set-Cookie` for a browser that has the key. Cookies do not know ports, so the name does.
+    pub(super) fn cookie(&self, port: u16) -> String {
+        format!("{}={}; Path=/; HttpOnly; SameSite=Strict", name(port), self.session.as_str())
+    }
+
+    /// Checks what every request must fulfil, whatever it asks for.
+    pub(super) fn check_origin(
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), Refusal> {
+        let host = single(headers, header::HOST).ok_or(Refusal::Host)?;
+        if uri.authority().is_some() || !is_host_of_this_machine(host) {
+            return Err(Refusal::Host);
+        }
+        let is_change = method != Method::GET && method != Method::HEAD;
+        match single(headers, FETCH_SITE) {
+            Some("same-origin") => Ok(()),
+            // The address bar, a bookmark, or a link in another page or program.
+            Some(site)
+                if !is_change
+                    && (site == "none" || single(headers, FETCH_DEST) == Some("document")) =>
+            {
+                Ok(())
+            }
+            Some(_) => Err(Refusal::ForeignPage),
+            None if headers.contains_key(FETCH_SITE) => Err(Refusal::ForeignPage),
+            None if !is_change => Ok(()),
+            None => match single(headers, header::ORIGIN) {
+                Some(origin) if origin.strip_prefix("http://") == Some(host) => Ok(()),
+                _ => Err(Refusal::ForeignPage),
+            },
+        }
+    }
+
+    /// Whether the request has the cookie.
+    pub(super) fn check_cookie(&self, headers: &HeaderMap, port: u16) -> Result<(), Refusal> {
+        let name = name(port);
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let cookies = cookies.filter_map(|value| value.to_str().ok());
+        let found = cookies.flat_map(|value| value.split(';')).any(|cookie| {
+            let cookie = cookie.trim().split_once('=');
+            cookie.is_some_and(|(found, value)| found == name && self.session.is(value))
+        });
+        if found { Ok(()) } else { Err(Refusal::NoKey) }
+    }
+}
+
+fn name(port: u16) -> String {
+    format!("article-webhook-{port}")
+}
+
+/// The value of a header that is there once.
+fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
+
+/// An address, or `localhost`. A name that a stranger chose is never one, wherever it leads to. The port is free, because
+/// the page may be seen through a tunnel.
+fn is_host_of_this_machine(host: &str) -> bool {
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    match bare {
+        Some(bare) => bare.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => {
+            host.eq_ignore_ascii_case("localhost")
+                || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv4())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(method: Method, pairs: &[(&'static str, &'static str)]) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, value.parse().unwrap());
+        }
+        Access::check_origin(&method, &Uri::from_static("/"), &headers)
+    }
+
+    #[test]
+    fn a_host_is_an_address_or_localhost() {
+        for host in ["127.0.0.1:4000", "localhost:4000", "LOCALHOST", "[::1]:80", "192.168.1.7:1"] {
+            assert_eq!(check(Method::GET, &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in ["evil.example:4000", "127.0.0.1.evil.example", "", "localhost.evil.example"] {
+            assert_eq!(check(Method::GET, &[("host", host)]), Err(Refusal::Host), "{host}");
+        }
+        let twice = [("host", "127.0.0.1"), ("host", "127.0.0.1")];
+        assert_eq!(check(Method::GET, &twice), Err(Refusal::Host));
+        assert_eq!(check(Method::GET, &[]), Err(Refusal::Host));
+    }
+
+    #[test]
+    fn a_change_comes_from_the_page_itself() {
+        let host = ("host", "127.0.0.1:4000");
+        let post = |pairs: &[(&'static str, &'static str)]| {
+            check(Method::POST, &[&[host], pairs].concat())
+        };
+        assert_eq!(post(&[("sec-fetch-site", "same-origin")]), Ok(()));
+        assert_eq!(post(&[("origin", "http://127.0.0.1:4000")]), Ok(()));
+        for site in ["cross-site", "same-site", "none"] {
+            let pairs = [
+                ("sec-fetch-site", site),
+                ("origin", "http://127.0.0.1:4000"),
+                ("sec-fetch-dest", "document"),
+            ];
+            assert_eq!(post(&pairs), Err(Refusal::ForeignPage), "{site}");
+        }
+        for origin in ["http://127.0.0.1:4001", "https://127.0.0.1:4000", "null"] {
+            assert_eq!(post(&[("origin", origin)]), Err(Refusal::ForeignPage), "{origin}");
+        }
+        assert_eq!(post(&[]), Err(Refusal::ForeignPage));
+    }
+
+    #[test]
+    fn another_page_may_link_here_and_embed_nothing() {
+        let get = |site, dest| {
+            let host = ("host", "127.0.0.1:4000");
+            check(Method::GET, &[host, ("sec-fetch-site", site), ("sec-fetch-dest", dest)])
+        };
+        assert_eq!(get("none", "document"), Ok(()));
+        assert_eq!(get("same-site", "document"), Ok(()));
+        for dest in ["iframe", "script", "image", "empty"] {
+            assert_eq!(get("same-site", dest), Err(Refusal::ForeignPage), "{dest}");
+        }
+        assert_eq!(get("same-origin", "iframe"), Ok(()));
+    }
+
+    #[test]
+    fn a_cookie_is_of_this_page() {
+        let (access, other) = (Access::new(), Access::new());
+        let with = |cookie: String| {
+            let mut headers = HeaderMap::new();
+            headers.insert("cookie", cookie.split(';').next().unwrap().parse().unwrap());
+            access.check_cookie(&headers, 4000)
+        };
+        assert_eq!(with(access.cookie(4000)), Ok(()));
+        assert_eq!(with(access.cookie(4001)), Err(Refusal::NoKey));
+        assert_eq!(with(other.cookie(4000)), Err(Refusal::NoKey));
+        assert_eq!(with("article-webhook-4000=".to_owned()), Err(Refusal::NoKey));
+    }
+}

@@ -1,0 +1,146 @@
+// Keeps the page live. Without it everything can be read, and every button works.
+"use strict";
+
+const SLOWEST = 5000; // also without news, because ages and old entries change
+const LEAST = 200;
+
+let isReading = false;
+let isStale = false;
+let pause = LEAST;
+
+const connection = document.getElementById("connection");
+
+function connected(isOn) {
+  connection.dataset.state = isOn ? "on" : "off";
+  connection.querySelector(".word").textContent = isOn ? "live" : "not live";
+}
+
+function listen() {
+  const events = new EventSource("/events");
+  events.addEventListener("open", () => { connected(true); refresh(); });
+  events.addEventListener("change", refresh);
+  events.addEventListener("error", () => {
+    connected(false);
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
+  });
+  addEventListener("pagehide", () => events.close());
+}
+
+// Reads this very page again, and takes over what is marked. Several changes in a short time are one.
+async function refresh() {
+  if (isReading || document.hidden) { isStale = true; return; }
+  isReading = true;
+  isStale = false;
+  const start = performance.now();
+  try {
+    const answer = await fetch(location.pathname + location.search, { headers: { accept: "text/html" } });
+    if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  } catch {
+    // The program has ended, or starts again. The connection says so.
+  }
+  pause = Math.max(LEAST, 3 * (performance.now() - start));
+  setTimeout(() => { isReading = false; if (isStale) refresh(); }, pause);
+}
+
+function take(next) {
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const now = next.getElementById(old.id);
+    if (!now) continue;
+    const [oldRows, nowRows] = [old.querySelector("tbody"), now.querySelector("tbody")];
+    if (old.id === "list" && oldRows && nowRows) rows(oldRows, nowRows);
+    else if (look(old) !== look(now)) keepFocus(() => old.replaceChildren(...now.childNodes));
+    else ages(old, now);
+  }
+  prepare();
+}
+
+// What can be seen, but for ages, which change all the time.
+function look(element) {
+  return element.innerHTML.replace(/(<time[^>]*>)[^<]*/g, "$1").replace(/ hidden=""/g, "");
+}
+
+function ages(old, now) {
+  const [from, to] = [now.querySelectorAll("time"), old.querySelectorAll("time")];
+  to.forEach((time, index) => { if (from[index]) time.textContent = from[index].textContent; });
+}
+
+function rows(old, now) {
+  const known = new Map([...old.children].map((row) => [row.id, row]));
+  keepFocus(() => {
+    let at = old.firstElementChild;
+    for (const row of [...now.children]) {
+      const there = known.get(row.id);
+      known.delete(row.id);
+      if (!there) {
+        row.classList.add("fresh");
+        old.insertBefore(row, at);
+        continue;
+      }
+      if (look(there) === look(row)) ages(there, row);
+      else there.replaceChildren(...row.childNodes);
+      if (there === at) at = at.nextElementSibling;
+      else old.insertBefore(there, at);
+    }
+    for (const row of known.values()) row.remove();
+  });
+}
+
+// What has the focus may be replaced by its like.
+function keepFocus(change) {
+  const focused = document.activeElement;
+  const href = focused && focused.getAttribute("href");
+  const action = focused && focused.form && focused.form.getAttribute("action");
+  change();
+  if (!focused || focused.isConnected) return;
+  const like = href ? `a[href="${CSS.escape(href)}"]` : action && `form[action="${CSS.escape(action)}"] button`;
+  const found = like && document.querySelector(like);
+  if (found) found.focus({ preventScroll: true });
+}
+
+// Ages between two readings, in the words of the program.
+function span(seconds) {
+  if (seconds < 100) return `${seconds} s`;
+  if (seconds < 6000) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} d`;
+}
+
+function tick() {
+  for (const time of document.querySelectorAll("time")) {
+    const seconds = Math.floor(Math.abs(Date.now() - Date.parse(time.dateTime)) / 1000);
+    const text = Date.parse(time.dateTime) > Date.now() ? `in ${span(seconds)}` : `${span(seconds)} ago`;
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+
+function prepare() {
+  for (const button of document.querySelectorAll("button[data-copy][hidden]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+  }
+}
+
+// A panel's button does not leave the page.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.closest("#panel")) return;
+  event.preventDefault();
+  const button = form.querySelector("button");
+  button.disabled = true;
+  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  button.disabled = false;
+  if (answer.ok) refresh();
+  else take(new DOMParser().parseFromString(await answer.text(), "text/html"));
+});
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+if (connection) {
+  prepare();
+  listen();
+  setInterval(tick, 1000);
+  setInterval(refresh, SLOWEST);
+}

@@ -1,0 +1,91 @@
+use article_inbox::{EntryKey, Error, State as EntryState};
+use axum::{
+    body::Bytes,
+    extract::{Path, State},
+    response::{IntoResponse, Redirect, Response},
+};
+use http::{HeaderMap, StatusCode};
+
+use super::{
+    Page,
+    entry::{gone, key},
+    failed,
+    guard::{check_form, refused},
+    nothing,
+};
+use crate::page::{shared::Shared, view};
+
+/// Lets an entry be handled again that is not done.
+pub(super) async fn requeue(
+    State(shared): Page,
+    Path((job, event)): Path<(String, String)>,
+    headers: HeaderMap,
+    form: Bytes,
+) -> Response {
+    if let Err(refusal) = check_form(&shared, &headers, &form) {
+        return refused(refusal);
+    }
+    let Some(key) = key(&job, &event) else { return gone(&shared) };
+    let found = match shared.inbox.show(key.clone()).await {
+        Ok(found) => found,
+        Err(error) => return failed(&shared, error),
+    };
+    match found.map(|(entry, _)| entry.state) {
+        None => gone(&shared),
+        Some(EntryState::Done) => back(&key, "changed"),
+        Some(EntryState::Leased) => back(&key, "leased"),
+        Some(state) => changed(&shared, &key, state, "requeued").await,
+    }
+}
+
+/// Hands out an entry again that is done.
+pub(super) async fn replay(
+    State(shared): Page,
+    Path((job, event)): Path<(String, String)>,
+    headers: HeaderMap,
+    form: Bytes,
+) -> Response {
+    if let Err(refusal) = check_form(&shared, &headers, &form) {
+        return refused(refusal);
+    }
+    let Some(key) = key(&job, &event) else { return gone(&shared) };
+    changed(&shared, &key, EntryState::Done, "replayed").await
+}
+
+/// Requeues it from this state alone: what the reader saw may have changed since.
+async fn changed(shared: &Shared, key: &EntryKey, from: EntryState, done: &str) -> Response {
+    let requeued: Result<bool, Error> =
+        shared.inbox.ledger().requeue(key.clone(), Some(from)).await;
+    match requeued {
+        Ok(true) => {
+            shared.inbox.wake();
+            back(key, done)
+        }
+        Ok(false) => back(key, "changed"),
+        Err(error) => failed(shared, error),
+    }
+}
+
+fn back(key: &EntryKey, done: &str) -> Response {
+    Redirect::to(&format!("{}?done={done}", view::entry_path(key))).into_response()
+}
+
+/// Does what a panel's button says.
+pub(super) async fn panel(
+    State(shared): Page,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    form: Bytes,
+) -> Response {
+    if let Err(refusal) = check_form(&shared, &headers, &form) {
+        return refused(refusal);
+    }
+    let Some(panel) = &shared.panel else { return nothing(&shared) };
+    if !panel.actions().iter().any(|action| action.name == name) {
+        return nothing(&shared);
+    }
+    match panel.press(&name).await {
+        Ok(()) => Redirect::to("/").into_response(),
+        Err(why) => (StatusCode::CONFLICT, view::not_done(&shared, &why)).into_response(),
+    }
+}

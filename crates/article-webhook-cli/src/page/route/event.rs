@@ -1,0 +1,27 @@
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    extract::State,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use futures_util::stream;
+use http::StatusCode;
+
+use super::Page;
+
+/// Tells an open page that something has changed. It then reads itself again.
+pub(super) async fn events(State(shared): Page) -> Response {
+    let Ok(permit) = Arc::clone(&shared.listeners).try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open").into_response();
+    };
+    let changes = (shared.watch.changes(), permit);
+    let events = stream::unfold(changes, async |(mut changes, permit)| {
+        let revision = changes.next().await?;
+        let event = Event::default().event("change").data(format!("{revision:016x}"));
+        Some((Ok::<_, Infallible>(event), (changes, permit)))
+    });
+    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+}

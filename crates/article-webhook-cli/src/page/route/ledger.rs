@@ -1,0 +1,34 @@
+use std::time::SystemTime;
+
+use article_inbox::{Error, IntentState, JobFilter, JobState};
+use axum::{extract::State, response::Response};
+
+use super::{Page, page};
+use crate::page::{
+    shared::Shared,
+    view::{self, Jobs},
+};
+
+/// How many of each kind are shown.
+const LENGTH: u32 = 50;
+
+pub(super) async fn ledger(State(shared): Page) -> Response {
+    let jobs = read(&shared).await;
+    page(jobs.map(|jobs| view::ledger(&shared, &jobs)), &shared)
+}
+
+async fn read(shared: &Shared) -> Result<Jobs, Error> {
+    let of = async |state| {
+        let filter = JobFilter { state: Some(state), limit: LENGTH, ..JobFilter::default() };
+        shared.inbox.jobs(filter).await.map(|page| page.items)
+    };
+    let mut open = of(JobState::Asking).await?;
+    open.extend(of(JobState::Expected).await?);
+    let mut lost = of(JobState::Failed).await?;
+    lost.extend(of(JobState::Unreadable).await?);
+    lost.extend(of(JobState::NotFound).await?);
+    let ledger = shared.inbox.ledger();
+    let unknown = ledger.intents(Some(IntentState::Unknown), 0, LENGTH).await?.items;
+    let health = shared.inbox.ledger_health().await?;
+    Ok(Jobs { health, open, lost, unknown, now: SystemTime::now() })
+}

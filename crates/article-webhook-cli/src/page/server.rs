@@ -1,0 +1,124 @@
+use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use article_inbox::Inbox;
+use article_webhook_server::Server;
+use tokio::{net::TcpListener, sync::Semaphore};
+
+use super::{
+    access::Access,
+    panel::Panel,
+    route,
+    shared::{Buttons, Shared},
+    watch::Watch,
+};
+use crate::failure::Failure;
+
+/// Pages that may be open at the same time and be told of changes.
+const LISTENERS: usize = 64;
+
+/// Connections of browsers: a few for each open page.
+const CONNECTIONS: usize = 256;
+
+/// From where the page can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    ThisMachine,
+    /// Other machines too, without encryption.
+    Network,
+}
+
+/// Listens for the browser.
+pub(crate) async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListener, Failure> {
+    if reach == Reach::ThisMachine && !address.ip().is_loopback() {
+        return Err(Failure::usage(format!(
+            "{address} can be reached by other machines, and the page shows all articles, without encryption"
+        ))
+        .mend("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
+    }
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::failed(format!("cannot show the page on {address}"))
+            .because(&error)
+            .mend("end the program that has the port, or choose another")
+    })
+}
+
+/// The page of an inbox. It is served beside whatever works on the inbox, also in another process.
+///
+/// ```ignore
+/// let listener = page::bind("127.0.0.1:0".parse()?, Reach::ThisMachine).await?;
+/// let page = Page::new(&inbox, Path::new("inbox.db")).panel(Arc::new(panel));
+/// println!("{}", page.url(listener.local_addr()?));
+/// page.serve(listener, stop_signal()).await?;
+/// ```
+pub(crate) struct Page {
+    inbox: Inbox,
+    file: String,
+    access: Access,
+    buttons: Buttons,
+    panel: Option<Arc<dyn Panel>>,
+}
+
+impl Page {
+    /// The page of an inbox. The file is shown, and stands in the commands that the page shows.
+    pub(crate) fn new(inbox: &Inbox, file: &Path) -> Self {
+        Self {
+            inbox: inbox.clone(),
+            file: file.display().to_string(),
+            access: Access::new(),
+            buttons: Buttons::Shown,
+            panel: None,
+        }
+    }
+
+    /// Shows no button and refuses every change.
+    pub(crate) fn read_only(self) -> Self {
+        Self { buttons: Buttons::Left, ..self }
+    }
+
+    /// Adds actions above the list.
+    #[allow(dead_code, reason = "the demonstration has a panel")]
+    pub(crate) fn panel(self, panel: Arc<dyn Panel>) -> Self {
+        Self { panel: Some(panel), ..self }
+    }
+
+    /// The URL that opens the page, with its key: a secret, for the terminal of the person who started it.
+    pub(crate) fn url(&self, address: SocketAddr) -> String {
+        self.access.url(address)
+    }
+
+    /// Serves the page until `stop` resolves. The inbox stays open.
+    pub(crate) async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let Self { inbox, file, access, buttons, panel } = self;
+        let port = listener.local_addr()?.port();
+        let watch = Watch::new(inbox.clone());
+        // Dropped when serving ends.
+        let watching = watch.clone();
+        let shared = Shared {
+            inbox,
+            file,
+            access,
+            port,
+            buttons,
+            panel,
+            watch,
+            listeners: Arc::new(Semaphore::new(LISTENERS)),
+        };
+        let server = Server::builder()
+            .max_connections(CONNECTIONS)
+            .shutdown_grace(Duration::from_secs(1))
+            .build(listener)?;
+        let ended = watching.clone();
+        let stop = async move {
+            stop.await;
+            ended.end();
+        };
+        tokio::select! {
+            served = server.serve(route::router(Arc::new(shared)), stop) => served,
+            never = watching.run() => match never {},
+        }
+    }
+}

@@ -1,0 +1,28 @@
+use std::sync::Arc;
+
+use article_inbox::Inbox;
+use tokio::sync::Semaphore;
+
+use super::{access::Access, panel::Panel, watch::Watch};
+
+/// What all routes share.
+pub(super) struct Shared {
+    pub(super) inbox: Inbox,
+    /// The file of the inbox, for the commands that the page shows.
+    pub(super) file: String,
+    pub(super) access: Access,
+    pub(super) port: u16,
+    pub(super) buttons: Buttons,
+    pub(super) panel: Option<Arc<dyn Panel>>,
+    pub(super) watch: Watch,
+    /// Pages that are told of changes.
+    pub(super) listeners: Arc<Semaphore>,
+}
+
+/// Whether the page has buttons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Buttons {
+    Shown,
+    /// The page is read-only.
+    Left,
+}

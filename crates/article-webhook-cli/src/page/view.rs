@@ -1,0 +1,24 @@
+//! The HTML. Everything that came from outside is escaped: for HTML by maud, and where a line is expected also against
+//! characters that hide or reorder text.
+
+mod json;
+mod part;
+mod time_line;
+mod title;
+
+mod shell;
+
+mod entry;
+mod health;
+mod ledger;
+mod list;
+mod panel;
+mod refusal;
+
+pub(super) use entry::{Shown, entry, gone};
+pub(super) use health::{Health, health};
+pub(super) use ledger::{Jobs, ledger};
+pub(super) use list::{Listed, Query, list};
+pub(super) use part::entry_path;
+pub(super) use refusal::{found_nothing, not_done, opening, refused, store_failed};
+pub(super) use title::TITLE_BYTES;

@@ -1,0 +1,248 @@
+use std::time::SystemTime;
+
+use article_inbox::{Body, Entry, ExpectedJob, Source, State};
+use article_webhook::ArticleResult;
+use maud::{Markup, html};
+
+use super::{
+    json::json,
+    part::{age, badge, body_path, button, command, entry_path, moment, quoted, size, text},
+    shell::{self, Place},
+    time_line::{Delivered, time_line},
+};
+use crate::page::shared::{Buttons, Shared};
+
+/// What is shown of one entry.
+pub(in crate::page) struct Shown {
+    pub(in crate::page) entry: Entry,
+    pub(in crate::page) bodies: Vec<Body>,
+    /// What the ledger knows about the job.
+    pub(in crate::page) job: Option<ExpectedJob>,
+    /// The body that the reader chose, counted from 1.
+    pub(in crate::page) chosen: Option<usize>,
+    /// What the reader has just done.
+    pub(in crate::page) notice: Option<&'static str>,
+    pub(in crate::page) now: SystemTime,
+}
+
+pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
+    let Shown { entry, bodies, job, chosen, now, notice } = shown;
+    let last_article = bodies.iter().rposition(|body| article(body).is_some());
+    let chosen = chosen.map(|number| number.saturating_sub(1));
+    let chosen = chosen.or(last_article).unwrap_or(bodies.len().saturating_sub(1));
+    let body = bodies.get(chosen);
+    let result = body.and_then(article);
+    let title = result.as_ref().map(|result| result.article.title.clone());
+    let heading = title.clone().unwrap_or_else(|| entry.key.job_id.to_string());
+    let content = html! {
+        nav.crumbs aria-label="Where you are" { a href="/" { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
+        @if let Some(notice) = notice { p.notice role="status" { (notice) } }
+        div.heading {
+            h1 { (text(&heading)) }
+            div.now #state data-live="state" { (badge(entry.state)) (actions(shared, shown)) }
+        }
+        div.columns {
+            div.main {
+                (look(shown, result.as_ref(), chosen))
+                (bodies_and_json(shown, chosen, body))
+            }
+            div.side {
+                section.card #facts data-live="facts" aria-label="Facts" { (facts(entry, *now)) }
+                section.card #attempts data-live="attempts" { (attempts(entry, *now)) }
+                section.card { h2 { "The service's timetable" } (time_line(&Delivered::Bodies(bodies), *now)) }
+                section.card { h2 { "The request" } (request(entry, body, *now)) }
+                @if let Some(job) = job { section.card { h2 { "In the ledger" } (in_ledger(job, *now)) } }
+                section.card { h2 { "On the command line" } (commands(shared, entry)) }
+            }
+        }
+    };
+    shell::page(shared, Place::Entries, &heading, &content)
+}
+
+/// The entry was erased, or never was.
+pub(in crate::page) fn gone(shared: &Shared) -> Markup {
+    let content = html! {
+        div.empty {
+            h1 { "There is no such entry" }
+            p { "It was erased, or retention has removed it, or it never was here." }
+            p { a href="/" { "See all entries" } }
+        }
+    };
+    shell::page(shared, Place::Entries, "No such entry", &content)
+}
+
+fn article(body: &Body) -> Option<ArticleResult> {
+    ArticleResult::from_json(body.bytes.as_ref()?).ok()
+}
+
+fn actions(shared: &Shared, shown: &Shown) -> Markup {
+    let entry = &shown.entry;
+    let path = |what| format!("{}/{what}", entry_path(&entry.key));
+    let has_bytes = shown.bodies.iter().any(|body| body.bytes.is_some());
+    html! {
+        @if shared.buttons == Buttons::Shown {
+            @match entry.state {
+                State::Done if has_bytes => (button(shared, &path("replay"), "Replay", "primary")),
+                State::Done => span.quiet { "retention has removed its bodies" },
+                State::Leased => span.quiet { "a worker has it now" },
+                State::Waiting => (button(shared, &path("requeue"), "Try now", "primary")),
+                State::Dead | State::Unhandled | State::Corrupt => {
+                    (button(shared, &path("requeue"), "Requeue", "primary"))
+                }
+            }
+        }
+    }
+}
+
+fn facts(entry: &Entry, now: SystemTime) -> Markup {
+    let since = match entry.state {
+        State::Waiting if entry.at > now => "due",
+        State::Waiting => "due since",
+        State::Leased => "leased until",
+        _ => "since",
+    };
+    html! {
+        dl {
+            dt { "state" } dd { (entry.state.as_str()) ", " (since) " " (age(entry.at, now)) }
+            dt { "received" } dd { (moment(entry.received_at, now)) }
+            dt { "event" } dd { (text(entry.key.event.as_str())) }
+            dt { "target" } dd { (text(&entry.target)) }
+            @if entry.conflicts > 0 {
+                dt { "conflicts" } dd { (entry.conflicts) " other bodies came for the same job" }
+            }
+        }
+    }
+}
+
+fn attempts(entry: &Entry, now: SystemTime) -> Markup {
+    html! {
+        h2 { "Attempts" }
+        @if entry.failures.is_empty() {
+            p.quiet { @match (entry.state, entry.attempts) {
+                (State::Done, _) => "Its handler returned without an error.",
+                (State::Waiting, 0) => "None yet. A worker of the application handles it when it is due.",
+                (State::Leased, _) => "The first goes on.",
+                _ => "No failure is kept.",
+            } }
+        } @else {
+            ol.attempts {
+                @for failure in &entry.failures {
+                    li {
+                        span.nth { "attempt " (failure.attempt) }
+                        (age(failure.at, now))
+                        p.cause { (text(&failure.cause)) }
+                    }
+                }
+                @if entry.state == State::Waiting {
+                    li.next { span.nth { "next" } (age(entry.at, now)) }
+                }
+            }
+        }
+    }
+}
+
+fn request(entry: &Entry, body: Option<&Body>, now: SystemTime) -> Markup {
+    let Some(body) = body else { return html! { p.quiet { "No body is kept." } } };
+    let length = body.bytes.as_ref().map(|bytes| bytes.len() as u64);
+    html! {
+        dl {
+            @if body.source == Source::Api {
+                dt { "came by" } dd { "the API: it was asked for" }
+            } @else {
+                dt { "X-Service-Event" } dd { (text(entry.key.event.as_str())) }
+                dt { "X-Service-Job-Id" } dd { (text(entry.key.job_id.as_str())) }
+                dt { "Authorization" } dd { "the token of " (text(&body.target)) span.quiet { " (not kept)" } }
+            }
+            @if let Some(intent) = &body.intent { dt { "intent" } dd { (text(intent)) } }
+            dt { "stored" } dd { (moment(body.received_at, now)) }
+            dt { "length" } dd { @match length { Some(length) => (size(length)), None => "removed by retention" } }
+            dt { "SHA-256" } dd.digest { (body.digest) }
+        }
+    }
+}
+
+fn look(shown: &Shown, result: Option<&ArticleResult>, chosen: usize) -> Markup {
+    html! {
+        section.card.look aria-labelledby="look" {
+            h2 #look { "The article" }
+            @match result {
+                Some(result) => {
+                    dl.meta {
+                        @if let Some(title) = &result.article.meta_title { dt { "meta title" } dd { (text(title)) } }
+                        @if let Some(description) = &result.article.meta_description { dt { "description" } dd { (text(description)) } }
+                        @if let Some(words) = &result.article.word_count { dt { "words" } dd { (words) } }
+                        @if let Some(url) = result.featured_image.as_ref().and_then(|image| image.url.as_deref()) { dt { "image" } dd { (text(url)) span.quiet { " (not loaded)" } } }
+                    }
+                    iframe sandbox="" referrerpolicy="no-referrer" loading="lazy"
+                        src=(body_path(&shown.entry.key, "article", chosen + 1))
+                        title="The article as it looks. Its scripts, links and images are off." {}
+                    p.quiet { "Shown without scripts, links, images and styles of its own. Nothing is loaded." }
+                }
+                None => p.quiet { (why_no_article(shown, chosen)) },
+            }
+        }
+    }
+}
+
+fn why_no_article(shown: &Shown, chosen: usize) -> String {
+    let Some(body) = shown.bodies.get(chosen) else { return "No body is kept.".to_owned() };
+    let Some(bytes) = &body.bytes else {
+        return "Retention has removed the body. Its digest is kept.".to_owned();
+    };
+    match ArticleResult::from_json(bytes) {
+        Ok(_) => String::new(),
+        Err(error) => format!("The body is not an article: {error}"),
+    }
+}
+
+fn bodies_and_json(shown: &Shown, chosen: usize, body: Option<&Body>) -> Markup {
+    let Shown { entry, bodies, .. } = shown;
+    html! {
+        section.card aria-labelledby="body" {
+            div.heading {
+                h2 #body { @if bodies.len() > 1 { "Body " (chosen + 1) } @else { "The body" } }
+                @if body.is_some_and(|body| body.bytes.is_some()) {
+                    a.button href=(body_path(&entry.key, "body", chosen + 1)) download { "Download" }
+                }
+            }
+            @if bodies.len() > 1 {
+                nav.bodies aria-label="Bodies" {
+                    @for index in 0..bodies.len() {
+                        a href={ (entry_path(&entry.key)) "?body=" (index + 1) } aria-current=[(index == chosen).then_some("true")] {
+                            "body " (index + 1)
+                        }
+                    }
+                }
+            }
+            @if body.is_some_and(|body| !body.is_intact()) {
+                p.notice.bad { "It differs from what was received: its digest is another." }
+            }
+            @match body.and_then(|body| body.bytes.as_ref()) {
+                Some(bytes) => (json(bytes)),
+                None => p.quiet { "No bytes are kept." },
+            }
+        }
+    }
+}
+
+fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
+    html! {
+        dl {
+            dt { "state" } dd { (job.state.as_str().replace('_', " ")) }
+            dt { "because" } dd { (text(&job.reason.to_string())) }
+            dt { "expected" } dd { (moment(job.expected_at, now)) }
+            @if let Some(intent) = &job.intent { dt { "intent" } dd { (text(intent)) } }
+            @if job.asks > 0 { dt { "asked" } dd { (job.asks) " times" } }
+        }
+    }
+}
+
+fn commands(shared: &Shared, entry: &Entry) -> Markup {
+    let (file, job) = (quoted(&shared.file), quoted(entry.key.job_id.as_str()));
+    html! {
+        p.quiet { "The body as it came; giving up; erasing all of the job:" }
+        (command(&format!("article-webhook inbox show {file} {job} --body")))
+        (command(&format!("article-webhook inbox bury {file} {job}")))
+        (command(&format!("article-webhook inbox forget {file} {job}")))
+    }
+}

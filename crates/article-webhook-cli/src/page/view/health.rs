@@ -1,0 +1,95 @@
+use std::time::Duration;
+
+use maud::{Markup, html};
+
+use super::{
+    part::{command, quoted, size, text},
+    shell::{self, Place},
+};
+use crate::{page::shared::Shared, text::moment::span};
+
+/// What was seen of the inbox. `None` of `writable`: not tried, because the page is read-only.
+pub(in crate::page) struct Health {
+    pub(in crate::page) writable: Option<Result<(), String>>,
+    pub(in crate::page) overdue: Result<Option<Duration>, String>,
+    pub(in crate::page) store: Result<article_inbox::store::StoreHealth, String>,
+}
+
+/// An entry that is due for longer than this waits for a worker that is not there.
+const LATE: Duration = Duration::from_secs(60);
+
+pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
+    let content = html! {
+        div.tools { h1 { "Health" } }
+        div #health data-live="health" {
+            ul.checks {
+                (writable(health))
+                (worker(health))
+                (store(health))
+            }
+            section.card {
+                h2 { "When something did not arrive" }
+                p { "Look for damage in everything that is stored, and send a delivery as the service does:" }
+                (command(&format!("article-webhook inbox check {}", quoted(&shared.file))))
+                (command("article-webhook check http://127.0.0.1:3000/webhooks/articles"))
+            }
+        }
+    };
+    shell::page(shared, Place::Health, "Health", &content)
+}
+
+fn check(tone: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        li.card data-tone=(tone) {
+            span.sign role="img" aria-label=(match tone { "good" => "well", "bad" => "wrong", _ => "look" }) {}
+            div { h2 { (title) } p { (content) } }
+        }
+    }
+}
+
+fn writable(health: &Health) -> Markup {
+    match &health.writable {
+        Some(Ok(())) => check(
+            "good",
+            "Deliveries can be stored",
+            &html! { "A small change was committed just now." },
+        ),
+        Some(Err(why)) => check("bad", "Deliveries cannot be stored", &text(why)),
+        None => {
+            check("busy", "Not tried", &html! { "The page is read-only, so it commits nothing." })
+        }
+    }
+}
+
+fn worker(health: &Health) -> Markup {
+    match &health.overdue {
+        Ok(None) => check("good", "Nothing waits for a worker", &html! { "No entry is due." }),
+        Ok(Some(age)) if *age < LATE => check(
+            "good",
+            "A worker keeps up",
+            &html! { "The oldest entry that is due waits for " (span(*age)) "." },
+        ),
+        Ok(Some(age)) => check(
+            "busy",
+            "Entries wait for a worker",
+            &html! { "The oldest that is due waits for " (span(*age)) ". Does the application run its worker? Until it does, nothing is lost." },
+        ),
+        Err(why) => check("bad", "Unknown whether a worker keeps up", &text(why)),
+    }
+}
+
+fn store(health: &Health) -> Markup {
+    match &health.store {
+        Err(why) => check("bad", "The store does not answer", &text(why)),
+        Ok(store) => {
+            let log = html! { "The log beside the database has " (size(store.log_bytes)) "." };
+            html! {
+                @if let Some(blocked) = &store.blocked { (check("bad", "The store is blocked", &text(blocked))) }
+                @for finding in &store.findings { (check("bad", "Damage was found", &text(finding))) }
+                @if store.blocked.is_none() && store.findings.is_empty() {
+                    (check("good", "No damage was found", &log))
+                }
+            }
+        }
+    }
+}

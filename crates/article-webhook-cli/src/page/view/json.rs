@@ -1,0 +1,180 @@
+//! A body of JSON as people read it: indented, coloured, in the order and with the digits in which it came.
+
+use maud::{Markup, PreEscaped, Render, html};
+
+use super::part::{number, size};
+use crate::text::escape;
+
+/// How much of a body is shown. The rest is in the download.
+const SHOWN: usize = 256 * 1024;
+
+/// A text that is longer is folded.
+const LONG: usize = 300;
+
+/// How much of a folded text can be seen.
+const FOLDED: usize = 120;
+
+/// A deeper body is not indented further.
+const DEEPEST: usize = 32;
+
+/// What is shown of a body, and whether that is all of it.
+pub(super) fn json(body: &[u8]) -> Markup {
+    let is_cut = body.len() > SHOWN;
+    let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
+    let mut printer = Printer { html: String::with_capacity(body.len() * 2), depth: 0 };
+    printer.print(&body);
+    html! {
+        pre.json tabindex="0" aria-label="Body" { (PreEscaped(printer.html)) }
+        @if is_cut {
+            p.quiet { "The first " (size(SHOWN as u64)) " are shown. The download has all of it." }
+        }
+    }
+}
+
+struct Printer {
+    html: String,
+    depth: usize,
+}
+
+impl Printer {
+    /// It does not parse: what is not JSON is shown as it is.
+    fn print(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let length = match first {
+                '"' => {
+                    let length = string(rest);
+                    let is_key = rest[length..].trim_start().starts_with(':');
+                    self.text(&rest[..length], if is_key { "key" } else { "text" });
+                    length
+                }
+                '{' | '[' => {
+                    let close = if first == '{' { '}' } else { ']' };
+                    self.html.push(first);
+                    let inside = &rest[1..];
+                    let blank = inside.len() - inside.trim_start().len();
+                    if inside[blank..].starts_with(close) {
+                        self.html.push(close);
+                        1 + blank + 1
+                    } else {
+                        self.depth += 1;
+                        self.line();
+                        1
+                    }
+                }
+                '}' | ']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.line();
+                    self.html.push(first);
+                    1
+                }
+                ',' => {
+                    self.html.push(first);
+                    self.line();
+                    1
+                }
+                ':' => {
+                    self.html.push_str(": ");
+                    1
+                }
+                ' ' | '\n' | '\r' | '\t' => 1,
+                _ => {
+                    let end = rest.find(|next: char| "{}[],:\" \n\r\t".contains(next));
+                    let length = end.unwrap_or(rest.len()).max(first.len_utf8());
+                    self.span(&rest[..length], "value");
+                    length
+                }
+            };
+            rest = &rest[length..];
+        }
+    }
+
+    fn line(&mut self) {
+        self.html.push('\n');
+        self.html.extend(std::iter::repeat_n("  ", self.depth.min(DEEPEST)));
+    }
+
+    fn span(&mut self, text: &str, kind: &str) {
+        html! { span class=(kind) { (escape::json(text)) } }.render_to(&mut self.html);
+    }
+
+    fn text(&mut self, text: &str, kind: &str) {
+        if text.len() <= LONG {
+            return self.span(text, kind);
+        }
+        let start = text.char_indices().nth(FOLDED).map_or(text.len(), |(index, _)| index);
+        let length = text.chars().count();
+        html! {
+            details {
+                summary { span class=(kind) { (escape::json(&text[..start])) "…" } " " span.fold { (number(length as u64)) " characters" } }
+                span class=(kind) { (escape::json(text)) }
+            }
+        }
+        .render_to(&mut self.html);
+    }
+}
+
+/// The length of the string that the text begins with. One that does not end goes to the end.
+fn string(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (index, character) in text.char_indices().skip(1) {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => return index + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(body: &str) -> String {
+        let html = json(body.as_bytes()).into_string();
+        let mut text = String::new();
+        let mut is_tag = false;
+        for character in html.chars() {
+            match character {
+                '<' => is_tag = true,
+                '>' => is_tag = false,
+                other if !is_tag => text.push(other),
+                _ => {}
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn a_body_is_indented_and_keeps_its_order_and_its_digits() {
+        let body = r#"{"b":1.50,"a":[],"c":[true,{"d":"x:y,\"z\""}], "e" : { }}"#;
+        let shown = "{\n  &quot;b&quot;: 1.50,\n  &quot;a&quot;: [],\n  &quot;c&quot;: [\n    true,\n    {\n      \
+            &quot;d&quot;: &quot;x:y,\\&quot;z\\&quot;&quot;\n    }\n  ],\n  &quot;e&quot;: {}\n}";
+        assert_eq!(plain(body), shown);
+    }
+
+    #[test]
+    fn nothing_in_a_body_is_html_or_hides() {
+        let html = json("{\"<script>\":\"</pre><img src=x>\u{202e}\"}".as_bytes()).into_string();
+        assert!(!html.contains("<script") && !html.contains("<img") && !html.contains('\u{202e}'));
+        assert!(html.contains("\\u202e"));
+    }
+
+    #[test]
+    fn what_is_not_json_is_shown_as_well() {
+        for body in ["", "\"", "\"\\", "{", "]]]", "é\u{0}", "{\"a", ",,,::", "\u{feff}{}"] {
+            json(body.as_bytes());
+        }
+        json(&[0xff, 0xc3, b'"']);
+    }
+
+    #[test]
+    fn a_large_body_is_cut_and_a_long_text_is_folded() {
+        let body = format!("{{\"html\":\"{}\"}}", "é".repeat(8 * 1024 * 1024 / 2));
+        let html = json(body.as_bytes()).into_string();
+        assert!(html.len() < 2 * 1024 * 1024, "{}", html.len());
+        assert!(html.contains("<details>") && html.contains("The download has all of it."));
+    }
+}

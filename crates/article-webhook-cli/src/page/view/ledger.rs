@@ -1,0 +1,160 @@
+use std::time::{Duration, SystemTime};
+
+use article_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, Reason};
+use maud::{Markup, html};
+
+use super::{
+    part::{age, command, number, quoted, text},
+    shell::{self, Place},
+    time_line::{Delivered, time_line},
+};
+use crate::page::shared::Shared;
+
+/// An open job is overdue when it is expected since this long, as the ledger counts it.
+const OVERDUE: Duration = Duration::from_secs(72 * 3600);
+
+/// What is shown of the ledger.
+pub(in crate::page) struct Jobs {
+    pub(in crate::page) health: LedgerHealth,
+    /// Open jobs, the oldest first.
+    pub(in crate::page) open: Vec<ExpectedJob>,
+    /// Jobs that ended without an article.
+    pub(in crate::page) lost: Vec<ExpectedJob>,
+    /// Intents whose outcome is unknown.
+    pub(in crate::page) unknown: Vec<Intent>,
+    pub(in crate::page) now: SystemTime,
+}
+
+pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
+    let counts = &jobs.health.counts;
+    let total = counts.states.iter().sum::<u64>() + counts.unknown_intents;
+    let content = html! {
+        div.tools { h1 { "Ledger" } p.quiet { "What was ordered or refused, and whether its article is here." } }
+        div #ledger data-live="ledger" {
+            @if total == 0 {
+                (empty(shared))
+            } @else {
+                (figures(jobs))
+                @if let Some(paused) = jobs.health.paused {
+                    p.notice.bad { "Asking and ordering is paused until " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
+                }
+                (unknown(shared, jobs))
+                (open(shared, jobs))
+                (lost(jobs))
+            }
+        }
+    };
+    shell::page(shared, Place::Ledger, "Ledger", &content)
+}
+
+fn figures(jobs: &Jobs) -> Markup {
+    let counts = &jobs.health.counts;
+    let figure = |name: &str, count: u64, tone: &str| {
+        html! { div data-tone=[(count > 0).then_some(tone)] { dt { (name) } dd { (number(count)) } } }
+    };
+    html! {
+        dl.figures {
+            (figure("expected", counts.open(), "busy"))
+            (figure("overdue", counts.overdue, "bad"))
+            (figure("unknown orders", counts.unknown_intents, "bad"))
+            (figure("arrived", counts.of(JobState::Arrived), "good"))
+            (figure("collected", counts.of(JobState::Collected), "good"))
+            (figure("failed", counts.of(JobState::Failed), "bad"))
+            (figure("unreadable", counts.of(JobState::Unreadable), "bad"))
+            (figure("not found", counts.of(JobState::NotFound), "bad"))
+        }
+    }
+}
+
+fn unknown(shared: &Shared, jobs: &Jobs) -> Markup {
+    html! {
+        @if !jobs.unknown.is_empty() {
+            section.card {
+                h2 { "Orders whose outcome is unknown" }
+                p { "The service may or may not have taken them. Look there first; then order again or give up." }
+                ul.plain {
+                    @for intent in &jobs.unknown {
+                        li { strong { (text(&intent.name)) } " " span.quiet { "since " (age(intent.created_at, jobs.now)) } }
+                    }
+                }
+                @if let Some(intent) = jobs.unknown.first() {
+                    (command(&format!("article-webhook order --inbox {} --intent {} --again", quoted(&shared.file), quoted(&intent.name))))
+                }
+            }
+        }
+    }
+}
+
+fn open(shared: &Shared, jobs: &Jobs) -> Markup {
+    html! {
+        section.card {
+            h2 { "Expected" }
+            @if jobs.open.is_empty() {
+                p.quiet { "Nothing is missing: the article of every job is here, or the job has ended." }
+            } @else {
+                p { "A collector asks the API for these when their time comes. To ask now:" }
+                (command(&format!("article-webhook collect --inbox {}", quoted(&shared.file))))
+                table.jobs {
+                    thead { tr { th scope="col" { "Job" } th scope="col" { "Because" } th scope="col" { "Expected" } th scope="col" { "Asked" } th scope="col" { "Next" } } }
+                    tbody { @for job in &jobs.open { (open_row(job, jobs.now)) } }
+                }
+                @if jobs.open.len() as u64 != jobs.health.counts.open() {
+                    p.quiet { "The oldest of them are shown." }
+                }
+                @if let Some(refused) = jobs.open.iter().find(|job| matches!(job.reason, Reason::Refused { .. })) {
+                    h3 { "The last refused delivery: " (text(refused.job_id.as_str())) }
+                    (time_line(&Delivered::Refused(refused.expected_at), jobs.now))
+                }
+            }
+        }
+    }
+}
+
+fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
+    let is_overdue = now.duration_since(job.expected_at).is_ok_and(|age| age >= OVERDUE);
+    html! {
+        tr {
+            td.what {
+                (text(job.job_id.as_str()))
+                @if is_overdue { " " span.badge data-state="dead" { "overdue" } }
+                @if let Some(cause) = &job.cause { span.cause { (text(cause)) } }
+            }
+            td { (text(&job.reason.to_string())) }
+            td { (age(job.expected_at, now)) }
+            td { (job.asks) }
+            td { @if job.state == JobState::Asking { "asking now" } @else { (age(job.at, now)) } }
+        }
+    }
+}
+
+fn lost(jobs: &Jobs) -> Markup {
+    html! {
+        @if !jobs.lost.is_empty() {
+            section.card {
+                h2 { "Ended without an article" }
+                table.jobs {
+                    thead { tr { th scope="col" { "Job" } th scope="col" { "How" } th scope="col" { "When" } } }
+                    tbody {
+                        @for job in &jobs.lost {
+                            tr {
+                                td.what { (text(job.job_id.as_str())) @if let Some(cause) = &job.cause { span.cause { (text(cause)) } } }
+                                td { (job.state.as_str().replace('_', " ")) }
+                                td { (age(job.at, jobs.now)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn empty(shared: &Shared) -> Markup {
+    html! {
+        div.empty {
+            h2 { "No job is expected" }
+            p { "The ledger remembers what was ordered, so that an article that does not come is asked for. Order with this inbox, or name a job that you wait for:" }
+            (command(&format!("article-webhook order --inbox {} --intent post-17 …", quoted(&shared.file))))
+        }
+    }
+}

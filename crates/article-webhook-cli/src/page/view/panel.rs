@@ -1,0 +1,26 @@
+use maud::{Markup, html};
+
+use super::part::button;
+use crate::page::shared::{Buttons, Shared};
+
+/// What a command adds to the list.
+pub(super) fn panel(shared: &Shared) -> Markup {
+    html! {
+        @if let Some(panel) = shared.panel.as_ref().filter(|_| shared.buttons == Buttons::Shown) {
+            section.panel #panel aria-labelledby="panel-title" {
+                div.about {
+                    h2 #panel-title { (panel.title()) }
+                    p data-live="panel-text" #panel-text role="status" { (panel.text()) }
+                }
+                ul.actions #panel-actions data-live="panel-actions" {
+                    @for action in panel.actions() {
+                        li {
+                            (button(shared, &format!("/panel/{}", action.name), &action.label, "primary"))
+                            span.quiet { (action.note) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

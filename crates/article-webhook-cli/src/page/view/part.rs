@@ -1,0 +1,126 @@
+//! Pieces that several pages have.
+
+use std::time::SystemTime;
+
+use article_inbox::{EntryKey, State};
+use maud::{Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::{
+    page::shared::{Buttons, Shared},
+    text::{
+        escape,
+        moment::{exact, relative, shown},
+    },
+};
+
+/// A time, as its distance from now. The script keeps the distance up to date.
+pub(super) fn age(time: SystemTime, now: SystemTime) -> Markup {
+    html! {
+        time datetime=(exact(time)) title=(shown(time)) { (relative(time, now)) }
+    }
+}
+
+/// A time, and its distance from now.
+pub(super) fn moment(time: SystemTime, now: SystemTime) -> Markup {
+    html! { span.exact { (shown(time)) } span.quiet { " (" (age(time, now)) ")" } }
+}
+
+pub(super) fn badge(state: State) -> Markup {
+    html! { span.badge data-state=(state.as_str()) { (state.as_str()) } }
+}
+
+/// Text from outside on one line.
+pub(super) fn text(text: &str) -> Markup {
+    html! { bdi { (escape::line(text)) } }
+}
+
+/// A number with its thousands apart.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A length of bytes.
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{} bytes", number(bytes)),
+        10_000..10_000_000 => format!("{} KB", number(bytes / 1000)),
+        _ => format!("{} MB", number(bytes / 1_000_000)),
+    }
+}
+
+/// The path of an entry's page.
+pub(in crate::page) fn entry_path(key: &EntryKey) -> String {
+    let part = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
+    format!("/entry/{}/{}", part(key.job_id.as_str()), part(key.event.as_str()))
+}
+
+/// The path of something about one body of an entry. Bodies are counted from 1.
+pub(super) fn body_path(key: &EntryKey, what: &str, number: usize) -> String {
+    format!("{}/{what}/{number}", entry_path(key))
+}
+
+/// A button that changes something.
+pub(super) fn button(shared: &Shared, path: &str, label: &str, kind: &str) -> Markup {
+    html! {
+        @if shared.buttons == Buttons::Shown {
+            form method="post" action=(path) {
+                input type="hidden" name="token" value=(shared.access.token.as_str());
+                button type="submit" class=(kind) { (label) }
+            }
+        }
+    }
+}
+
+/// A command to copy.
+pub(super) fn command(command: &str) -> Markup {
+    html! {
+        div.command {
+            code { (escape::line(command)) }
+            button.copy type="button" hidden data-copy=(command) aria-label={"Copy: " (command)} { "Copy" }
+        }
+    }
+}
+
+/// A word of a shell's command line.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+    match !word.is_empty() && !word.starts_with('-') && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_no_character_of_a_job_id_that_means_something_else() {
+        let key = EntryKey::article("a/../b?c#d".parse().unwrap());
+        assert_eq!(entry_path(&key), "/entry/a%2F%2E%2E%2Fb%3Fc%23d/article%2Ecomplete");
+    }
+
+    #[test]
+    fn a_word_of_a_command_means_itself() {
+        assert_eq!(quoted("job_1"), "job_1");
+        assert_eq!(quoted("$(rm -rf /)'"), r"'$(rm -rf /)'\'''");
+        assert_eq!(quoted("-x"), "'-x'");
+    }
+
+    #[test]
+    fn numbers_are_read_in_groups() {
+        assert_eq!(number(1), "1");
+        assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(size(9_999), "9\u{202f}999 bytes");
+        assert_eq!(size(8_000_000), "8\u{202f}000 KB");
+    }
+}

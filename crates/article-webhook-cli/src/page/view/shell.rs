@@ -1,0 +1,79 @@
+use maud::{DOCTYPE, Markup, html};
+
+use crate::page::shared::{Buttons, Shared};
+
+/// Where the reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::page) enum Place {
+    Entries,
+    Ledger,
+    Health,
+    Elsewhere,
+}
+
+const PLACES: [(Place, &str, &str); 3] = [
+    (Place::Entries, "/", "Entries"),
+    (Place::Ledger, "/ledger", "Ledger"),
+    (Place::Health, "/health", "Health"),
+];
+
+/// A whole page. The script replaces what is marked `data-live` when something changes.
+pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup) -> Markup {
+    let is_read_only = shared.buttons == Buttons::Left;
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(title))
+            body {
+                a.skip href="#content" { "Skip to the content" }
+                header.top {
+                    div.bar {
+                        a.brand href="/" aria-label="article-webhook: all entries" {
+                            img src="/assets/icon.svg" alt="" width="24" height="24";
+                            span { "article-webhook" }
+                        }
+                        nav aria-label="Pages" {
+                            @for (at, path, name) in PLACES {
+                                a href=(path) aria-current=[(at == place).then_some("page")] { (name) }
+                            }
+                        }
+                        span.spacer {}
+                        @if is_read_only { span.chip { "read-only" } }
+                        span.link #connection role="status" data-state="off" {
+                            span.dot {} span.word { "not live" }
+                        }
+                    }
+                }
+                main #content tabindex="-1" { (content) }
+                footer {
+                    span.file title=(shared.file) { (shared.file) }
+                }
+            }
+        }
+    }
+}
+
+/// A page without the inbox, for who may not see it.
+pub(super) fn bare(title: &str, content: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(title))
+            body { main.alone #content { (content) } }
+        }
+    }
+}
+
+fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) " · article-webhook" }
+            link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+            link rel="stylesheet" href="/assets/page.css";
+            script src="/assets/page.js" defer {}
+        }
+    }
+}

@@ -1,0 +1,110 @@
+use std::{
+    convert::Infallible,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use article_inbox::{Counts, Entry, Filter, Inbox, Order};
+use tokio::sync::watch;
+
+/// How often the inbox is looked at while a page is open. It may be that another process writes it.
+const PACE: Duration = Duration::from_millis(300);
+
+/// How many of the newest entries are looked at.
+const NEWEST: u32 = 50;
+
+/// Counting reads a whole index. It takes this part of the time, so that it is frequent where it is fast.
+const COUNTING: u32 = 20;
+
+/// What was seen of the inbox.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// Changes when something that can be seen has changed.
+    pub(super) revision: u64,
+    /// `None`: not counted yet.
+    pub(super) counts: Option<Counts>,
+    has_ended: bool,
+}
+
+/// Looks at the inbox as long as pages are open, and tells them of changes: several arrivals are one change. A page that
+/// is slow misses changes, and never the last.
+#[derive(Clone)]
+pub(super) struct Watch {
+    inbox: Inbox,
+    seen: Arc<watch::Sender<Seen>>,
+}
+
+impl Watch {
+    pub(super) fn new(inbox: Inbox) -> Self {
+        Self { inbox, seen: Arc::new(watch::Sender::new(Seen::default())) }
+    }
+
+    /// What was seen last. Counts are made now if there are none.
+    pub(super) async fn seen(&self) -> Seen {
+        if self.seen.receiver_count() == 0 {
+            let counts = self.inbox.counts().await.ok();
+            self.seen.send_modify(|seen| seen.counts = counts.or(seen.counts));
+        }
+        *self.seen.borrow()
+    }
+
+    /// The changes from now on.
+    pub(super) fn changes(&self) -> Changes {
+        Changes(self.seen.subscribe())
+    }
+
+    /// Ends the streams of all open pages.
+    pub(super) fn end(&self) {
+        self.seen.send_modify(|seen| seen.has_ended = true);
+    }
+
+    pub(super) async fn run(self) -> Infallible {
+        let mut next_count = Instant::now();
+        loop {
+            tokio::time::sleep(PACE).await;
+            if self.seen.receiver_count() == 0 {
+                continue;
+            }
+            let start = Instant::now();
+            let mut counts = self.seen.borrow().counts;
+            if start >= next_count {
+                // A store that fails is shown by the page that asks it.
+                counts = self.inbox.counts().await.ok().or(counts);
+                next_count = Instant::now() + start.elapsed() * COUNTING;
+            }
+            let filter = Filter { order: Order::NewestFirst, limit: NEWEST, ..Filter::default() };
+            let Ok(page) = self.inbox.list(filter).await else { continue };
+            let revision = fingerprint(&page.entries, counts.as_ref());
+            self.seen.send_if_modified(|seen| {
+                let is_changed = seen.revision != revision;
+                (seen.revision, seen.counts) = (revision, counts);
+                is_changed
+            });
+        }
+    }
+}
+
+/// The changes of an inbox, as one page is told of them.
+pub(super) struct Changes(watch::Receiver<Seen>);
+
+impl Changes {
+    /// The next revision; `None` when the page ends.
+    pub(super) async fn next(&mut self) -> Option<u64> {
+        self.0.changed().await.ok()?;
+        let seen = *self.0.borrow_and_update();
+        (!seen.has_ended).then_some(seen.revision)
+    }
+}
+
+fn fingerprint(entries: &[Entry], counts: Option<&Counts>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for entry in entries {
+        let Entry { id, state, attempts, at, conflicts, .. } = entry;
+        (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);
+    }
+    for state in article_inbox::State::ALL {
+        counts.map(|counts| counts.of(state)).hash(&mut hasher);
+    }
+    hasher.finish()
+}
