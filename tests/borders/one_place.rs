@@ -25,6 +25,8 @@ const SIMULATOR: (&str, &str) =
     ("article-simulator", "the API of the service is an HTTP server too");
 const CHECK: (&str, &str) =
     ("article-webhook-check", "it knows what a receiver must answer, and asks for it");
+const TOOL: (&str, &str) =
+    ("article-webhook-cli", "its doctor says what an answer of a receiver, or of a proxy, means");
 
 const PLACES: [Place; 4] = [
     Place {
@@ -49,7 +51,7 @@ const PLACES: [Place; 4] = [
             Seen::Words("HTTP/1.1 413"),
         ],
         home: "article-webhook",
-        others: &[SERVER, SIMULATOR, CHECK],
+        others: &[SERVER, SIMULATOR, CHECK, TOOL],
     },
     Place {
         what: "the status 405",
@@ -60,7 +62,7 @@ const PLACES: [Place; 4] = [
             Seen::Words("HTTP/1.1 405"),
         ],
         home: "article-webhook",
-        others: &[SERVER, SIMULATOR, CHECK],
+        others: &[SERVER, SIMULATOR, CHECK, TOOL],
     },
 ];
 

@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use crate::world::{HOUR, MINUTE, Plan};
+use crate::world::{HOUR, Plan};
 
 /// A token is used within this time, or never.
 pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
-
-/// An order is sent up to this long after its look at the bucket: while the store answers, and then keeps the intent.
-pub(crate) const ORDER_BEGUN: Duration = Duration::from_secs(131);
 
 /// The pause of a refused key before it is tried first. It doubles with each try, up to an hour.
 const FIRST_TRY: Duration = Duration::from_secs(300);
@@ -54,18 +51,19 @@ impl Rate {
         if level > most {
             return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
         }
-        self.sent(now, TOKEN_VALID)
+        self.sent(now)
     }
 
-    /// A call is sent, whose token was taken this long before at the earliest.
-    pub(crate) fn sent(&mut self, now: Duration, begun: Duration) -> Result<(), String> {
-        let pause = self.pauses.iter().find(|(from, until)| *from + begun < now && now < *until);
+    /// A call is sent, for an ask or an order.
+    pub(crate) fn sent(&mut self, now: Duration) -> Result<(), String> {
+        let mut pauses = self.pauses.iter();
+        let pause = pauses.find(|(from, until)| *from + TOKEN_VALID < now && now < *until);
         if let Some((_, until)) = pause {
             let early = *until - now;
             return Err(format!("a call is sent {early:?} before the end of a Retry-After"));
         }
-        let Some(refused) = self.refused.as_mut().filter(|refused| refused.since + begun < now)
-        else {
+        let refused = self.refused.as_mut();
+        let Some(refused) = refused.filter(|refused| refused.since + TOKEN_VALID < now) else {
             return Ok(());
         };
         if now < refused.next {
@@ -74,7 +72,7 @@ impl Rate {
         }
         refused.tries += 1;
         let pause = HOUR.min(FIRST_TRY * (1 << refused.tries.min(8)));
-        refused.next = now + pause - begun.min(MINUTE);
+        refused.next = now + pause - TOKEN_VALID;
         Ok(())
     }
 

@@ -10,8 +10,8 @@ use article_inbox::{
     Source, State,
     store::{
         self, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, OrderTurn,
-        Outcome, Pending, Recorded, Settled, Store,
+        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome,
+        Pending, Recorded, Settled, Store,
     },
 };
 use article_webhook::JobId;
@@ -67,7 +67,7 @@ impl Connection {
             if let Ok(value) = &result {
                 world.seen(|truth, now| seen(value, truth, now));
             }
-            if !matches!(name, "claim" | "claim_asks" | "take_for_order" | "intent") {
+            if !matches!(name, "claim" | "claim_asks" | "intent") {
                 world.note(&format!("{life} {name} {accident:?}"));
                 world.changed.notify_waiters();
             }
@@ -190,14 +190,24 @@ impl Store for Connection {
 }
 
 impl Ledger for Connection {
-    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
-        self.through("intend", self.world.store.intend(name, within), |_, _, _| Ok(()))
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
+        self.through("intend", self.world.store.intend(name, within, bucket), |_, _, _| Ok(()))
     }
 
-    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
-        let call = self.world.store.order_again(name, within);
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
+        let call = self.world.store.order_again(name, within, bucket);
         self.through("order_again", call, |intended, truth, _| {
-            if matches!(intended, Intended::New(_)) {
+            if matches!(intended, Intended::Begun(_)) {
                 truth.again(name);
             }
             Ok(())
@@ -214,7 +224,7 @@ impl Ledger for Connection {
         let id = job_id.clone();
         let call = self.world.store.ordered(name, job_id, at, key);
         self.through("ordered", call, move |(), truth, _| {
-            truth.expected(id.as_str());
+            truth.ordered(id.as_str());
             truth.rate.key_accepted();
             Ok(())
         })
@@ -230,17 +240,7 @@ impl Ledger for Connection {
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
-        let names = ids.clone();
-        let call = Box::pin(async move {
-            for id in names {
-                let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
-                if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
-                    self.world.with(|inner| inner.truth.left_no_entry(id.as_str()));
-                }
-            }
-            self.world.store.expect(jobs).await
-        });
-        self.through("expect", call, move |states, truth, _| {
+        self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
             for (id, state) in ids.iter().zip(states) {
                 truth.expected(id.as_str());
                 if !state.has_article() {
@@ -322,7 +322,7 @@ impl Ledger for Connection {
 
     calls! {
         not_ordered(lease: IntentLease) -> bool;
-        take_for_order(settings: BucketSettings) -> OrderTurn;
+        outcome_lost(lease: IntentLease) -> bool;
         bucket() -> Bucket;
         job(job_id: JobId) -> Option<ExpectedJob>;
         jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;

@@ -11,7 +11,7 @@ use article_simulator::Push;
 
 use crate::{
     node::Life,
-    rate::{ORDER_BEGUN, Rate, TOKEN_VALID},
+    rate::{Rate, TOKEN_VALID},
     world::{HOUR, Plan, SECOND},
 };
 
@@ -79,8 +79,6 @@ pub(crate) struct SeenJob {
     pub(crate) accepted: bool,
     /// One to a capability URL.
     pub(crate) accepted_with_intent: bool,
-    /// The ledger has noted it: a copy that comes after its entry was pruned is a duplicate.
-    pub(crate) expected: bool,
     /// The article was handled, and the completion is stored.
     pub(crate) done: bool,
     pub(crate) failure_done: bool,
@@ -129,7 +127,7 @@ impl Truth {
         if open > 1 + again {
             return Err(format!("{intent} is ordered twice"));
         }
-        self.rate.sent(now, ORDER_BEGUN)
+        self.rate.sent(now)
     }
 
     /// An answer came, or no connection, and the service has not taken the order.
@@ -207,22 +205,13 @@ impl Truth {
         *self.job(id) = SeenJob { forgotten: true, cursed, ..SeenJob::default() };
     }
 
-    pub(crate) fn is_expected(&self, id: &str) -> bool {
-        self.jobs.get(id).is_some_and(|job| job.expected)
-    }
-
-    /// The job is about to be expected, and the inbox has no entry of it. Unless the ledger had noted the job before,
-    /// retention has removed every trace, and it begins anew.
-    pub(crate) fn left_no_entry(&mut self, id: &str) {
-        let job = self.job(id);
-        if !job.expected {
-            (job.done, job.pushed, job.collected) = (false, None, None);
-        }
-    }
-
     pub(crate) fn expected(&mut self, id: &str) {
         self.is_back(id);
-        self.job(id).expected = true;
+        self.ordered(id);
+    }
+
+    /// The answer to an order was stored, which does not bring back what was forgotten.
+    pub(crate) fn ordered(&mut self, id: &str) {
         self.noted.insert(id.to_owned());
     }
 

@@ -79,8 +79,13 @@ mod tests {
     fn busy(retry_after: Option<u64>) -> Error {
         let retry_after = retry_after.map(Duration::from_secs);
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
-        let raw =
-            RawResponse { status: 503, retry_after, body: Bytes::new(), length: Length::Whole };
+        let raw = RawResponse {
+            status: 503,
+            sent_at: None,
+            retry_after,
+            body: Bytes::new(),
+            length: Length::Whole,
+        };
         Error::of_response(Response::refusal(&Secrets::of(&key), raw))
     }
 

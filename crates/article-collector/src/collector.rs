@@ -73,23 +73,25 @@ impl Collector {
     /// Orders an article under the application's own key of the order, its *intent*: 1 to 64 ASCII letters, digits,
     /// `-` or `_`. The same intent never orders twice.
     ///
-    /// The intent is stored before the call is made, and the call is made once. If the process dies before the answer
-    /// is stored, or the answer is lost, the outcome is [unknown](OrderOutcome::Unknown). Other orders of the intent
-    /// are told so from the deadline of the call on, and that it is [in progress](OrderOutcome::InProgress) before.
-    /// With [webhook URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
+    /// The intent is stored before the call is made, and the call is made once. If the answer is lost, the outcome is
+    /// [unknown](OrderOutcome::Unknown), and other orders of the intent are told so from then on. If the process dies
+    /// before the end of the call is stored, they are told so from the deadline of the call on, which is 6 seconds more
+    /// than its time limit, and that it is [in progress](OrderOutcome::InProgress) before. With [webhook
+    /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
     /// An order does not wait for a token of the [rate](CollectorBuilder::rate), which limits asks alone. Many orders
     /// slow the asks down, to a quarter of the rate at least.
     ///
-    /// All of this is done in a task of its own: it goes on when this future is dropped. If the service took the
-    /// order and the store fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
+    /// All of this is done in a task of its own, which begins when this future is polled first. It goes on when the future
+    /// is dropped, and another order of the intent tells what became of it. If the service took the order and the store
+    /// fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
     /// job id is logged, and the store is tried again until it succeeds. At a shutdown, [`run`](Self::run) waits for
     /// that task, for as long as its grace period lasts. Nothing but its caller waits for an order that is placed later.
     ///
     /// # Errors
     ///
-    /// The intent is not valid, or the store failed: then nothing was ordered. A store that failed may have kept the
-    /// intent all the same, whose outcome is then unknown after its deadline.
+    /// The intent is not valid, or the store failed or took longer than 5 seconds to keep it: then nothing was ordered. A
+    /// store that failed may have kept the intent all the same, whose outcome is then unknown after its deadline.
     ///
     /// # Panics
     ///

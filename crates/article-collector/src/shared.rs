@@ -21,6 +21,10 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(3
 /// No call may take longer, whatever the client says.
 const LONGEST_CALL: Duration = Duration::from_secs(3600);
 
+/// A token that is not used within this time is lost. A process that was suspended after it took one would otherwise call
+/// beside the tokens that the bucket has given out since, or in a pause that came since.
+pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
+
 /// How often a loop looks for jobs that another process expects.
 pub(crate) const POLL: Duration = Duration::from_secs(10);
 

@@ -35,7 +35,7 @@ pub use inbox::stop_signal;
 pub use inbox::{Health, Imported, Inbox, LedgerHealth};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use store::sqlite::{SqliteSettings, SqliteStore};
+pub use store::sqlite::{SqlitePlace, SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
 pub use worker::{Failed, FailedJob, Job, Retention, StuckHandler, Worker, WorkerFailure, Workers};

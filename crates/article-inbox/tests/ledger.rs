@@ -40,6 +40,7 @@ enum Step {
     OrderAgain(usize),
     Ordered(usize),
     NotOrdered(usize),
+    OutcomeLost(usize),
     Abandon(usize),
     Expect(usize),
     ClaimAsks,
@@ -67,6 +68,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => job.clone().prop_map(Step::OrderAgain),
         2 => job.clone().prop_map(Step::Ordered),
         1 => job.clone().prop_map(Step::NotOrdered),
+        1 => job.clone().prop_map(Step::OutcomeLost),
         1 => job.clone().prop_map(Step::Abandon),
         2 => job.prop_map(Step::Expect),
         4 => Just(Step::ClaimAsks),
@@ -178,24 +180,33 @@ impl Scene {
                     limit: 100,
                 };
                 store.prune(prune).await.unwrap();
+                // A job that was not known before is left by an entry that was done.
+                for number in 0..JOBS {
+                    if store.job(job(number)).await.unwrap().is_some() {
+                        self.known.entry(number).or_insert(true);
+                    }
+                }
             }
             Step::Intend(number) => {
-                let intended = store.intend(&name(number), LEASE).await.unwrap();
-                if let Intended::New(lease) = intended {
+                let intended = store.intend(&name(number), LEASE, BUCKET).await.unwrap();
+                if let Intended::Begun(lease) = intended {
                     let was_there = self.calls.insert(number, lease).is_some();
                     assert!(!was_there, "an intent orders once");
                 }
             }
             Step::OrderAgain(number) => {
-                let intended = store.order_again(&name(number), LEASE).await.unwrap();
-                if let Intended::New(lease) = intended {
+                let intended = store.order_again(&name(number), LEASE, BUCKET).await.unwrap();
+                if let Intended::Begun(lease) = intended {
                     self.calls.insert(number, lease);
                 }
             }
             Step::Ordered(number) => {
                 if self.calls.contains_key(&number) {
                     store.ordered(&name(number), job(number), now, 1).await.unwrap();
-                    self.known.entry(number).or_default();
+                    // A job that was forgotten stays so.
+                    if store.job(job(number)).await.unwrap().is_some() {
+                        self.known.entry(number).or_default();
+                    }
                 }
             }
             Step::NotOrdered(number) => {
@@ -205,6 +216,13 @@ impl Scene {
                         assert_eq!(lease.fence, 1, "no earlier call");
                         self.calls.remove(&number);
                     }
+                }
+            }
+            Step::OutcomeLost(number) => {
+                if let Some(lease) = self.calls.get(&number) {
+                    store.outcome_lost(*lease).await.unwrap();
+                    let intent = store.intent(&name(number)).await.unwrap();
+                    assert!(intent.is_some_and(|intent| intent.state != IntentState::Ordering));
                 }
             }
             Step::Abandon(number) => {

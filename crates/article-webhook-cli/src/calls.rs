@@ -4,4 +4,4 @@ mod delivering;
 mod service;
 
 pub(crate) use delivering::{Deliverer, NoAnswer, PATIENCE, meaning};
-pub(crate) use service::{ServiceArguments, configured};
+pub(crate) use service::{ServiceArguments, client, configured};

@@ -1,20 +1,19 @@
 //! The commands, one file each.
 
-mod brand;
 mod check;
 mod collect;
 mod completions;
 mod demo;
-mod get;
+mod doctor;
 mod inbox;
 mod listen;
-mod order;
 mod send;
+mod service;
 mod simulate;
-mod targets;
 
 use clap::Subcommand;
 
+use self::service::{brand, get, order, targets};
 use crate::{context::Context, exit::Exit, failure::Failure};
 
 #[derive(Debug, Subcommand)]
@@ -41,6 +40,8 @@ pub(crate) enum Command {
     Send(send::SendArguments),
     /// Ask a receiver, in any language, all that matters about it
     Check(check::CheckArguments),
+    /// Say what is wrong with this set-up, before the first delivery does
+    Doctor(doctor::DoctorArguments),
     /// Print the completions for a shell
     Completions(completions::CompletionsArguments),
 }
@@ -73,6 +74,7 @@ impl Command {
             Self::Listen(arguments) => listen::run(arguments, context).await,
             Self::Send(arguments) => send::run(arguments, context).await,
             Self::Check(arguments) => check::run(arguments, context).await,
+            Self::Doctor(arguments) => doctor::run(arguments, context).await,
             Self::Completions(arguments) => completions::run(&arguments, line(), context),
         }
     }

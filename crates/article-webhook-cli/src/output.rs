@@ -23,7 +23,7 @@ pub(crate) enum Format {
 }
 
 /// What a piece of text says about what it names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Tone {
     Plain,
     Head,

@@ -20,6 +20,5 @@ mod server;
 mod arguments;
 
 pub(crate) use arguments::PageArguments;
-#[allow(unused_imports, reason = "the demonstration has a panel")]
-pub(crate) use panel::{Action, Panel};
+pub(crate) use panel::{Action, Panel, Row, Step};
 pub(crate) use server::Page;

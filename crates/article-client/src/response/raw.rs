@@ -6,7 +6,7 @@ use std::{
 use article_webhook::adapter::Headers;
 use bytes::Bytes;
 
-use super::retry_after::retry_after;
+use super::retry_after::{retry_after, sent_at};
 
 /// The limit for a body without an article, in bytes.
 pub(crate) const MAX_SHORT_BODY: usize = 1 << 20;
@@ -32,6 +32,7 @@ pub(crate) const MAX_SHORT_BODY: usize = 1 << 20;
 #[derive(Clone)]
 pub struct RawResponse {
     pub(crate) status: u16,
+    pub(crate) sent_at: Option<SystemTime>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Bytes,
     pub(crate) length: Length,
@@ -54,8 +55,8 @@ impl RawResponse {
         body: impl Into<Bytes>,
         now: SystemTime,
     ) -> Self {
-        let retry_after = retry_after(headers, now);
-        Self { status, retry_after, body: body.into(), length: Length::Whole }
+        let (sent_at, retry_after) = (sent_at(headers), retry_after(headers, now));
+        Self { status, sent_at, retry_after, body: body.into(), length: Length::Whole }
     }
 
     /// The pause that the service asks for, in full.

@@ -1,4 +1,7 @@
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook::{ArticleResult, JobId};
 use bytes::Bytes;
@@ -26,6 +29,7 @@ use crate::ApiKey;
 /// };
 /// let response = classify(200, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#);
 /// assert!(matches!(response.outcome, Outcome::Unfinished { status: Some(ref status) } if status == "queued"));
+/// assert_eq!(response.sent_at, None); // it had no `Date`
 ///
 /// let response = classify(200, "<h1>Welcome</h1>"); // a proxy's page
 /// assert!(matches!(response.outcome, Outcome::Page));
@@ -37,6 +41,9 @@ use crate::ApiKey;
 pub struct Response {
     /// The HTTP status.
     pub status: u16,
+    /// When the service answered, by its own clock, to the second: its `Date`. With the time on this machine it tells
+    /// whether one of the clocks is wrong.
+    pub sent_at: Option<SystemTime>,
     /// The pause that the service asks for, from `Retry-After`, in full: up to hundreds of years, because the value
     /// comes from outside. A date is measured against the `Date` of the response, or without one against the clock of
     /// this machine.
@@ -75,14 +82,14 @@ impl Response {
     }
 
     pub(crate) fn new(raw: RawResponse, outcome: Outcome) -> Self {
-        let RawResponse { status, retry_after, body, .. } = raw;
+        let RawResponse { status, sent_at, retry_after, body, .. } = raw;
         let body = match outcome {
             Outcome::Complete(_) | Outcome::Undecodable(_) => body,
             // A slice would keep the memory of the whole.
             _ if body.len() > MAX_SHORT_BODY => Bytes::copy_from_slice(&body[..MAX_SHORT_BODY]),
             _ => body,
         };
-        Self { status, retry_after, body, outcome, reported: None, start: String::new() }
+        Self { status, sent_at, retry_after, body, outcome, reported: None, start: String::new() }
     }
 
     /// The code of the service, if it reported an error in the documented shape.

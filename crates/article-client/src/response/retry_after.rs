@@ -11,8 +11,13 @@ use article_webhook::adapter::Headers;
 /// Without a valid `Date`, it is measured against `now`. A date in the past is zero. Of several values the longest
 /// counts, and one that is not valid does not.
 pub(super) fn retry_after(headers: &(impl Headers + ?Sized), now: SystemTime) -> Option<Duration> {
-    let sent_at = headers.values("date").find_map(date).unwrap_or(now);
+    let sent_at = sent_at(headers).unwrap_or(now);
     headers.values("retry-after").filter_map(|value| pause(value, sent_at)).max()
+}
+
+/// The time of the response by the clock of the service: its `Date`.
+pub(super) fn sent_at(headers: &(impl Headers + ?Sized)) -> Option<SystemTime> {
+    headers.values("date").find_map(date)
 }
 
 fn pause(value: &[u8], sent_at: SystemTime) -> Option<Duration> {

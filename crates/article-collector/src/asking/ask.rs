@@ -15,13 +15,9 @@ use tokio::{
 use crate::{
     caught::caught,
     meaning::{Asked, Began, Meaning, NoAnswer},
-    shared::{Shared, repeat},
+    shared::{Shared, TOKEN_VALID, repeat},
     telemetry,
 };
-
-/// A token that is not used within this time is lost. A process that was suspended after its claim would otherwise ask
-/// beside the tokens that the bucket has given out since.
-const TOKEN_VALID: Duration = Duration::from_secs(5);
 
 /// How long the store may take to keep the outcome of an ask.
 const SLACK: Duration = Duration::from_secs(30);

@@ -39,9 +39,8 @@ pub enum OrderOutcome {
     Ordered(JobId),
     /// The intent was ordered before, as this job, and nothing was ordered now. `None` if the job was forgotten since.
     OrderedBefore(Option<JobId>),
-    /// The outcome of an earlier call that orders is not stored, and its deadline has not passed: another task or
-    /// process makes it, died while it did, or has lost the answer. From the deadline on, what is not stored is
-    /// [unknown](Self::Unknown).
+    /// An earlier call that orders has not ended, as far as is stored, and its deadline has not passed: another task or
+    /// process makes it, or died while it did. From the deadline on, what is not stored is [unknown](Self::Unknown).
     InProgress {
         /// The deadline of the earlier call.
         until: SystemTime,
@@ -49,7 +48,8 @@ pub enum OrderOutcome {
     /// It is not known whether the service took the order. The article may still arrive. To order all the same, or to
     /// give it up, is the application's decision.
     Unknown {
-        /// Since when it is unknown: when this call lost the answer, or when the deadline of an earlier call passed.
+        /// Since when it is unknown: when this call or an earlier one ended without a certain answer, or when the deadline
+        /// of an earlier one passed.
         since: SystemTime,
         /// Why this call lost the answer. `None` for an earlier call, and for one that panicked or took too long.
         cause: Option<article_client::Error>,
@@ -62,7 +62,7 @@ pub enum OrderOutcome {
     /// The service has certainly not taken this order, or nothing was sent. The intent may be ordered again, unless an
     /// earlier call of it has an unknown outcome.
     Refused(article_client::Error),
-    /// Nothing is ordered now, because the service asked for a pause or refuses the API key. No intent was stored.
+    /// Nothing is ordered now, because the service asked for a pause or refuses the API key. Nothing was stored.
     Paused(Pause),
 }
 

@@ -1,12 +1,9 @@
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::SystemTime};
 
 use article_client::{Created, JobId, NewArticle, Outcome};
 use article_inbox::{
-    Error, Intent, IntentState,
-    store::{BucketEvent, Intended, IntentLease, OrderTurn},
+    Error, Intent,
+    store::{BucketEvent, Intended, IntentLease},
 };
 use tokio::{
     sync::oneshot,
@@ -17,12 +14,9 @@ use super::OrderOutcome;
 use crate::{
     caught::caught,
     meaning::{accepts_the_key, rate_limit_of},
-    shared::{OrderUnderWay, Shared, repeat},
+    shared::{OrderUnderWay, Shared, TOKEN_VALID, repeat},
     telemetry,
 };
-
-/// How long the store may take between the intent and the call.
-const SLACK: Duration = Duration::from_secs(30);
 
 /// Whether an intent was given up or has an unknown outcome, and is ordered all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +76,7 @@ enum Begun {
 enum Note {
     Ordered(JobId),
     NotOrdered(IntentLease),
-    Nothing,
+    OutcomeLost(IntentLease),
 }
 
 impl Note {
@@ -91,7 +85,7 @@ impl Note {
         match self {
             Self::Ordered(_) => "ordered",
             Self::NotOrdered(_) => "not_ordered",
-            Self::Nothing => "nothing",
+            Self::OutcomeLost(_) => "outcome_lost",
         }
     }
 }
@@ -116,8 +110,11 @@ impl Order {
             // The caller does not wait for a store that fails.
             reply.send(outcome);
             self.report(event).await;
+            // From the deadline on, the outcome is unknown in any case.
+            let is_unknown =
+                || matches!(note, Note::OutcomeLost(_)) && deadline <= self.shared.ledger.now();
             // An intent that is not removed stays unknown.
-            _ = repeat(note.name(), || false, || self.note(&note)).await;
+            _ = repeat(note.name(), is_unknown, || self.note(&note)).await;
         } else {
             self.report(event).await;
             reply.send(outcome);
@@ -127,30 +124,22 @@ impl Order {
     /// Stores the intent, unless it is known or nothing may be ordered now.
     async fn begin(&self) -> Result<Begun, Error> {
         let Shared { ledger, .. } = &*self.shared;
-        if let Some(known) = ledger.intent(&self.intent).await? {
-            let may_order = self.attempt == Attempt::Again
-                && matches!(known.state, IntentState::Unknown | IntentState::Abandoned);
-            if !may_order {
-                return Ok(Begun::Ended(OrderOutcome::of_known(known)));
-            }
-        }
-        if let OrderTurn::Paused(pause) = ledger.take_for_order(self.shared.bucket()).await? {
-            return Ok(Begun::Ended(OrderOutcome::Paused(pause)));
-        }
-        let within = self.shared.call_limit() + SLACK;
+        let (within, bucket) = (TOKEN_VALID + self.shared.call_limit(), self.shared.bucket());
         // The store counts from a later time.
         let deadline = ledger.now() + within;
         let intended = match self.attempt {
-            Attempt::First => ledger.intend(&self.intent, within).await?,
-            Attempt::Again => ledger.order_again(&self.intent, within).await?,
+            Attempt::First => ledger.intend(&self.intent, within, bucket).await?,
+            Attempt::Again => ledger.order_again(&self.intent, within, bucket).await?,
         };
         Ok(match intended {
-            Intended::New(lease) => Begun::Call { lease, deadline },
+            Intended::Begun(lease) => Begun::Call { lease, deadline },
             Intended::Known(intent) => Begun::Ended(OrderOutcome::of_known(intent)),
+            Intended::Paused(pause) => Begun::Ended(OrderOutcome::Paused(pause)),
         })
     }
 
-    /// The order as it is sent, if the call ends before the deadline: after that, the intent may be ordered again.
+    /// The order as it is sent, if its token is valid and the call ends before the deadline: after that, the intent may be
+    /// ordered again.
     fn article(&self, deadline: SystemTime) -> Result<NewArticle, Error> {
         let now = self.shared.ledger.now();
         if now + self.shared.call_limit() > deadline {
@@ -187,7 +176,7 @@ impl Order {
                 return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
             }
             Ok(Ok(Err(error))) => error,
-            Ok(Err(_)) | Err(_) => return (unknown(None), Note::Nothing, None),
+            Ok(Err(_)) | Err(_) => return (unknown(None), Note::OutcomeLost(lease), None),
         };
         if error.response().is_some_and(accepts_the_key) {
             self.shared.key_watch().accepted(began);
@@ -197,7 +186,7 @@ impl Order {
             _ => rate_limit_of(response),
         });
         if error.is_outcome_unknown() {
-            (unknown(Some(error)), Note::Nothing, event)
+            (unknown(Some(error)), Note::OutcomeLost(lease), event)
         } else {
             (Ok(OrderOutcome::Refused(error)), Note::NotOrdered(lease), event)
         }
@@ -213,7 +202,7 @@ impl Order {
                 Ok(())
             }
             Note::NotOrdered(lease) => ledger.not_ordered(*lease).await.map(drop),
-            Note::Nothing => Ok(()),
+            Note::OutcomeLost(lease) => ledger.outcome_lost(*lease).await.map(drop),
         }
     }
 

@@ -12,7 +12,7 @@
 //! | `article_collector_collected_after_seconds` | histogram | seconds | | an ask brought the article of an order: since when its job was expected. For articles that were delivered: `article_inbox_arrived_after_seconds` |
 //! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was forgotten, or its lease ended |
 //! | `article_collector_key_refusals_total` | counter | count | | the service refused the API key |
-//! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered` or `not_ordered` |
+//! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered`, `not_ordered` or `outcome_lost` |
 //! | `article_collector_running` | gauge | count | | a collector began or ended: how many of this one's clones ask now |
 //! | `article_collector_expected` | gauge | count | | only when `health` is called: jobs that are expected |
 //! | `article_collector_oldest_expected_seconds` | gauge | seconds | | the same: since when the oldest of them is |

@@ -10,8 +10,8 @@ use article_inbox::{
     Prune, Pruned, State,
     store::{
         Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, OrderTurn,
-        Outcome, Pending, Recorded, Settled, Store,
+        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome,
+        Pending, Recorded, Settled, Store,
     },
 };
 use article_webhook::JobId;
@@ -134,11 +134,21 @@ impl Store for FaultyLedger {
 }
 
 impl Ledger for FaultyLedger {
-    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
-        self.through("intend", self.store.intend(name, within))
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
+        self.through("intend", self.store.intend(name, within, bucket))
     }
-    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
-        self.through("order_again", self.store.order_again(name, within))
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
+        self.through("order_again", self.store.order_again(name, within, bucket))
     }
     fn ordered<'a>(
         &'a self,
@@ -157,10 +167,10 @@ impl Ledger for FaultyLedger {
     }
     calls! {
         not_ordered(lease: IntentLease) -> bool;
+        outcome_lost(lease: IntentLease) -> bool;
         expect(jobs: Vec<Expect>) -> Vec<JobState>;
         claim_asks(claim: AskClaim) -> Asks;
         settle_ask(lease: AskLease, outcome: AskOutcome, key: u64) -> AskSettled;
-        take_for_order(settings: BucketSettings) -> OrderTurn;
         report(event: BucketEvent) -> ();
         bucket() -> Bucket;
         job(job_id: JobId) -> Option<ExpectedJob>;

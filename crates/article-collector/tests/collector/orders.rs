@@ -1,7 +1,10 @@
 use std::sync::{Arc, Mutex};
 
 use article_collector::OrderOutcome;
-use article_inbox::{IntentState, JobState, PauseReason, Reason, store::Ledger};
+use article_inbox::{
+    IntentState, JobState, PauseReason, Reason,
+    store::{BucketEvent, Ledger},
+};
 use tokio::sync::Notify;
 
 use crate::{
@@ -132,26 +135,24 @@ async fn a_refusal_is_kept_although_the_store_failed_first() {
 
 #[tokio::test]
 async fn nothing_is_sent_if_the_store_fails_before() {
-    for call in ["intent", "take_for_order", "intend"] {
-        let world = World::new();
-        world.ledger.fault(call, Fault::Fails(1));
-        let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
-        assert_eq!((error.to_string().as_str(), world.api.orders()), ("the store is down", 0));
-        assert_eq!(world.intent("post-17").await, None);
-    }
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Fails(1));
+    let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
+    assert_eq!((error.to_string().as_str(), world.api.orders()), ("the store is down", 0));
+    assert_eq!(world.intent("post-17").await, None);
 }
 
-/// Another task may have ordered again, once the deadline has passed.
+/// A pause may have come since the token was taken, and another task may order again once the deadline has passed.
 #[tokio::test]
-async fn nothing_is_sent_so_late_that_the_call_could_pass_the_deadline() {
+async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
     let world = World::new();
-    world.ledger.fault("intend", Fault::Takes(31 * SECOND));
+    world.ledger.fault("intend", Fault::Takes(5 * SECOND + SECOND / 1000));
     let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
     let message = "the store took too long to keep the intent: nothing was ordered";
     assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
     assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
 
-    world.ledger.fault("intend", Fault::Takes(29 * SECOND));
+    world.ledger.fault("intend", Fault::Takes(5 * SECOND));
     assert!(order(&world.collector(), "post-17").await.job_id().is_some());
 }
 
@@ -186,6 +187,36 @@ async fn an_answer_401_pauses_orders_until_a_person_resumes() {
     world.api.on_order(|| Reply::created("job_1"));
     collector.resume().await.unwrap();
     assert!(order(&collector, "post-17").await.job_id().is_some());
+}
+
+/// The pause comes while the order waits for its intent to be stored: one transaction keeps the intent and takes the token.
+#[tokio::test(start_paused = true)]
+async fn no_order_begins_after_a_pause_was_stored() {
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Slow(2 * SECOND));
+    let collector = world.collector();
+    let order = tokio::spawn(async move { order(&collector, "post-17").await });
+    tokio::time::sleep(SECOND).await;
+    world.ledger.report(BucketEvent::RateLimited { retry_after: HOUR }).await.unwrap();
+    assert!(matches!(order.await.unwrap(), OrderOutcome::Paused(_)));
+    assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
+}
+
+/// Of many orders of one intent, those that are not made take no token.
+#[tokio::test(start_paused = true)]
+async fn an_order_that_another_makes_takes_no_token() {
+    let world = World::new();
+    world.api.on_order(|| Reply::Waits(Arc::default(), String::new()));
+    let collector = world.collector();
+    let orders: Vec<_> = (0..50)
+        .map(|_| {
+            let collector = collector.clone();
+            tokio::spawn(async move { order(&collector, "post-17").await })
+        })
+        .collect();
+    tokio::time::sleep(SECOND).await;
+    assert_eq!((world.api.orders(), world.ledger.bucket().await.unwrap().used), (1, 1000));
+    orders.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 /// An order that is known costs no token, and is known in a pause as well.

@@ -65,7 +65,15 @@ fn draw_answers(world: &World, seed: u64, taken: &Taken) {
 async fn step(world: &World, collector: &Collector, draw: &mut Rng) {
     match draw.u8(..4) {
         0 => {
-            let calls = ["intend", "ordered", "not_ordered", "claim_asks", "settle_ask", "report"];
+            let calls = [
+                "intend",
+                "ordered",
+                "not_ordered",
+                "outcome_lost",
+                "claim_asks",
+                "settle_ask",
+                "report",
+            ];
             let call = calls[draw.usize(..calls.len())];
             world.ledger.fault(call, Fault::Fails(draw.u32(1..4)));
         }

@@ -1,10 +1,17 @@
+use std::sync::Arc;
+
 use article_collector::OrderOutcome;
-use article_inbox::{IntentState, JobState, store::Recorded};
+use article_inbox::{
+    IntentState, JobState,
+    store::{BucketSettings, Ledger, Recorded},
+};
 use article_webhook::{AuthToken, CapabilityKey, Receiver};
+use tokio::sync::Notify;
 
 use crate::{
     api::Reply,
-    world::{DAY, HOUR, MINUTE, World, order, shoes},
+    faulty_ledger::Fault,
+    world::{DAY, HOUR, MINUTE, SECOND, World, order, shoes},
 };
 
 /// A world in which the answer to the order of `post-17` was lost.
@@ -37,11 +44,15 @@ async fn a_call_without_a_certain_answer_is_not_repeated() {
         let collector = world.collector();
         let outcome = order(&collector, "post-17").await;
         assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{reply:?}: {outcome:?}");
-        let outcome = order(&collector, "post-17").await;
-        assert!(matches!(outcome, OrderOutcome::InProgress { .. }), "{reply:?}: {outcome:?}");
-        world.clock.advance(2 * MINUTE);
-        let outcome = order(&collector, "post-17").await;
-        assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{reply:?}: {outcome:?}");
+        let lost_at = world.clock.now();
+        for _ in 0..2 {
+            let outcome = order(&collector, "post-17").await;
+            let OrderOutcome::Unknown { since, cause: None } = outcome else {
+                panic!("{reply:?}: {outcome:?}")
+            };
+            assert_eq!(since, lost_at, "{reply:?}");
+            world.clock.advance(2 * MINUTE);
+        }
         assert_eq!(world.api.orders(), 1, "{reply:?}");
         assert_eq!(collector.health().await.unwrap().ledger.counts.unknown_intents, 1);
     }
@@ -57,14 +68,57 @@ async fn an_unknown_order_resolves_itself_when_its_article_arrives() {
     assert_eq!((world.state("job_1").await, world.api.orders()), (JobState::Arrived, 1));
 }
 
-/// Until the deadline the first call may still order.
+/// The process died in the call, so that its end is not stored.
 #[tokio::test]
-async fn an_order_is_placed_again_after_its_deadline_and_not_before() {
-    let world = after_a_lost_answer().await;
+async fn an_order_without_an_end_is_unknown_from_its_deadline_on() {
+    let world = World::new();
+    let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+    _ = world.ledger.intend("post-17", MINUTE, bucket).await.unwrap();
     let collector = world.collector();
     let again = async || collector.order_again("post-17", &shoes()).await.unwrap();
     let OrderOutcome::InProgress { until } = again().await else { panic!("too early") };
-    world.clock.advance(until.duration_since(world.clock.now()).unwrap());
+    assert_eq!(until, world.clock.now() + MINUTE);
+    world.clock.advance(MINUTE);
+    let outcome = order(&collector, "post-17").await;
+    assert!(matches!(outcome, OrderOutcome::Unknown { since, .. } if since == until));
+    assert!(matches!(again().await, OrderOutcome::Ordered(_)));
+}
+
+/// Until then, other orders are told that it is in progress.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_call_is_stored_although_the_store_failed_first() {
+    let world = World::new();
+    world.ledger.fault("outcome_lost", Fault::Fails(3));
+    world.api.on_order(|| Reply::Unanswered);
+    let collector = world.collector();
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Unknown { .. }));
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::InProgress { .. }));
+    tokio::time::sleep(MINUTE).await;
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Unknown { .. }));
+    assert_eq!(world.api.orders(), 1);
+}
+
+/// The task of the order goes on, and stores its end.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_call_is_stored_although_its_caller_hung_up() {
+    let world = World::new();
+    let answered = Arc::new(Notify::new());
+    let until = answered.clone();
+    world.api.on_order(move || Reply::Waits(until.clone(), "<html>".to_owned()));
+    let (collector, article) = (world.collector(), shoes());
+    let call = collector.order("post-17", &article);
+    assert!(tokio::time::timeout(SECOND, call).await.is_err());
+    assert_eq!(world.intent("post-17").await, Some(IntentState::Ordering));
+    answered.notify_one();
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(world.intent("post-17").await, Some(IntentState::Unknown));
+}
+
+#[tokio::test]
+async fn an_unknown_order_is_placed_again() {
+    let world = after_a_lost_answer().await;
+    let collector = world.collector();
+    let again = async || collector.order_again("post-17", &shoes()).await.unwrap();
     let OrderOutcome::Ordered(job) = again().await else { panic!("it may be ordered") };
     assert_eq!((job.as_str(), world.api.orders()), ("job_2", 2));
     assert!(matches!(again().await, OrderOutcome::OrderedBefore(Some(_))), "its job is known");
@@ -89,8 +143,6 @@ async fn a_refusal_of_the_second_call_leaves_the_first_unknown() {
 async fn an_intent_that_was_given_up_is_ordered_only_again() {
     let world = after_a_lost_answer().await;
     let collector = world.collector();
-    assert!(!collector.abandon("post-17").await.unwrap(), "the call may be under way");
-    world.clock.advance(HOUR);
     assert!(collector.abandon("post-17").await.unwrap());
     assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Abandoned { .. }));
     assert_eq!(world.api.orders(), 1);

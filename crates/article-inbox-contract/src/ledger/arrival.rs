@@ -237,6 +237,31 @@ pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl LedgerS
     assert!(trial.all().await.is_empty());
 }
 
+/// Retention leaves the job of a delivery that was not expected: it is not asked for again, and a copy is a duplicate.
+pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<impl LedgerSubject>) {
+    trial.put("done", State::Done).await;
+    let (entry, bodies) = trial.shown("done").await;
+    trial.advance(1);
+    prune(&trial).await;
+    trial.put("unhandled", State::Unhandled).await;
+    trial.advance(1);
+    prune(&trial).await;
+    assert_eq!(trial.ledger().job(job("unhandled")).await.unwrap(), None);
+    let left = trial.job("done").await;
+    assert_eq!((left.state, left.reason.clone()), (JobState::Arrived, Reason::Delivered));
+    assert_eq!((left.at, left.pushed_at), (entry.at, Some(bodies[0].received_at)));
+
+    let reason = Reason::Refused { code: "unavailable".into() };
+    let expect = Expect { reason, ..Expect::job(job("done"), trial.now()) };
+    assert_eq!(trial.expect(expect).await, JobState::Arrived);
+    assert!(trial.asked(super::steps::ASKS).await.is_empty());
+    assert_eq!(trial.record("done", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.job("done").await, left);
+
+    trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
+    assert_eq!(trial.ledger().job(job("done")).await.unwrap(), None, "no longer than the others");
+}
+
 /// A copy that comes after retention removed an entry that could not be read is stored.
 pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;

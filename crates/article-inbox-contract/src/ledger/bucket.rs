@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use article_inbox::{
     PauseReason,
-    store::{AskClaim, AskOutcome, Bucket, BucketEvent, BucketSettings, OrderTurn, Pause},
+    store::{
+        AskClaim, AskOutcome, Bucket, BucketEvent, BucketSettings, Intended, OrderTurn, Pause,
+    },
 };
 
-use super::steps::{AMPLE, ASKS, KEY, again, answered, failed, not_found};
+use super::steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, failed, not_found};
 use crate::{LedgerSubject, Trial, trial::FIRST};
 
 const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
@@ -19,7 +21,14 @@ fn limited(seconds: u64) -> BucketEvent {
 }
 
 async fn order(trial: &Trial<impl LedgerSubject>, settings: BucketSettings) -> OrderTurn {
-    trial.ledger().take_for_order(settings).await.unwrap()
+    match trial.ledger().intend("an order", WITHIN, settings).await.unwrap() {
+        Intended::Begun(lease) => {
+            assert!(trial.ledger().not_ordered(lease).await.unwrap(), "the next one is the first");
+            OrderTurn::Taken
+        }
+        Intended::Paused(pause) => OrderTurn::Paused(pause),
+        Intended::Known(intent) => panic!("{intent:?}"),
+    }
 }
 
 async fn report(trial: &Trial<impl LedgerSubject>, event: BucketEvent) {

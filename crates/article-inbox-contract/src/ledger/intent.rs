@@ -4,27 +4,28 @@ use std::time::Duration;
 
 use article_inbox::{
     Intent, IntentState, JobState, Reason,
-    store::{Intended, IntentLease},
+    store::{BucketEvent, Intended, IntentLease},
 };
 use tokio::task::JoinSet;
 
-use super::steps::{KEY, WITHIN, with_intent};
+use super::steps::{AMPLE, KEY, WITHIN, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
 };
 
 async fn known(trial: &Trial<impl LedgerSubject>, name: &str) -> Intent {
-    match trial.ledger().intend(name, WITHIN).await.unwrap() {
+    match trial.ledger().intend(name, WITHIN, AMPLE).await.unwrap() {
         Intended::Known(intent) => intent,
-        Intended::New(lease) => panic!("{name} was stored before: {lease:?}"),
+        other => panic!("{name} was stored before: {other:?}"),
     }
 }
 
 async fn order_again(trial: &Trial<impl LedgerSubject>, name: &str) -> Option<IntentLease> {
-    match trial.ledger().order_again(name, WITHIN).await.unwrap() {
-        Intended::New(lease) => Some(lease),
+    match trial.ledger().order_again(name, WITHIN, AMPLE).await.unwrap() {
+        Intended::Begun(lease) => Some(lease),
         Intended::Known(_) => None,
+        paused @ Intended::Paused(_) => panic!("{paused:?}"),
     }
 }
 
@@ -78,11 +79,75 @@ pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl LedgerSubject
     let mut calls = JoinSet::new();
     for _ in 0..8 {
         let ledger = trial.ledger();
-        calls.spawn(async move { ledger.intend("post-17", WITHIN).await.unwrap() });
+        calls.spawn(async move { ledger.intend("post-17", WITHIN, AMPLE).await.unwrap() });
     }
     let results = calls.join_all().await;
-    let new = results.iter().filter(|result| matches!(result, Intended::New(_)));
-    assert_eq!(new.count(), 1);
+    let begun = results.iter().filter(|result| matches!(result, Intended::Begun(_)));
+    assert_eq!(begun.count(), 1);
+    let used = trial.ledger().bucket().await.unwrap().used;
+    assert_eq!(used, 1000, "the others take no token");
+}
+
+/// A call begins with a token. In a pause none begins, and nothing is stored. What is known is told all the same.
+pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES {
+        put(&mut trial, state.as_str(), state).await;
+    }
+    trial.ledger().report(BucketEvent::RateLimited { retry_after: WITHIN / 2 }).await.unwrap();
+    let bucket = trial.ledger().bucket().await.unwrap();
+    let paused = Intended::Paused(bucket.paused(KEY, trial.now()).expect("it is paused"));
+    let ledger = trial.ledger();
+    assert_eq!(ledger.intend("post-17", WITHIN, AMPLE).await.unwrap(), paused);
+    assert_eq!(ledger.order_again("post-17", WITHIN, AMPLE).await.unwrap(), paused);
+    assert_eq!(ledger.intent("post-17").await.unwrap(), None);
+    for state in STATES {
+        let name = state.as_str();
+        let before = trial.intent(name).await;
+        assert_eq!(known(&trial, name).await, before);
+        let again = ledger.order_again(name, WITHIN, AMPLE).await.unwrap();
+        let is_paused = matches!(state, IntentState::Unknown | IntentState::Abandoned);
+        let expected = if is_paused { paused.clone() } else { Intended::Known(before.clone()) };
+        assert_eq!(again, expected, "{name}");
+        assert_eq!(trial.intent(name).await, before);
+    }
+    assert_eq!(ledger.bucket().await.unwrap(), bucket, "no token is taken");
+    trial.advance_by(WITHIN / 2);
+    trial.intended("post-17").await;
+    let mut expected = bucket;
+    expected.take_for_order(AMPLE, trial.now());
+    assert_eq!(ledger.bucket().await.unwrap(), expected, "a call begins as the rule says");
+}
+
+/// The outcome of a call that has ended without a certain answer is unknown at once.
+pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl LedgerSubject>) {
+    let lease = trial.intended("post-17").await;
+    trial.advance(1);
+    assert!(trial.ledger().outcome_lost(lease).await.unwrap());
+    let unknown = trial.intent("post-17").await;
+    assert_eq!((unknown.state, unknown.at), (IntentState::Unknown, trial.now()));
+    assert_eq!(trial.ledger().ledger_counts().await.unwrap().unknown_intents, 1);
+    trial.advance(1);
+    assert!(!trial.ledger().outcome_lost(lease).await.unwrap(), "it is known to be unknown");
+    assert_eq!(trial.intent("post-17").await, unknown);
+
+    let second = order_again(&trial, "post-17").await.expect("it is unknown");
+    let before = trial.intent("post-17").await;
+    assert!(!trial.ledger().outcome_lost(lease).await.unwrap(), "another call is under way");
+    assert_eq!(trial.intent("post-17").await, before);
+    assert!(trial.ledger().outcome_lost(second).await.unwrap());
+    trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
+    assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
+}
+
+/// The end of a call changes nothing in any state but `ordering`.
+pub async fn a_lost_answer_does_not_change_what_is_known(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES.into_iter().filter(|state| *state != IntentState::Ordering) {
+        let lease = put(&mut trial, state.as_str(), state).await;
+        let before = trial.intent(state.as_str()).await;
+        assert!(!trial.ledger().outcome_lost(lease).await.unwrap());
+        assert_eq!(trial.intent(state.as_str()).await, before);
+    }
+    assert!(!trial.ledger().outcome_lost(IntentLease { id: 1 << 40, fence: 1 }).await.unwrap());
 }
 
 /// An intent is unknown from its deadline on.

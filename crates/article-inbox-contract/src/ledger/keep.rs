@@ -2,7 +2,7 @@
 
 use article_inbox::{
     Intent, IntentState, JobFilter, JobState, LedgerPruned, State,
-    store::{AskSettled, Bucket, BucketEvent, Expect, OrderTurn},
+    store::{AskSettled, Bucket, BucketEvent, Expect, Intended},
 };
 
 use super::steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, not_found, with_intent};
@@ -29,6 +29,32 @@ pub async fn a_forgotten_job_leaves_its_intent_ordered(trial: Trial<impl LedgerS
     assert_eq!(trial.intent("post-17").await, Intent { job_id: None, ..before });
     assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
     assert_eq!(trial.asked(ASKS).await, ["job_2"]);
+}
+
+/// The answer to an order may be stored after its job was forgotten, and once more. The job stays forgotten, and the intent
+/// is ordered.
+pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let intents = ["unnoted", "noted", "unknown", "abandoned", "delivered"];
+    for name in intents {
+        trial.intended(name).await;
+    }
+    trial.ledger().ordered("noted", job("noted"), trial.now(), KEY).await.unwrap();
+    trial.store().record(with_intent("delivered", "delivered")).await.unwrap();
+    trial.advance_by(WITHIN);
+    trial.ledger().abandon("abandoned").await.unwrap();
+    for name in intents {
+        trial.store().forget(job(name)).await.unwrap();
+        for _ in 0..2 {
+            trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
+            assert_eq!(trial.ledger().job(job(name)).await.unwrap(), None, "{name}");
+        }
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, None), "{name}");
+    }
+    trial.ledger().ordered("noted", job("another"), trial.after(600), KEY).await.unwrap();
+    assert_eq!(trial.state("another").await, JobState::Expected, "it was not forgotten");
 }
 
 /// A job that was forgotten may be expected again, under a new id.
@@ -196,11 +222,11 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     trial.ledger().import_bucket(refused.clone()).await.unwrap();
     trial.expect_now("job_1").await;
     assert!(trial.claim_asks(ASKS).await.asks.is_empty());
-    let turn = trial.ledger().take_for_order(AMPLE).await.unwrap();
-    assert_eq!(turn, OrderTurn::Paused(refused.paused(KEY, trial.now()).unwrap()));
+    let intended = trial.ledger().intend("post-17", WITHIN, AMPLE).await.unwrap();
+    assert_eq!(intended, Intended::Paused(refused.paused(KEY, trial.now()).unwrap()));
     trial.ledger().report(BucketEvent::Resumed).await.unwrap();
 
-    trial.ledger().take_for_order(AMPLE).await.unwrap();
+    trial.intended("post-17").await;
     let mut expected = trial.ledger().bucket().await.unwrap();
     let mut other = Bucket { used: 5000, ..Bucket::new(trial.now()) };
     other.report(event, trial.now());

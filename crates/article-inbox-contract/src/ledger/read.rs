@@ -168,15 +168,15 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
     let (ledger, now) = (trial.ledger(), trial.now());
     let (ask, call) = (AskLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
     let errors: [Option<Error>; 20] = [
-        ledger.intend("post-18", WITHIN).await.err(),
-        ledger.order_again("post-17", WITHIN).await.err(),
+        ledger.intend("post-18", WITHIN, AMPLE).await.err(),
+        ledger.order_again("post-17", WITHIN, AMPLE).await.err(),
         ledger.ordered("post-17", job("job_1"), now, KEY).await.err(),
         ledger.not_ordered(call).await.err(),
+        ledger.outcome_lost(call).await.err(),
         ledger.abandon("post-17").await.err(),
         ledger.expect(vec![]).await.err(),
         ledger.claim_asks(ASKS).await.err(),
         ledger.settle_ask(ask, AskOutcome::Released, KEY).await.err(),
-        ledger.take_for_order(AMPLE).await.err(),
         ledger.report(BucketEvent::Resumed).await.err(),
         ledger.bucket().await.err(),
         ledger.job(job("job_1")).await.err(),

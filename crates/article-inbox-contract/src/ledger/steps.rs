@@ -100,9 +100,9 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(super) async fn intended(&self, name: &str) -> IntentLease {
-        match self.ledger().intend(name, WITHIN).await.unwrap() {
-            Intended::New(lease) => lease,
-            Intended::Known(intent) => panic!("{intent:?}"),
+        match self.ledger().intend(name, WITHIN, AMPLE).await.unwrap() {
+            Intended::Begun(lease) => lease,
+            other => panic!("{other:?}"),
         }
     }
 

@@ -37,12 +37,16 @@ macro_rules! ledger_contract {
                 an_entry_that_is_taken_in_hand_ends_its_job,
                 an_imported_entry_ends_its_job,
                 a_copy_after_retention_is_a_duplicate,
+                a_job_that_was_not_expected_outlives_its_entry,
                 a_copy_after_an_unreadable_one_is_stored,
             }
             intent {
                 an_intent_is_stored_once,
                 one_of_several_calls_at_once_orders,
+                no_call_begins_in_a_pause,
                 an_intent_without_an_answer_is_unknown,
+                a_call_whose_answer_was_lost_is_unknown,
+                a_lost_answer_does_not_change_what_is_known,
                 the_job_of_an_order_is_expected,
                 a_late_answer_counts,
                 an_answer_without_an_intent_counts,
@@ -109,6 +113,7 @@ macro_rules! ledger_contract {
             }
             keep {
                 a_forgotten_job_leaves_its_intent_ordered,
+                an_answer_to_an_order_does_not_bring_back_what_was_forgotten,
                 a_forgotten_job_may_be_expected_again,
                 only_jobs_that_ended_are_pruned,
                 only_intents_that_ended_are_pruned,

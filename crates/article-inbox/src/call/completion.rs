@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 /// A SQL statement that completes an entry if its lease still holds.
 ///
 /// Run it in a transaction of your own on the inbox's database. If it changes no row, the lease is lost: roll back.
@@ -14,21 +16,21 @@
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    sql: &'static str,
+    sql: Cow<'static, str>,
     parameters: Vec<i64>,
 }
 
 impl Completion {
     /// A statement of a store. It changes one row if the lease holds, and none otherwise.
     #[must_use]
-    pub fn new(sql: &'static str, parameters: impl Into<Vec<i64>>) -> Self {
-        Self { sql, parameters: parameters.into() }
+    pub fn new(sql: impl Into<Cow<'static, str>>, parameters: impl Into<Vec<i64>>) -> Self {
+        Self { sql: sql.into(), parameters: parameters.into() }
     }
 
     /// The statement, with numbered parameters.
     #[must_use]
-    pub fn sql(&self) -> &'static str {
-        self.sql
+    pub fn sql(&self) -> &str {
+        &self.sql
     }
 
     /// The values of the parameters, in their order. All are 64-bit integers.

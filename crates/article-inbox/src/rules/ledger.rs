@@ -5,6 +5,7 @@ mod ask;
 mod bucket;
 mod clock;
 mod follow;
+mod forget;
 mod import;
 mod intent;
 mod job;

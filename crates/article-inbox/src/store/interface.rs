@@ -184,7 +184,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool>;
 
     /// Erases everything about a job, its entries and bodies, so that the files of the database contain none of
-    /// its bytes. Returns the number of entries.
+    /// its bytes. Returns the number of entries. A store with a [`Ledger`](crate::store::Ledger) may keep a digest of the
+    /// job id.
     fn forget(&self, job_id: JobId) -> Pending<'_, u64>;
 
     /// Adds an entry that another store exported, under an id of this store. A leased entry becomes waiting, due now.

@@ -7,7 +7,7 @@ use crate::{
     call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
         ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts,
-        LedgerPage, LedgerPruned, OrderTurn,
+        LedgerPage, LedgerPruned,
     },
     rules::Bucket,
 };
@@ -32,9 +32,14 @@ use crate::{
 ///   article's entry: if the entry is unhandled or corrupt now, a job that had arrived or was collected is expected again,
 ///   due now, or after an hour if the API gave the body. If it is in any other state, a job without an article ends as
 ///   arrived, or as collected if the API gave all its bodies.
-/// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, so
-///   that the job does not come back. The intent stays ordered, without a job.
-/// - [`prune`](Store::prune) removes nothing from the ledger.
+/// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, and
+///   the intent keeps a digest of the job id, so that neither an ask nor the answer to an order brings the job back. If
+///   the ledger has no intent of the job, each intent without a job keeps that digest. The intent stays ordered, without
+///   a job. The rules are [`IntentRow::may_become`](crate::store::IntentRow::may_become) and
+///   [`IntentRow::forget`](crate::store::IntentRow::forget).
+/// - [`prune`](Store::prune) removes nothing from the ledger. If it removes an article's entry that could be read, and the
+///   ledger does not have the job, the job is added as it would have ended, so that it is not expected again. The rule is
+///   [`JobRow::of_pruned`](crate::store::JobRow::of_pruned).
 ///
 /// The rules are the transitions of [`JobRow`](crate::store::JobRow), [`IntentRow`](crate::store::IntentRow) and
 /// [`Bucket`].
@@ -42,17 +47,17 @@ use crate::{
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use article_inbox::{Digest, EntryKey, JobState, MemoryStore, Source};
-/// use article_inbox::store::{Arrival, Expect, Intended, Ledger, Store};
+/// use article_inbox::store::{Arrival, BucketSettings, Intended, Ledger, Store};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let store = MemoryStore::default();
-///     let deadline = Duration::from_secs(60);
-///     assert!(matches!(store.intend("post-17", deadline).await?, Intended::New(_)));
+///     let (deadline, bucket) = (Duration::from_secs(60), BucketSettings { per_minute: 30, burst: 5, key: 1 });
+///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Begun(_)));
 ///     // ... the call that orders ...
 ///     let first_ask = store.now() + Duration::from_secs(600);
 ///     store.ordered("post-17", "job_1".parse()?, first_ask, 1).await?;
-///     assert!(matches!(store.intend("post-17", deadline).await?, Intended::Known(_)), "ordered once");
+///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Known(_)), "ordered once");
 ///
 ///     let arrival = Arrival {
 ///         key: EntryKey::article("job_1".parse()?),
@@ -69,18 +74,34 @@ use crate::{
 /// }
 /// ```
 pub trait Ledger: Store {
-    /// Stores an intent, whose call may be made within this time from now on: two hours at most, because a deadline that is
-    /// further away at a start comes from a clock that was set back. If it is stored already, nothing changes.
-    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended>;
+    /// Stores an intent and takes a token for its call, if need be into debt. The call may be made within this time from
+    /// now on: two hours at most, because a deadline that is further away at a start comes from a clock that was set back.
+    /// If the intent is stored already, or the bucket is paused, nothing is stored and no token is taken.
+    ///
+    /// One transaction does both, so that no pause comes between them. The rule of the token is
+    /// [`Bucket::take_for_order`].
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended>;
 
     /// Like [`intend`](Self::intend), and an intent whose outcome is unknown or that was abandoned may be ordered again,
     /// under a new fence.
-    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended>;
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended>;
 
     /// The service took the order: the intent, unless its job is known, becomes ordered, with this job. The job is
     /// expected, as [`expect`](Self::expect) says, and asked for first at that time. If the intent is gone, it is stored
-    /// again: the order is paid for. The service accepted the key of the call, which ends its
-    /// [pause](BucketEvent::KeyRefused).
+    /// again: the order is paid for. A job that was [forgotten](Store::forget) since the call began stays so: the intent
+    /// becomes ordered, without a job. The rule is [`IntentRow::answer`](crate::store::IntentRow::answer).
+    ///
+    /// The service accepted the key of the call, which ends its [pause](BucketEvent::KeyRefused).
     fn ordered<'a>(
         &'a self,
         name: &'a str,
@@ -93,6 +114,11 @@ pub trait Ledger: Store {
     /// once. If it had been ordered again, its outcome is unknown instead, because an earlier call may have succeeded.
     /// `false` if the lease is not that of its last call, or the intent is ordered or abandoned: then nothing changes.
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool>;
+
+    /// The call under this lease has ended, and it is not known whether the service took the order. The intent's outcome is
+    /// unknown from now on, and not only from the deadline on. `false` if that changes nothing. The rule is
+    /// [`IntentRow::outcome_lost`](crate::store::IntentRow::outcome_lost).
+    fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool>;
 
     /// Gives up an intent whose outcome is unknown. `false` for any other: then nothing changes. A delivery still resolves
     /// it.
@@ -128,10 +154,6 @@ pub trait Ledger: Store {
     /// and [`Released`](AskOutcome::Released), ends the [pause](BucketEvent::KeyRefused) of that key.
     fn settle_ask(&self, lease: AskLease, outcome: AskOutcome, key: u64)
     -> Pending<'_, AskSettled>;
-
-    /// Takes a token for an order, if need be into debt. A bucket that is paused gives none. The rule is
-    /// [`Bucket::take_for_order`].
-    fn take_for_order(&self, settings: BucketSettings) -> Pending<'_, OrderTurn>;
 
     /// Stores what happened to the bucket. The rule is [`Bucket::report`].
     fn report(&self, event: BucketEvent) -> Pending<'_, ()>;

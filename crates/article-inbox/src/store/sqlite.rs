@@ -23,5 +23,6 @@ mod settings;
 
 mod store;
 
+pub use files::SqlitePlace;
 pub use settings::SqliteSettings;
 pub use store::SqliteStore;

@@ -22,7 +22,7 @@ const YEAR: Duration = DAY.saturating_mul(365);
 /// | bodies of done entries | 7 days |
 /// | done entries without bodies, which identify repeated deliveries; unhandled entries | 30 days |
 /// | dead entries | until an operator requeues or forgets them, unless [`dead`](Self::dead) sets a limit |
-/// | jobs of the ledger that ended, and intents that were ordered or abandoned | a year, unless [`ledger`](Self::ledger) says otherwise |
+/// | jobs of the ledger that ended, which an entry leaves when it is removed; intents that were ordered or abandoned | a year, unless [`ledger`](Self::ledger) says otherwise |
 /// | corrupt entries | until they are delivered again, or an operator requeues, buries or forgets them |
 ///
 /// The file of a [`SqliteStore`](crate::SqliteStore) shrinks. A file that another program created shrinks only after
@@ -77,7 +77,8 @@ impl Retention {
     }
 
     /// Removes jobs of the ledger this long after they ended, and intents this long after they were ordered or abandoned.
-    /// While a job is there, a later copy of its article is a duplicate, although the entry was removed. What is expected,
+    /// While a job is there, a later copy of its article is a duplicate, although the entry was removed, and a refused
+    /// delivery does not let it be asked for. So each job that was delivered leaves its id for that time. What is expected,
     /// and an intent with an unknown outcome, is kept for ever.
     ///
     /// # Errors

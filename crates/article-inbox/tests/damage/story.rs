@@ -133,13 +133,16 @@ impl<'a> Story<'a> {
         for number in 0..8 {
             let job = |name: &str| format!("{part}_{name}_{number}").parse().expect("a job id");
             let intent = format!("{part}_post_{number}");
-            self.store.intend(&intent, Duration::from_secs(60)).await.expect("intended");
+            self.store.intend(&intent, Duration::from_secs(60), BUCKET).await.expect("intended");
             let at = now + Duration::from_secs(30);
             self.store.ordered(&intent, job("ordered"), at, 1).await.expect("ordered");
             let jobs = ["done", "waiting", "asked"].map(|name| Expect::job(job(name), now));
             self.store.expect(jobs.into()).await.expect("expected");
         }
-        self.store.intend(&format!("{part}_unknown"), Duration::ZERO).await.expect("intended");
+        self.store
+            .intend(&format!("{part}_unknown"), Duration::ZERO, BUCKET)
+            .await
+            .expect("intended");
         let claim = AskClaim { limit: 3, lease: CLAIM_LEASE, bucket: BUCKET };
         for (number, ask) in
             self.store.claim_asks(claim).await.expect("asked").asks.iter().enumerate()

@@ -6,7 +6,7 @@ use article_inbox::{
     Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Reason, Source, State,
     store::{
         Answer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Expect, Intended,
-        Ledger, OrderTurn, Recorded, Store,
+        Ledger, Recorded, Store,
     },
 };
 
@@ -35,7 +35,7 @@ async fn shop() -> Scene {
     let store = &scene.store;
     let first = store.now() + HOUR;
     for post in ["post-1", "post-2", "post-3"] {
-        assert!(matches!(store.intend(post, MINUTE).await.unwrap(), Intended::New(_)));
+        assert!(matches!(store.intend(post, MINUTE, BUCKET).await.unwrap(), Intended::Begun(_)));
     }
     store.ordered("post-1", "job_1".parse().unwrap(), first, BUCKET.key).await.unwrap();
     let reason = Reason::Refused { code: "too_large".into() };
@@ -95,8 +95,9 @@ async fn a_refused_key_is_imported() {
         from.store.report(BucketEvent::Resumed).await.unwrap();
         from.store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
         to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
-        let turn = to.store.take_for_order(BucketSettings { key, ..BUCKET }).await.unwrap();
-        assert_eq!(matches!(turn, OrderTurn::Paused(_)), is_paused, "{turn:?}");
+        let bucket = BucketSettings { key, ..BUCKET };
+        let intended = to.store.intend("post-9", MINUTE, bucket).await.unwrap();
+        assert_eq!(matches!(intended, Intended::Paused(_)), is_paused, "{intended:?}");
     }
 }
 
@@ -136,7 +137,7 @@ async fn a_ledger_of_several_pages_is_exported_whole() {
     let jobs = (0..250).map(|number| Expect::job(job(number), from.store.now()));
     from.store.expect(jobs.collect()).await.unwrap();
     for number in 0..250 {
-        from.store.intend(&format!("post-{number}"), MINUTE).await.unwrap();
+        from.store.intend(&format!("post-{number}"), MINUTE, BUCKET).await.unwrap();
     }
     let imported = to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
     assert_eq!(imported.ledger_added, 500);

@@ -48,7 +48,7 @@ impl Given {
             LedgerAnswer::Asks(asks) => {
                 asks.asks.iter().for_each(|ask| self.asks.push_front(ask.lease));
             }
-            LedgerAnswer::Intended(Intended::New(lease)) => self.intents.push_front(*lease),
+            LedgerAnswer::Intended(Intended::Begun(lease)) => self.intents.push_front(*lease),
             _ => {}
         }
     }
@@ -69,11 +69,11 @@ pub(crate) async fn call(
     step: &LedgerStep,
 ) -> Result<LedgerAnswer, Error> {
     let said = match step.clone() {
-        LedgerStep::Intend { intent, within, again } => {
+        LedgerStep::Intend { intent, within, again, key } => {
             let intended = if again {
-                store.order_again(INTENTS[intent], within).await?
+                store.order_again(INTENTS[intent], within, settings(key)).await?
             } else {
-                store.intend(INTENTS[intent], within).await?
+                store.intend(INTENTS[intent], within, settings(key)).await?
             };
             return Ok(LedgerAnswer::Intended(intended));
         }
@@ -87,6 +87,10 @@ pub(crate) async fn call(
         LedgerStep::NotOrdered(age) => {
             let none = IntentLease { id: given.first + 1, fence: 1 };
             text(store.not_ordered(aged(&given.intents, age, none)).await?)
+        }
+        LedgerStep::OutcomeLost(age) => {
+            let none = IntentLease { id: given.first + 1, fence: 1 };
+            text(store.outcome_lost(aged(&given.intents, age, none)).await?)
         }
         LedgerStep::Abandon(intent) => text(store.abandon(INTENTS[intent]).await?),
         LedgerStep::Expect(jobs) => {
@@ -107,7 +111,6 @@ pub(crate) async fn call(
             let none = AskLease { id: given.first + 1, fence: 1 };
             text(store.settle_ask(aged(&given.asks, lease, none), said(&outcome), key).await?)
         }
-        LedgerStep::TakeForOrder(key) => text(store.take_for_order(settings(key)).await?),
         LedgerStep::Report(event) => text(store.report(event).await?),
         LedgerStep::Bucket => text(store.bucket().await?),
         LedgerStep::Job(job) => text(store.job(job).await?),

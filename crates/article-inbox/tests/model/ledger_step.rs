@@ -14,6 +14,7 @@ pub(crate) enum LedgerStep {
         intent: usize,
         within: Duration,
         again: bool,
+        key: u64,
     },
     Ordered {
         intent: usize,
@@ -22,6 +23,7 @@ pub(crate) enum LedgerStep {
     },
     /// Leases by their age: 0 is the last.
     NotOrdered(usize),
+    OutcomeLost(usize),
     Abandon(usize),
     Expect(Vec<(JobId, usize, Option<usize>, Duration)>),
     ClaimAsks {
@@ -34,7 +36,6 @@ pub(crate) enum LedgerStep {
         outcome: Asked,
         key: u64,
     },
-    TakeForOrder(u64),
     Report(BucketEvent),
     Bucket,
     Job(JobId),
@@ -89,7 +90,12 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
     let key = |rng: &mut Rng| rng.u64(..8) / 7;
     let limit = |rng: &mut Rng| if rng.bool() { rng.u32(1..4) } else { 100 };
     match rng.u32(..100) {
-        0..10 => LedgerStep::Intend { intent: intent(rng), within: pause(rng), again: rng.bool() },
+        0..10 => LedgerStep::Intend {
+            intent: intent(rng),
+            within: pause(rng),
+            again: rng.bool(),
+            key: rng.u64(..8) / 7,
+        },
         10..17 => LedgerStep::Ordered { intent: intent(rng), job: job(rng), after: pause(rng) },
         17..20 => LedgerStep::NotOrdered(lease(rng)),
         20..22 => LedgerStep::Abandon(intent(rng)),
@@ -101,7 +107,7 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
         }
         38..58 => LedgerStep::ClaimAsks { limit: limit(rng), lease: pause(rng), key: key(rng) },
         58..76 => LedgerStep::SettleAsk { lease: lease(rng), outcome: asked(rng), key: key(rng) },
-        76 => LedgerStep::TakeForOrder(key(rng)),
+        76 => LedgerStep::OutcomeLost(lease(rng)),
         77 => LedgerStep::Report(match rng.u32(..6) {
             0 => BucketEvent::RateLimited { retry_after: pause(rng) },
             1 => BucketEvent::KeyRefused { key: key(rng) },

@@ -11,7 +11,7 @@ use super::{
     CLAIM, Place, arrival,
     damage::findings,
     key,
-    ledger::{ASKS, expect, job},
+    ledger::{ASKS, BUCKET, expect, job},
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -152,7 +152,7 @@ async fn a_damaged_intent_is_never_ordered_twice() {
         let store = place.open();
         let told = findings(&store).await;
         assert!(told.len() == 1 && told[0].contains("of the ledger, post-17: its "), "{told:?}");
-        let Intended::Known(intent) = store.intend("post-17", MINUTE).await.unwrap() else {
+        let Intended::Known(intent) = store.intend("post-17", MINUTE, BUCKET).await.unwrap() else {
             panic!("{damage}: it is known")
         };
         let expected =

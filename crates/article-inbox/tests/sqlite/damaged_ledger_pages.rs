@@ -11,7 +11,7 @@ use super::{
     CLAIM, Place, arrival,
     damage::findings,
     damaged_pages::{LEAF_OF_AN_INDEX, overwrite},
-    ledger::{ASKS, expect, job},
+    ledger::{ASKS, BUCKET, expect, job},
 };
 
 const BUILT: &str = "SQLite found damage, and all indexes were built again";
@@ -23,7 +23,7 @@ async fn closed() -> Place {
     store.ordered("post-17", job("job_1"), store.now(), 1).await.unwrap();
     expect(&store, &["job_2", "job_3"]).await;
     store.record(arrival("job_2", "{2}")).await.unwrap();
-    store.intend("post-18", Duration::ZERO).await.unwrap();
+    store.intend("post-18", Duration::ZERO, BUCKET).await.unwrap();
     store.close().await.unwrap();
     place
 }
@@ -55,7 +55,10 @@ async fn an_index_of_the_ledger_that_cannot_be_read_is_built_again() {
         assert!(!told.is_empty(), "{index}");
         assert_eq!(asked(&store).await, ["job_1", "job_3"], "{index}");
         assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Duplicate);
-        assert!(matches!(store.intend("post-17", Duration::ZERO).await, Ok(Intended::Known(_))));
+        assert!(matches!(
+            store.intend("post-17", Duration::ZERO, BUCKET).await,
+            Ok(Intended::Known(_))
+        ));
         assert_eq!(store.ledger_counts().await.unwrap().unknown_intents, 1);
         assert_eq!(store.check().await.unwrap(), [""; 0], "{index}");
     }

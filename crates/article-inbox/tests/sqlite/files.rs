@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Filter, SqliteStore, State,
+    Filter, SqlitePlace, SqliteStore, State,
     store::{Lease, Outcome, Recorded, Settled, Store},
 };
 
@@ -24,8 +24,21 @@ async fn only_the_owner_can_read_the_files() {
     let mut permissions = place.path.metadata().unwrap().permissions();
     permissions.set_mode(0o644);
     std::fs::set_permissions(&place.path, permissions).unwrap();
+    let open = || SqlitePlace::look(&place.path).unwrap().open_to_others;
+    assert_eq!(open(), [place.path.canonicalize().unwrap()], "a tool sees it before");
     let _store = place.open();
+    assert_eq!(open(), [] as [&std::path::Path; 0]);
     assert_eq!(place.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn the_settings_are_those_of_the_connection_that_writes() {
+    let place = Place::new();
+    let settings = place.open().settings().await.unwrap();
+    for expected in [("journal_mode", "wal"), ("synchronous", "2"), ("fullfsync", "1")] {
+        let found = settings.iter().find(|(name, _)| *name == expected.0);
+        assert_eq!(found.map(|(name, value)| (*name, &**value)), Some(expected));
+    }
 }
 
 #[tokio::test]

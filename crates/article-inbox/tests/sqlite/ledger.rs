@@ -16,7 +16,7 @@ use super::{Place, arrival, migration::first_version, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
-const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 7 };
+pub(super) const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 7 };
 pub(super) const ASKS: AskClaim = AskClaim { limit: 100, lease: MINUTE, bucket: BUCKET };
 
 pub(super) fn job(id: &str) -> article_webhook::JobId {
@@ -123,9 +123,9 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let lease = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
     let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
     store.settle_ask(lease, missing, 1).await.unwrap();
+    store.intend("post-17", MINUTE, BUCKET).await.unwrap();
     let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
     store.report(limited).await.unwrap();
-    store.intend("post-17", MINUTE).await.unwrap();
     drop(store);
 
     let store = place.open();
@@ -153,7 +153,7 @@ async fn the_ledger_follows_a_clock_that_is_set() {
         expect(&store, &["job_asked"]).await;
         let asked = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
         store.expect(vec![Expect::job(job("job_waits"), before + HOUR)]).await.unwrap();
-        let Intended::New(lease) = store.intend("post-17", MINUTE).await.unwrap() else {
+        let Intended::Begun(lease) = store.intend("post-17", MINUTE, BUCKET).await.unwrap() else {
             panic!("it is new")
         };
         store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
@@ -215,7 +215,7 @@ async fn nothing_of_a_forgotten_job_is_in_a_file() {
     let place = Place::new();
     let store = place.open();
     let id = "job_that_is_forgotten";
-    let Intended::New(_) = store.intend("post-17", MINUTE).await.unwrap() else {
+    let Intended::Begun(_) = store.intend("post-17", MINUTE, BUCKET).await.unwrap() else {
         panic!("it is new")
     };
     store.ordered("post-17", job(id), store.now(), 1).await.unwrap();

@@ -55,6 +55,18 @@ impl Deliverer {
         url: &Url,
         request: &DeliveryRequest,
     ) -> Result<Response, NoAnswer> {
+        self.attempt(url, request).await.map_err(|error| {
+            let why = root_cause(&error);
+            if error.is_connect() { NoAnswer::Unreachable(why) } else { NoAnswer::Lost(why) }
+        })
+    }
+
+    /// The same, with the error as it is, without the URL.
+    pub(crate) async fn attempt(
+        &self,
+        url: &Url,
+        request: &DeliveryRequest,
+    ) -> Result<Response, reqwest::Error> {
         let mut post = self.0.post(url.clone()).body(request.body().clone());
         for (name, value) in request.headers() {
             // The client writes the length.
@@ -62,11 +74,7 @@ impl Deliverer {
                 post = post.header(name, value.as_slice());
             }
         }
-        post.send().await.map_err(|error| {
-            let is_unreachable = error.is_connect();
-            let why = root_cause(&error.without_url());
-            if is_unreachable { NoAnswer::Unreachable(why) } else { NoAnswer::Lost(why) }
-        })
+        post.send().await.map_err(reqwest::Error::without_url)
     }
 }
 

@@ -30,15 +30,19 @@ impl ServiceArguments {
             "--api-key-file",
             self.api_key_file.as_deref(),
         )?;
-        let key = ApiKey::new(&key).map_err(|error| Failure::usage(error.to_string()))?;
-        Client::builder(key, &url)
-            .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| {
-                Failure::usage(error.to_string())
-                    .mend("give --url URL, such as https://service.example/api")
-            })
+        client(&key, &url, "--url")
     }
+}
+
+/// A client of the service. `option` names the service's URL on the command line.
+pub(crate) fn client(key: &str, url: &str, option: &str) -> Result<Client, Failure> {
+    let key = ApiKey::new(key).map_err(|error| Failure::usage(error.to_string()))?;
+    let client = Client::builder(key, url)
+        .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")));
+    client.build().map_err(|error| {
+        Failure::usage(error.to_string())
+            .mend(format!("give {option} URL, such as https://service.example/api"))
+    })
 }
 
 /// Shows what the service answered to a call that configures the brand: any JSON, or nothing.

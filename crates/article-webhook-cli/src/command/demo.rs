@@ -7,15 +7,17 @@ mod running;
 
 mod show;
 
-mod live;
+mod panel;
 mod story;
+
+mod live;
 
 use std::path::PathBuf;
 
 use article_inbox::stop_signal;
 use clap::Args;
 
-use crate::{context::Context, exit::Exit, failure::Failure};
+use crate::{context::Context, exit::Exit, failure::Failure, page::PageArguments};
 use running::Running;
 
 #[derive(Debug, Args)]
@@ -27,11 +29,13 @@ pub(crate) struct DemoArguments {
     /// Keep the inbox in this file, which is made if there is none [default: a temporary file]
     #[arg(long, value_name = "FILE")]
     inbox: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
 }
 
 const AFTER: &str = "\
-It needs no account and no network: the service, the receiver and its inbox are in this process, on 127.0.0.1. It runs \
-until Ctrl-C. With --headless it ends by itself within ten seconds: with 0 if each article arrived once, and with 1 if not.";
+It needs no account and no network: the service, the receiver and its inbox are in this process, on 127.0.0.1. It \
+shows a page on which you order articles and break the receiver, until Ctrl-C. With --headless it ends by itself within ten seconds: with 0 if each article arrived once, and with 1 if not.";
 
 /// How many times as fast as the service.
 const SPEED: u32 = 60;
@@ -44,8 +48,9 @@ pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<E
         context.environment.may_change_inbox()?;
     }
     if !arguments.headless {
+        let listener = arguments.page.bind(output).await?;
         let mut running = Running::start(file, SPEED).await?;
-        let lived = live::run(&mut running, output).await;
+        let lived = live::run(&mut running, listener, output).await;
         running.stop().await?;
         return lived.map(|()| Exit::Done);
     }

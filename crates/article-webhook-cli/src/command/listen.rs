@@ -67,7 +67,10 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
 
     let page = match arguments.no_page {
         true => None,
-        false => Some((arguments.page.bind(output).await?, Page::new(&inbox, &arguments.inbox))),
+        false => Some((
+            arguments.page.bind(output).await?,
+            Page::new(&inbox, &arguments.inbox).receiver(&url),
+        )),
     };
     let page_url =
         page.as_ref().map(|(listener, page)| listener.local_addr().map(|at| page.url(at)));

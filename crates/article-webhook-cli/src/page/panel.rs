@@ -1,5 +1,7 @@
 use std::pin::Pin;
 
+use crate::output::Tone;
+
 /// Actions that a command adds to the page, such as the demonstration's: order an article, break the receiver.
 ///
 /// It is shown above the list of entries, and not at all where the page is read-only.
@@ -13,6 +15,9 @@ pub(crate) trait Panel: Send + Sync + 'static {
     /// What can be done now, in this order. It is read again whenever the page is drawn.
     fn actions(&self) -> Vec<Action>;
 
+    /// What happened, the latest first. It is read again whenever the page is drawn.
+    fn rows(&self) -> Vec<Row>;
+
     /// Does what the action of this name says. What came of it is seen in [`text`](Self::text); the error says why it
     /// could not be done.
     fn press<'a>(
@@ -22,7 +27,7 @@ pub(crate) trait Panel: Send + Sync + 'static {
 }
 
 /// A button of a panel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Action {
     /// What [`Panel::press`] is called with: lower-case letters and `-`.
     pub(crate) name: &'static str,
@@ -30,4 +35,23 @@ pub(crate) struct Action {
     pub(crate) label: String,
     /// What it does, in a sentence.
     pub(crate) note: String,
+}
+
+/// An order that a panel tells about, with the attempts to deliver it.
+#[derive(Debug, Clone, Hash)]
+pub(crate) struct Row {
+    pub(crate) time: String,
+    pub(crate) name: String,
+    pub(crate) job_id: String,
+    /// What happened to it, in order.
+    pub(crate) steps: Vec<Step>,
+    /// How it is now.
+    pub(crate) now: Step,
+}
+
+/// A few words, and what they say.
+#[derive(Debug, Clone, Hash)]
+pub(crate) struct Step {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
 }

@@ -19,6 +19,9 @@ const LISTENERS: usize = 64;
 /// Connections of browsers: a few for each open page.
 const CONNECTIONS: usize = 256;
 
+/// Where `article-webhook listen` receives unless told otherwise.
+const RECEIVER: &str = "http://127.0.0.1:3000/webhooks/articles";
+
 /// From where the page can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -53,6 +56,7 @@ pub(crate) async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListene
 pub(crate) struct Page {
     inbox: Inbox,
     file: String,
+    receiver: Option<String>,
     access: Access,
     buttons: Buttons,
     panel: Option<Arc<dyn Panel>>,
@@ -64,10 +68,16 @@ impl Page {
         Self {
             inbox: inbox.clone(),
             file: file.display().to_string(),
+            receiver: None,
             access: Access::new(),
             buttons: Buttons::Shown,
             panel: None,
         }
+    }
+
+    /// This process receives deliveries at this URL.
+    pub(crate) fn receiver(self, url: &str) -> Self {
+        Self { receiver: Some(url.to_owned()), ..self }
     }
 
     /// Shows no button and refuses every change.
@@ -92,14 +102,16 @@ impl Page {
         listener: TcpListener,
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let Self { inbox, file, access, buttons, panel } = self;
+        let Self { inbox, file, receiver, access, buttons, panel } = self;
         let port = listener.local_addr()?.port();
-        let watch = Watch::new(inbox.clone());
+        let watch = Watch::new(inbox.clone(), panel.clone());
         // Dropped when serving ends.
         let watching = watch.clone();
         let shared = Shared {
             inbox,
             file,
+            has_receiver: receiver.is_some(),
+            receiver: receiver.unwrap_or_else(|| RECEIVER.to_owned()),
             access,
             port,
             buttons,

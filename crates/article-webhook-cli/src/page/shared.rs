@@ -10,6 +10,10 @@ pub(super) struct Shared {
     pub(super) inbox: Inbox,
     /// The file of the inbox, for the commands that the page shows.
     pub(super) file: String,
+    /// The URL of a receiver, for the same.
+    pub(super) receiver: String,
+    /// Whether that receiver is this process.
+    pub(super) has_receiver: bool,
     pub(super) access: Access,
     pub(super) port: u16,
     pub(super) buttons: Buttons,

@@ -8,6 +8,8 @@ use std::{
 use article_inbox::{Counts, Entry, Filter, Inbox, Order};
 use tokio::sync::watch;
 
+use super::panel::Panel;
+
 /// How often the inbox is looked at while a page is open. It may be that another process writes it.
 const PACE: Duration = Duration::from_millis(300);
 
@@ -32,12 +34,13 @@ pub(super) struct Seen {
 #[derive(Clone)]
 pub(super) struct Watch {
     inbox: Inbox,
+    panel: Option<Arc<dyn Panel>>,
     seen: Arc<watch::Sender<Seen>>,
 }
 
 impl Watch {
-    pub(super) fn new(inbox: Inbox) -> Self {
-        Self { inbox, seen: Arc::new(watch::Sender::new(Seen::default())) }
+    pub(super) fn new(inbox: Inbox, panel: Option<Arc<dyn Panel>>) -> Self {
+        Self { inbox, panel, seen: Arc::new(watch::Sender::new(Seen::default())) }
     }
 
     /// What was seen last. Counts are made now if there are none.
@@ -75,7 +78,7 @@ impl Watch {
             }
             let filter = Filter { order: Order::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
-            let revision = fingerprint(&page.entries, counts.as_ref());
+            let revision = fingerprint(&page.entries, counts.as_ref(), self.panel.as_deref());
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
                 (seen.revision, seen.counts) = (revision, counts);
@@ -97,8 +100,9 @@ impl Changes {
     }
 }
 
-fn fingerprint(entries: &[Entry], counts: Option<&Counts>) -> u64 {
+fn fingerprint(entries: &[Entry], counts: Option<&Counts>, panel: Option<&dyn Panel>) -> u64 {
     let mut hasher = DefaultHasher::new();
+    panel.map(|panel| (panel.text(), panel.actions(), panel.rows())).hash(&mut hasher);
     for entry in entries {
         let Entry { id, state, attempts, at, conflicts, .. } = entry;
         (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);

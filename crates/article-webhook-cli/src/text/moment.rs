@@ -22,6 +22,12 @@ pub(crate) fn span(span: Duration) -> String {
     }
 }
 
+/// A time since a start, as minutes and seconds: `0:07`, `12:30`.
+pub(crate) fn clock(since_start: Duration) -> String {
+    let seconds = since_start.as_secs();
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
 /// How long ago a time was, or in how long it will be.
 pub(crate) fn relative(time: SystemTime, now: SystemTime) -> String {
     match time.duration_since(now) {
@@ -46,6 +52,12 @@ mod tests {
         let shown =
             [0, 99, 100, 5999, 6000, 172_799, 172_800].map(|s| span(Duration::from_secs(s)));
         assert_eq!(shown, ["0 s", "99 s", "1 min", "99 min", "1 h", "47 h", "2 d"]);
+    }
+
+    #[test]
+    fn a_clock_has_minutes_and_seconds() {
+        let shown = [0, 7, 750, 6000].map(|s| clock(Duration::from_secs(s)));
+        assert_eq!(shown, ["0:00", "0:07", "12:30", "100:00"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The whole loop in one process.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     process::Stdio,
 };
 
@@ -78,4 +78,56 @@ fn ctrl_c_ends_the_story_in_order() {
     // The file can be opened, and is not damaged.
     let check = tool(["inbox", "check", text(&file)]).output().unwrap();
     assert_eq!(seen(&check).0, Some(0));
+}
+
+#[tokio::test]
+async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
+    let mut demo =
+        tool(["demo", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let mut next = |key: &str| loop {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if !line[key].is_null() {
+            return line;
+        }
+    };
+    let page = next("page")["page"].as_str().unwrap().to_owned();
+    let (url, _) = page.split_once("/?key=").unwrap();
+    assert_eq!(next("published")["source"], "webhook");
+
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let browser = reqwest::Client::builder().no_proxy().build().unwrap();
+    let opened = browser.get(&page).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let html =
+        browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
+    assert!(html.contains("The receiver works."), "{html}");
+    let token = html.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
+    let press = async |button: &str, token: &str| {
+        let form = format!("token={token}");
+        let post = browser.post(format!("{url}/panel/{button}")).body(form);
+        // As the page's script sends it.
+        let kind = "application/x-www-form-urlencoded;charset=UTF-8";
+        let post = post.header("Content-Type", kind);
+        let post = post.header("Cookie", cookie).header("Sec-Fetch-Site", "same-origin");
+        post.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(press("order", "0123456789abcdef0123456789abcdef").await, 403);
+    assert_eq!(press("mend", token).await, 404, "nothing is broken");
+
+    assert_eq!(press("break", token).await, 200);
+    assert_eq!(next("receiver")["receiver"], "cannot_store");
+    assert_eq!(press("order", token).await, 200);
+    assert_eq!(next("attempted")["status"], 503);
+    assert_eq!(press("mend", token).await, 200);
+    assert_eq!(next("receiver")["receiver"], "works");
+    let job = next("published")["published"].as_str().unwrap().to_owned();
+    let html =
+        browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
+    assert!(html.contains(&job) && html.contains(" 503"), "{html}");
+
+    kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
+    let mut error = String::new();
+    demo.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert_eq!((demo.wait().unwrap().code(), &*error), (Some(0), "\nended\n"));
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod demo;
+mod doctor;
 mod examples;
 mod listening;
 mod pipes;

@@ -34,7 +34,6 @@ const SHORT: usize = 16;
 pub struct AuthToken {
     padded: Zeroizing<Box<[u8]>>,
     length: usize,
-    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only the log shows it"))]
     shape: TokenShape,
 }
 
@@ -99,6 +98,21 @@ impl AuthToken {
         let token = &self.padded[..self.length];
         let scheme = token.iter().position(|&byte| byte == b' ');
         self.length - scheme.map_or(0, |space| space + 1) < SHORT
+    }
+
+    /// Why the service will probably not send this token, although it could: it has no scheme word, or its secret is in
+    /// quotation marks.
+    ///
+    /// ```
+    /// use article_webhook::AuthToken;
+    ///
+    /// assert_eq!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?.doubt(), None);
+    /// assert!(AuthToken::new("5f2b9c0e7a1d4e38")?.doubt().unwrap().starts_with("the token has no scheme word"));
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    #[must_use]
+    pub fn doubt(&self) -> Option<&'static str> {
+        self.shape.doubt()
     }
 
     /// What the log may say of it.

@@ -113,19 +113,17 @@ pub enum BucketEvent {
 /// Whether an order may be made now.
 ///
 /// ```
-/// use article_inbox::{MemoryStore, store::{BucketEvent, BucketSettings, Ledger, OrderTurn}};
+/// use std::time::SystemTime;
+/// use article_inbox::store::{Bucket, BucketEvent, BucketSettings, OrderTurn};
 ///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_inbox::Error> {
-///     let (store, settings) = (MemoryStore::default(), BucketSettings { per_minute: 30, burst: 5, key: 1 });
-///     assert_eq!(store.take_for_order(settings).await?, OrderTurn::Taken);
-///     store.report(BucketEvent::KeyRefused { key: 1 }).await?;
-///     assert!(matches!(store.take_for_order(settings).await?, OrderTurn::Paused(_)));
-///     Ok(())
-/// }
+/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 5, key: 1 });
+/// let mut bucket = Bucket::new(now);
+/// assert_eq!(bucket.take_for_order(settings, now), OrderTurn::Taken);
+/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
+/// assert!(matches!(bucket.take_for_order(settings, now), OrderTurn::Paused(_)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
+#[expect(clippy::exhaustive_enums, reason = "a store obeys every result")]
 pub enum OrderTurn {
     /// A token was taken, if need be into debt.
     Taken,

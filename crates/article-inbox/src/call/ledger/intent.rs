@@ -2,6 +2,7 @@ use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
 
+use super::Pause;
 use crate::Error;
 
 /// What is known about an order.
@@ -21,8 +22,8 @@ use crate::Error;
 pub enum IntentState {
     /// The call that orders may be under way, until its deadline.
     Ordering,
-    /// The deadline has passed, and it is not known whether the service took the order. No store keeps this state: it
-    /// follows from `Ordering` and the time.
+    /// The call has ended, or its deadline has passed, and it is not known whether the service took the order. No store
+    /// keeps this state: it follows from `Ordering` and the time.
     Unknown,
     /// The service took it.
     Ordered,
@@ -33,6 +34,12 @@ pub enum IntentState {
 impl IntentState {
     /// All states.
     pub const ALL: [Self; 4] = [Self::Ordering, Self::Unknown, Self::Ordered, Self::Abandoned];
+
+    /// Whether the application may order once more: no call is under way, and no job is known.
+    #[must_use]
+    pub fn may_be_ordered_again(self) -> bool {
+        matches!(self, Self::Unknown | Self::Abandoned)
+    }
 
     /// The name of the state in databases, logs and tools.
     #[must_use]
@@ -62,13 +69,14 @@ impl fmt::Display for IntentState {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_inbox::{Clock, IntentState, MemoryStore, store::Ledger};
+/// use article_inbox::{Clock, IntentState, MemoryStore, store::{BucketSettings, Ledger}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let clock = Clock::stepped(std::time::SystemTime::UNIX_EPOCH);
 ///     let store = MemoryStore::new(clock.clone());
-///     store.intend("post-17", Duration::from_secs(60)).await?;
+///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+///     store.intend("post-17", Duration::from_secs(60), bucket).await?;
 ///     let state = |intent: Option<article_inbox::Intent>| intent.map(|intent| intent.state);
 ///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Ordering));
 ///
@@ -90,7 +98,8 @@ pub struct Intent {
     pub state: IntentState,
     /// When it was stored.
     pub created_at: SystemTime,
-    /// Ordering and unknown: the deadline of the call. Otherwise: when it entered its state.
+    /// Ordering: the deadline of the call. Unknown: when that passed, or the call ended. Otherwise: when it entered its
+    /// state.
     pub at: SystemTime,
     /// The job that it became. `None` before that, and after that job was forgotten.
     pub job_id: Option<JobId>,
@@ -116,12 +125,13 @@ impl Intent {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_inbox::{MemoryStore, store::{Intended, IntentLease, Ledger}};
+/// use article_inbox::{MemoryStore, store::{BucketSettings, Intended, IntentLease, Ledger}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let store = MemoryStore::default();
-///     let Intended::New(lease) = store.intend("post-17", Duration::from_secs(60)).await? else {
+///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+///     let Intended::Begun(lease) = store.intend("post-17", Duration::from_secs(60), bucket).await? else {
 ///         panic!("it is the first")
 ///     };
 ///     let other = IntentLease { id: lease.id + 1, ..lease };
@@ -143,27 +153,32 @@ pub struct IntentLease {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_inbox::{IntentState, MemoryStore, store::{Intended, Ledger}};
+/// use article_inbox::{MemoryStore, store::{BucketEvent, BucketSettings, Intended, Ledger}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let store = MemoryStore::default();
-///     let deadline = Duration::from_secs(60);
-///     assert!(matches!(store.intend("post-17", deadline).await?, Intended::New(_)));
+///     let (deadline, bucket) = (Duration::from_secs(60), BucketSettings { per_minute: 30, burst: 5, key: 1 });
+///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Begun(_)));
 ///
 ///     // Another task, or another node.
-///     let Intended::Known(intent) = store.intend("post-17", deadline).await? else { panic!("it is known") };
-///     assert_eq!(intent.state, IntentState::Ordering);
+///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Known(_)));
+///
+///     store.report(BucketEvent::RateLimited { retry_after: deadline }).await?;
+///     assert!(matches!(store.intend("post-18", deadline, bucket).await?, Intended::Paused(_)));
+///     assert_eq!(store.intent("post-18").await?, None, "nothing was stored");
 ///     Ok(())
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
 pub enum Intended {
-    /// The intent is stored. This caller, and no other, may make one call before the deadline.
-    New(IntentLease),
+    /// The intent is stored, and a token is taken. This caller, and no other, may make one call before the deadline.
+    Begun(IntentLease),
     /// The intent was stored before. This caller must not order.
     Known(Intent),
+    /// The bucket is paused. Nothing is stored, and no token is taken.
+    Paused(Pause),
 }
 
 #[cfg(test)]

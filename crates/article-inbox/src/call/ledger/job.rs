@@ -117,6 +117,8 @@ pub enum Reason {
         /// The code of the refusal, such as `malformed_json`, or `unavailable`.
         code: Box<str>,
     },
+    /// It was not expected. Its article came, and retention removed the entry.
+    Delivered,
 }
 
 impl Reason {
@@ -137,6 +139,7 @@ impl fmt::Display for Reason {
             Self::Ordered => f.write_str("ordered"),
             Self::OrderedElsewhere => f.write_str("ordered_elsewhere"),
             Self::Backfill => f.write_str("backfill"),
+            Self::Delivered => f.write_str("delivered"),
             Self::Refused { code } => write!(f, "{REFUSED}{code}"),
         }
     }
@@ -150,6 +153,7 @@ impl std::str::FromStr for Reason {
             "ordered" => Ok(Self::Ordered),
             "ordered_elsewhere" => Ok(Self::OrderedElsewhere),
             "backfill" => Ok(Self::Backfill),
+            "delivered" => Ok(Self::Delivered),
             other => match other.strip_prefix(REFUSED) {
                 Some(code) => Ok(Self::Refused { code: code.into() }),
                 None => Err(crate::Error::invalid("not a reason to expect a job")),

@@ -1,9 +1,11 @@
 use std::time::{Duration, SystemTime};
 
-use super::{JobRow, article_entry::is_rejected};
+use article_webhook::JobId;
+
+use super::{ArticleEntry, JobRow, article_entry::is_rejected};
 use crate::{
     Source, State,
-    call::{JobState, Recorded},
+    call::{Expect, JobState, Reason, Recorded},
     timestamp::{later, rounded},
 };
 
@@ -59,6 +61,15 @@ impl JobRow {
         Recorded::Arrived { after: now.duration_since(self.expected_at).unwrap_or_default() }
     }
 
+    /// The row that retention leaves when it removes the entry of a job's article, at which the work ended at that time. The
+    /// ledger does not have the job. `None` if no body of the entry can be read: then nothing is known of the article.
+    #[must_use]
+    pub fn of_pruned(job_id: &JobId, entry: &ArticleEntry, at: SystemTime) -> Option<Self> {
+        let expect = Expect { reason: Reason::Delivered, ..Expect::job(job_id.clone(), at) };
+        let row = Self::new(&expect, Some(entry), at);
+        row.state.has_article().then_some(row)
+    }
+
     /// Whether a copy of the article whose entry is gone is a duplicate: the article was here, and retention removed it.
     #[must_use]
     pub fn is_tombstone(&self) -> bool {
@@ -75,7 +86,6 @@ impl JobRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Expect, Reason};
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -185,6 +195,24 @@ mod tests {
             row.follow_entry(State::Waiting, source, after(9));
             let result = row.recorded(recorded, &before, after(9));
             assert_eq!(result, expected, "{state} {source} {}", before.reason);
+        }
+    }
+
+    #[test]
+    fn retention_leaves_the_job_of_an_article_that_could_be_read() {
+        let job_id = "job_1".parse().unwrap();
+        for state in State::ALL {
+            let entry =
+                ArticleEntry { state, pushed_at: Some(after(1)), collected_at: Some(after(2)) };
+            let row = JobRow::of_pruned(&job_id, &entry, after(9));
+            assert_eq!(row.is_none(), is_rejected(state), "{state}");
+            let Some(row) = row else { continue };
+            assert!(row.is_tombstone(), "{state}");
+            assert_eq!(
+                (row.state, row.at, row.reason),
+                (JobState::Arrived, after(9), Reason::Delivered)
+            );
+            assert_eq!((row.pushed_at, row.collected_at), (Some(after(1)), Some(after(2))));
         }
     }
 

@@ -3,6 +3,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::JobId;
 
 use crate::{
+    Digest,
     call::{Intent, IntentLease, IntentState},
     timestamp::{later, rounded},
 };
@@ -35,12 +36,14 @@ pub struct IntentRow {
     pub state: IntentState,
     /// When it was stored.
     pub created_at: SystemTime,
-    /// Ordering: the deadline of the call. Otherwise: when it entered its state.
+    /// Ordering: the deadline of the call, or when it ended without a known outcome. Otherwise: when it entered its state.
     pub at: SystemTime,
     /// The fence of the last call.
     pub fence: i64,
     /// The job that it became.
     pub job_id: Option<JobId>,
+    /// Digests of the ids of [forgotten](Self::forget) jobs.
+    pub forgotten: Vec<Digest>,
 }
 
 impl IntentRow {
@@ -53,6 +56,7 @@ impl IntentRow {
             at: later(now, within),
             fence: 1,
             job_id: None,
+            forgotten: Vec::new(),
         }
     }
 
@@ -79,14 +83,23 @@ impl IntentRow {
         within: Duration,
         now: SystemTime,
     ) -> Option<IntentLease> {
-        match self.state_at(now) {
-            IntentState::Ordering | IntentState::Ordered => None,
-            IntentState::Unknown | IntentState::Abandoned => {
-                (self.state, self.at) = (IntentState::Ordering, later(now, within));
-                self.fence += 1;
-                Some(self.lease(id))
-            }
+        if !self.state_at(now).may_be_ordered_again() {
+            return None;
         }
+        (self.state, self.at) = (IntentState::Ordering, later(now, within));
+        self.fence += 1;
+        Some(self.lease(id))
+    }
+
+    /// The call under this lease has ended, and whether the service took the order is not known: that is so from now on,
+    /// and not only from the deadline on. `false` if this changes nothing, because it is not the last call, the deadline
+    /// has passed, or something else is known.
+    pub fn outcome_lost(&mut self, lease: IntentLease, now: SystemTime) -> bool {
+        let is_under_way = self.fence == lease.fence && self.state_at(now) == IntentState::Ordering;
+        if is_under_way {
+            self.at = now;
+        }
+        is_under_way
     }
 
     /// The call under this lease proved that the service took no order. The store removes the intent if it must. If it
@@ -134,13 +147,6 @@ impl IntentRow {
         is_new
     }
 
-    /// Its job was forgotten. The intent stays ordered, so that it is not ordered again.
-    pub fn forget(&mut self, job_id: &JobId) {
-        if self.job_id.as_ref() == Some(job_id) {
-            self.job_id = None;
-        }
-    }
-
     /// Whether retention removes the intent: it was ordered or abandoned before that time.
     #[must_use]
     pub fn is_pruned(&self, before: SystemTime) -> bool {
@@ -163,6 +169,7 @@ impl IntentRow {
             // Not the first call: the service may have taken an order of the other store.
             fence: 2,
             job_id: intent.job_id.clone(),
+            forgotten: Vec::new(),
         }
     }
 
@@ -181,7 +188,7 @@ impl IntentRow {
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
         let state = self.state_at(now);
-        let Self { state: _, created_at, at, fence: _, job_id } = self;
+        let Self { state: _, created_at, at, fence: _, job_id, forgotten: _ } = self;
         Intent { id, name, state, created_at, at, job_id }
     }
 }
@@ -257,6 +264,20 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_answer_ends_only_the_call_that_is_under_way() {
+        for state in IntentState::ALL {
+            let mut row = in_state(state);
+            let (before, now) = (row.clone(), NOW + WITHIN);
+            let stale = IntentLease { fence: row.fence + 1, ..row.lease(1) };
+            assert!(!row.outcome_lost(stale, now), "{state}");
+            let is_changed = row.outcome_lost(row.lease(1), now);
+            assert_eq!(is_changed, state == IntentState::Ordering, "{state}");
+            let expected = if is_changed { IntentRow { at: now, ..before } } else { before };
+            assert_eq!(row, expected, "{state}");
+        }
+    }
+
+    #[test]
     fn an_intent_is_removed_only_by_its_first_call() {
         let now = NOW + WITHIN;
         for state in IntentState::ALL {
@@ -285,16 +306,6 @@ mod tests {
             let at = NOW + LONGEST_CALL * 100;
             assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
         }
-    }
-
-    #[test]
-    fn a_forgotten_job_leaves_its_intent_ordered() {
-        let mut row = in_state(IntentState::Ordered);
-        row.forget(&job("job_2"));
-        assert_eq!(row.job_id, Some(job("job_1")));
-        row.forget(&job("job_1"));
-        assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(!row.resolve(&job("job_2"), NOW));
     }
 
     #[test]

@@ -53,11 +53,11 @@ impl JobTable {
         Some(changed)
     }
 
-    pub(super) fn remove(&mut self, id: i64) {
-        if let Some((job_id, row)) = self.jobs.remove(&id) {
-            self.leave(id, &row);
-            self.ids.remove(&job_id);
-        }
+    pub(super) fn remove(&mut self, id: i64) -> Option<JobRow> {
+        let (job_id, row) = self.jobs.remove(&id)?;
+        self.leave(id, &row);
+        self.ids.remove(&job_id);
+        Some(row)
     }
 
     /// The open jobs of a lane, with the time that each is due.
@@ -101,27 +101,29 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    /// How long 200 claims of one job take, in a ledger with that many jobs that wait.
-    async fn claims(waiting: u32) -> Duration {
+    /// How long a claim of one job takes at best, in a ledger with that many jobs that wait.
+    async fn claim(waiting: u32) -> Duration {
         let store = MemoryStore::new(Clock::stepped(Clock::system().now()));
         let at = store.now() + HOUR;
         let wait = (0..waiting).map(|job| Expect::job(format!("job_{job}").parse().unwrap(), at));
         store.expect(wait.collect()).await.unwrap();
         store.expect(vec![Expect::job("job_due".parse().unwrap(), store.now())]).await.unwrap();
         let bucket = BucketSettings { per_minute: 1, burst: 200, key: 1 };
-        let began = Instant::now();
+        let mut best = Duration::MAX;
         for _ in 0..200 {
             let claim = AskClaim { limit: 1, lease: HOUR, bucket };
+            let began = Instant::now();
             let ask = store.claim_asks(claim).await.unwrap().asks.remove(0);
+            best = best.min(began.elapsed());
             store.settle_ask(ask.lease, AskOutcome::Released, 1).await.unwrap();
         }
-        began.elapsed()
+        best
     }
 
     /// To look at each of 20,000 jobs takes a thousand times as long as to look at each of 20.
     #[tokio::test]
     async fn a_claim_of_asks_does_not_look_at_jobs_that_wait() {
-        let (few, many) = (claims(20).await, claims(20_000).await);
+        let (few, many) = (claim(20).await, claim(20_000).await);
         assert!(many < few * 20, "{few:?} and {many:?}");
     }
 }

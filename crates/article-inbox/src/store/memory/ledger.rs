@@ -15,19 +15,32 @@ use crate::{
 };
 
 impl Ledger for MemoryStore {
-    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.ledger.intend(name, within, now))
+            let known = tables.ledger.intent(name, now);
+            let begin = || tables.ledger.begin_order(name, within, bucket, now);
+            Ok(known.map_or_else(begin, Intended::Known))
         })
     }
 
-    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let intent = tables.ledger.intent_mut(name);
-            let lease = intent.and_then(|(id, row)| row.order_again(id, within, now));
-            Ok(lease.map_or_else(|| tables.ledger.intend(name, within, now), Intended::New))
+            let known = tables.ledger.intent(name, now);
+            let known = known.filter(|intent| !intent.state.may_be_ordered_again());
+            let begin = || tables.ledger.begin_order(name, within, bucket, now);
+            Ok(known.map_or_else(begin, Intended::Known))
         })
     }
 
@@ -40,13 +53,19 @@ impl Ledger for MemoryStore {
     ) -> Pending<'a, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            // An intent that is gone begins and ends now.
-            tables.ledger.intend(name, Duration::ZERO, now);
-            if let Some((_, row)) = tables.ledger.intent_mut(name) {
+            let is_expected = if let Some((_, row)) = tables.ledger.intent_mut(name) {
+                row.answer(&job_id, now)
+            } else {
+                // An intent that is gone begins and ends now.
+                let mut row = IntentRow::new(Duration::ZERO, now);
                 row.resolve(&job_id, now);
+                tables.ledger.add_intent(name, row);
+                true
+            };
+            if is_expected {
+                let (reason, intent) = (Reason::Ordered, Some(name.into()));
+                tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
             }
-            let (reason, intent) = (Reason::Ordered, Some(name.into()));
-            tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
             tables.ledger.bucket_mut(now).accept_key(key);
             Ok(())
         })
@@ -62,6 +81,14 @@ impl Ledger for MemoryStore {
                 intents.remove(&lease.id);
             }
             Ok(decision != NotOrdered::Nothing)
+        })
+    }
+
+    fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let intent = tables.ledger.intents.get_mut(&lease.id);
+            Ok(intent.is_some_and(|(_, row)| row.outcome_lost(lease, now)))
         })
     }
 
@@ -95,13 +122,6 @@ impl Ledger for MemoryStore {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             Ok(tables.settle_ask(lease, &outcome, key, now))
-        })
-    }
-
-    fn take_for_order(&self, settings: BucketSettings) -> Pending<'_, OrderTurn> {
-        Box::pin(async move {
-            let (mut tables, now) = self.open()?;
-            Ok(tables.ledger.bucket_mut(now).take_for_order(settings, now))
         })
     }
 
@@ -139,8 +159,7 @@ impl Ledger for MemoryStore {
     fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let intent = tables.ledger.intent_mut(name);
-            Ok(intent.map(|(id, row)| row.clone().into_intent(id, name.into(), now)))
+            Ok(tables.ledger.intent(name, now))
         })
     }
 
@@ -211,13 +230,29 @@ impl Ledger for MemoryStore {
 }
 
 impl LedgerTables {
-    fn intend(&mut self, name: &str, within: Duration, now: SystemTime) -> Intended {
-        if let Some((id, row)) = self.intent_mut(name) {
-            return Intended::Known(row.clone().into_intent(id, name.into(), now));
+    fn intent(&mut self, name: &str, now: SystemTime) -> Option<Intent> {
+        let (id, row) = self.intent_mut(name)?;
+        Some(row.clone().into_intent(id, name.into(), now))
+    }
+
+    /// Begins the call of an intent that is not known, or that may be ordered again.
+    fn begin_order(
+        &mut self,
+        name: &str,
+        within: Duration,
+        bucket: BucketSettings,
+        now: SystemTime,
+    ) -> Intended {
+        if let OrderTurn::Paused(pause) = self.bucket_mut(now).take_for_order(bucket, now) {
+            return Intended::Paused(pause);
         }
-        let row = IntentRow::new(within, now);
-        let id = self.add_intent(name, row.clone());
-        Intended::New(row.lease(id))
+        let intent = self.intent_mut(name);
+        let again = intent.and_then(|(id, row)| row.order_again(id, within, now));
+        Intended::Begun(again.unwrap_or_else(|| {
+            let row = IntentRow::new(within, now);
+            let id = self.add_intent(name, row.clone());
+            row.lease(id)
+        }))
     }
 }
 

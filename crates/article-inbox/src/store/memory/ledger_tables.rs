@@ -90,10 +90,13 @@ impl LedgerTables {
     }
 
     pub(super) fn forget(&mut self, job_id: &JobId) {
-        if let Some(id) = self.jobs.id(job_id) {
-            self.jobs.remove(id);
+        let job = self.jobs.id(job_id).and_then(|id| self.jobs.remove(id));
+        let intent = job.and_then(|row| row.intent);
+        for (name, row) in self.intents.values_mut() {
+            if row.may_become(name, job_id, intent.as_deref()) {
+                row.forget(job_id);
+            }
         }
-        self.intents.values_mut().for_each(|(_, row)| row.forget(job_id));
     }
 
     pub(super) fn prune(&mut self, before: SystemTime, limit: u32) -> LedgerPruned {

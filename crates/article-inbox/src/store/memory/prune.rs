@@ -2,6 +2,7 @@ use super::tables::{StoredEntry, Tables};
 use crate::{
     State,
     call::{Prune, Pruned},
+    rules::{ArticleEntry, JobRow},
 };
 
 impl Tables {
@@ -20,9 +21,22 @@ impl Tables {
             }
         }
         for id in self.by_time(|row| prune.removes_entry(row)) {
-            remove(prune, &mut pruned.entries, &mut pruned.more, || self.remove(id));
+            remove(prune, &mut pruned.entries, &mut pruned.more, || self.remove_old(id));
         }
         pruned
+    }
+
+    /// Removes an entry. What is known of its job stays.
+    fn remove_old(&mut self, id: i64) {
+        if let Some(StoredEntry { key, row, bodies, .. }) = self.entries.get(&id)
+            && key.is_article()
+        {
+            let entry = ArticleEntry::new(row.state, bodies);
+            if let Some(job) = JobRow::of_pruned(&key.job_id, &entry, row.at) {
+                self.ledger.add_job(&key.job_id, || job);
+            }
+        }
+        self.remove(id);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::Error;
 pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
     refusal::{damaged, log_of_another, refused, written_by_others},
-    required_settings::wrong_settings,
+    required_settings::{settings, wrong_settings},
     version::{SecondWriter, check_two_writers},
 };
 

@@ -12,7 +12,9 @@ mod judge;
 mod register;
 
 mod lock_file;
+mod place;
 
+pub use self::place::SqlitePlace;
 pub(super) use self::{
     database_file::{log_bytes, remove_rights_of_others, resolve, with_suffix},
     file_system::check_local,

@@ -105,6 +105,7 @@ const STEPS: &[&str] = &["
         at INTEGER NOT NULL,
         fence INTEGER NOT NULL,
         job_id TEXT,
+        forgotten BLOB,
         checksum INTEGER
     ) STRICT;
     CREATE INDEX article_inbox_intents_key ON article_inbox_intents (name);

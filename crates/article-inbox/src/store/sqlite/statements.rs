@@ -19,7 +19,7 @@ pub(super) use self::{
     ledger::{
         abandon, bucket, claim_asks, earlier_jobs, expect, import_bucket, import_intent,
         import_job, intend, intent, intents, job, jobs, ledger_counts, not_ordered, order_again,
-        ordered, prune_ledger, record, release_asks, report, settle_ask, take_for_order,
+        ordered, outcome_lost, prune_ledger, record, release_asks, report, settle_ask,
     },
     operator::{bury, forget, import, probe, requeue},
     prune::{PRUNE_BYTES, prune},

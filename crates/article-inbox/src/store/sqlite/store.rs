@@ -147,6 +147,21 @@ impl SqliteStore {
         let handle = opening::shared(path.as_ref())?;
         Ok(Self { handle: Arc::new(handle) })
     }
+
+    /// The version of the linked SQLite.
+    #[must_use]
+    pub fn sqlite_version() -> &'static str {
+        rusqlite::version()
+    }
+
+    /// The settings on which durability depends, as SQLite reports them for the connection that writes: names and values.
+    ///
+    /// # Errors
+    ///
+    /// The store is closed, or cannot write.
+    pub async fn settings(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        self.write(CALL_BYTES, |tx| Ok(connection::settings(tx)?)).await
+    }
 }
 
 /// The memory that a call with these bodies takes while it waits.

@@ -24,7 +24,9 @@ pub(super) enum Happening {
 /// One article.
 #[derive(Debug, Clone)]
 pub(super) struct Order {
+    pub(super) at: Duration,
     pub(super) job_id: JobId,
+    pub(super) topic: String,
     pub(super) attempts: Vec<Attempt>,
     /// How its body reached the inbox, once for each time that the handler ran.
     pub(super) published: Vec<Source>,
@@ -59,10 +61,15 @@ impl Record {
     pub(super) fn add(&self, happening: &Happening) {
         let mut orders = self.lock();
         match happening {
-            Happening::Ordered { job_id, .. } => {
+            Happening::Ordered { at, job_id, topic } => {
                 orders.truncate(MOST - 1);
-                let (attempts, published) = (Vec::new(), Vec::new());
-                orders.push_front(Order { job_id: job_id.clone(), attempts, published });
+                orders.push_front(Order {
+                    at: *at,
+                    job_id: job_id.clone(),
+                    topic: topic.clone(),
+                    attempts: Vec::new(),
+                    published: Vec::new(),
+                });
             }
             Happening::Attempted(attempt) => {
                 if let Some(order) = find(&mut orders, &attempt.job_id) {

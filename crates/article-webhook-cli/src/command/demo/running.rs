@@ -2,7 +2,8 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
-    path::Path,
+    path::{Path, PathBuf},
+    pin::Pin,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -29,6 +30,9 @@ const API_KEY: &str = "sk-demo";
 const TOKEN: &str = "Bearer my-secret-token-1234";
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+/// When the collector asks for an article first: the default, which leaves the service time to deliver.
+pub(super) const FIRST_ASK: Duration = Duration::from_secs(600);
 
 /// How often the service is looked at.
 const TICK: Duration = Duration::from_millis(10);
@@ -76,6 +80,11 @@ impl Demo {
         self.simulator.set_faults(faults);
     }
 
+    pub(super) fn condition(&self) -> Condition {
+        *self.condition.borrow()
+    }
+
+    /// The latest orders, the latest first.
     pub(super) fn orders(&self) -> Vec<Order> {
         self.record.orders()
     }
@@ -101,20 +110,21 @@ pub(super) struct Running {
     inbox: Inbox,
     tasks: JoinSet<Result<(), Failure>>,
     stop: watch::Sender<bool>,
+    file: PathBuf,
     _folder: Option<TempDir>,
 }
 
 impl Running {
     pub(super) async fn start(file: Option<&Path>, speed: u32) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::failed("the demo cannot start").because(&error);
-        let folder = match file {
-            None => Some(tempfile::tempdir().map_err(failed)?),
-            Some(_) => None,
+        let (file, folder) = match file {
+            Some(file) => (file.to_owned(), None),
+            None => {
+                let folder = tempfile::tempdir().map_err(failed)?;
+                (folder.path().join("inbox.db"), Some(folder))
+            }
         };
-        let inbox = match (&folder, file) {
-            (Some(folder), _) => store::exclusive(&folder.path().join("inbox.db")).await?,
-            (None, file) => store::exclusive(file.unwrap_or(Path::new("inbox.db"))).await?,
-        };
+        let inbox = store::exclusive(&file).await?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = receiver::bind(address).await.map_err(failed)?;
         let address = server.local_addr().map_err(failed)?;
@@ -133,7 +143,7 @@ impl Running {
         let client = Client::new(key, &simulator.base_url()).map_err(|error| unusable(&error))?;
         // The defaults, on the clock of the service: first after 10 minutes, and 30 asks a minute.
         let collector = Collector::builder(&inbox, client)
-            .schedule(Schedule::new(10 * MINUTE / speed, 60 * MINUTE / speed)?)
+            .schedule(Schedule::new(FIRST_ASK / speed, 6 * FIRST_ASK / speed)?)
             .rate(30 * speed, 5)
             .build()?;
         let token = AuthToken::new(TOKEN).map_err(|error| unusable(&error))?;
@@ -163,11 +173,29 @@ impl Running {
         let collector = demo.collector.clone().run(stopped(stop.subscribe()));
         tasks.spawn(async move { Ok(collector.await?) });
         tasks.spawn(watch_service(Arc::clone(&demo), stop.subscribe()));
-        Ok(Self { demo, happenings: received, inbox, tasks, stop, _folder: folder })
+        Ok(Self { demo, happenings: received, inbox, tasks, stop, file, _folder: folder })
     }
 }
 
 impl Running {
+    pub(super) fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// The file of the inbox.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Runs a task as long as the demo runs. It gets what resolves when it must end.
+    pub(super) fn spawn<F>(&mut self, task: impl FnOnce(Stopped) -> F)
+    where
+        F: Future<Output = Result<(), Failure>> + Send + 'static,
+    {
+        let task = task(Box::pin(stopped(self.stop.subscribe())));
+        self.tasks.spawn(task);
+    }
+
     /// What happens next. Waits for ever if nothing does.
     pub(super) async fn next(&mut self) -> Result<Happening, Failure> {
         tokio::select! {
@@ -202,6 +230,9 @@ impl Running {
         Ok(ended)
     }
 }
+
+/// Resolves when the demo ends.
+pub(super) type Stopped = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What became of an order.
 #[derive(Debug)]

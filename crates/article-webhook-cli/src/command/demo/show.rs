@@ -57,8 +57,7 @@ fn value(happening: &Happening) -> Value {
 
 fn line(happening: &Happening, output: &Output) -> String {
     let columns = |at: Duration, (tone, verb): (Tone, &str), job: &str, text: &str| {
-        let seconds = at.as_secs();
-        let time = output.paint(Tone::Quiet, &format!("{:>4}:{:02}", seconds / 60, seconds % 60));
+        let time = output.paint(Tone::Quiet, &format!("{:>7}", moment::clock(at)));
         let verb = output.paint(tone, &format!("{verb:<9}"));
         format!("{time}  {verb}  {}  {}", escape::line(job), escape::line(text))
     };
@@ -89,11 +88,7 @@ fn line(happening: &Happening, output: &Output) -> String {
 }
 
 fn attempted(attempt: &Attempt) -> ((Tone, &'static str), String) {
-    let answer = match &attempt.outcome.answer {
-        Ok(answer) => answer.status.to_string(),
-        Err(why) => root_cause(why).to_owned(),
-    };
-    let what = format!("attempt {}: {answer}", attempt.number);
+    let what = format!("attempt {}: {}", attempt.number, answer(attempt));
     let next = match again_in(attempt) {
         Some(pause) => format!("again in {}", moment::span(pause)),
         None => "the service gives up".to_owned(),
@@ -104,6 +99,14 @@ fn attempted(attempt: &Attempt) -> ((Tone, &'static str), String) {
         }
         true => ((Tone::Good, "delivered"), what),
         false => ((Tone::Bad, "refused"), format!("{what}; {next}")),
+    }
+}
+
+/// The status, or why there is none.
+pub(super) fn answer(attempt: &Attempt) -> String {
+    match &attempt.outcome.answer {
+        Ok(answer) => answer.status.to_string(),
+        Err(why) => root_cause(why).to_owned(),
     }
 }
 

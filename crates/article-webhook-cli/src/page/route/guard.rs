@@ -56,6 +56,8 @@ fn has_key(shared: &Shared, request: &Request) -> bool {
 /// Whether a form has the token of this page.
 pub(super) fn check_form(shared: &Shared, headers: &HeaderMap, form: &[u8]) -> Result<(), Refusal> {
     let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    // A script's `fetch` adds the character set.
+    let kind = kind.and_then(|kind| kind.split(|byte| *byte == b';').next());
     let is_form = kind == Some(b"application/x-www-form-urlencoded");
     let mut pairs = form_urlencoded::parse(form);
     match is_form && pairs.any(|(name, value)| name == "token" && shared.access.token.is(&value)) {

@@ -31,7 +31,7 @@ pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
                 h2 { "When something did not arrive" }
                 p { "Look for damage in everything that is stored, and send a delivery as the service does:" }
                 (command(&format!("article-webhook inbox check {}", quoted(&shared.file))))
-                (command("article-webhook check http://127.0.0.1:3000/webhooks/articles"))
+                (command(&format!("article-webhook check {}", quoted(&shared.receiver))))
             }
         }
     };
@@ -66,8 +66,8 @@ fn worker(health: &Health) -> Markup {
         Ok(None) => check("good", "Nothing waits for a worker", &html! { "No entry is due." }),
         Ok(Some(age)) if *age < LATE => check(
             "good",
-            "A worker keeps up",
-            &html! { "The oldest entry that is due waits for " (span(*age)) "." },
+            "No entry waits for long",
+            &html! { "The oldest that is due waits for " (span(*age)) "." },
         ),
         Ok(Some(age)) => check(
             "busy",

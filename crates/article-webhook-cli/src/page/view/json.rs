@@ -12,7 +12,7 @@ const SHOWN: usize = 256 * 1024;
 const LONG: usize = 300;
 
 /// How much of a folded text can be seen.
-const FOLDED: usize = 120;
+const FOLDED: usize = 80;
 
 /// A deeper body is not indented further.
 const DEEPEST: usize = 32;
@@ -21,7 +21,8 @@ const DEEPEST: usize = 32;
 pub(super) fn json(body: &[u8]) -> Markup {
     let is_cut = body.len() > SHOWN;
     let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
-    let mut printer = Printer { html: String::with_capacity(body.len() * 2), depth: 0 };
+    let html = String::with_capacity(body.len() * 2);
+    let mut printer = Printer { html, depth: 0, is_new_line: false };
     printer.print(&body);
     html! {
         pre.json tabindex="0" aria-label="Body" { (PreEscaped(printer.html)) }
@@ -34,6 +35,8 @@ pub(super) fn json(body: &[u8]) -> Markup {
 struct Printer {
     html: String,
     depth: usize,
+    /// A folded text ends its line.
+    is_new_line: bool,
 }
 
 impl Printer {
@@ -44,9 +47,19 @@ impl Printer {
             let length = match first {
                 '"' => {
                     let length = string(rest);
-                    let is_key = rest[length..].trim_start().starts_with(':');
-                    self.text(&rest[..length], if is_key { "key" } else { "text" });
-                    length
+                    let after = rest[length..].trim_start();
+                    let kind = if after.starts_with(':') { "key" } else { "text" };
+                    if length <= LONG {
+                        self.span(&rest[..length], kind);
+                        length
+                    } else if after.starts_with(',') {
+                        self.folded(&rest[..length], kind, ",");
+                        self.line();
+                        rest.len() - after.len() + 1
+                    } else {
+                        self.folded(&rest[..length], kind, "");
+                        length
+                    }
                 }
                 '{' | '[' => {
                     let close = if first == '{' { '}' } else { ']' };
@@ -90,7 +103,9 @@ impl Printer {
     }
 
     fn line(&mut self) {
-        self.html.push('\n');
+        if !std::mem::take(&mut self.is_new_line) {
+            self.html.push('\n');
+        }
         self.html.extend(std::iter::repeat_n("  ", self.depth.min(DEEPEST)));
     }
 
@@ -98,19 +113,21 @@ impl Printer {
         html! { span class=(kind) { (escape::json(text)) } }.render_to(&mut self.html);
     }
 
-    fn text(&mut self, text: &str, kind: &str) {
-        if text.len() <= LONG {
-            return self.span(text, kind);
-        }
+    /// With the comma after it, because it ends its line.
+    fn folded(&mut self, text: &str, kind: &str, comma: &str) {
         let start = text.char_indices().nth(FOLDED).map_or(text.len(), |(index, _)| index);
         let length = text.chars().count();
         html! {
             details {
-                summary { span class=(kind) { (escape::json(&text[..start])) "…" } " " span.fold { (number(length as u64)) " characters" } }
+                summary {
+                    span class=(kind) { (escape::json(&text[..start])) "…" }
+                    " " span.fold { (number(length as u64)) " characters" } (comma)
+                }
                 span class=(kind) { (escape::json(text)) }
             }
         }
         .render_to(&mut self.html);
+        self.is_new_line = true;
     }
 }
 

@@ -1,6 +1,6 @@
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use article_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, Reason};
+use article_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE, Reason};
 use maud::{Markup, html};
 
 use super::{
@@ -9,9 +9,6 @@ use super::{
     time_line::{Delivered, time_line},
 };
 use crate::page::shared::Shared;
-
-/// An open job is overdue when it is expected since this long, as the ledger counts it.
-const OVERDUE: Duration = Duration::from_secs(72 * 3600);
 
 /// What is shown of the ledger.
 pub(in crate::page) struct Jobs {
@@ -119,10 +116,16 @@ fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
                 @if is_overdue { " " span.badge data-state="dead" { "overdue" } }
                 @if let Some(cause) = &job.cause { span.cause { (text(cause)) } }
             }
-            td { (text(&job.reason.to_string())) }
-            td { (age(job.expected_at, now)) }
-            td { (job.asks) }
-            td { @if job.state == JobState::Asking { "asking now" } @else { (age(job.at, now)) } }
+            td data-label="because" { (text(&job.reason.to_string())) }
+            td data-label="expected" { (age(job.expected_at, now)) }
+            td data-label="asked" { (job.asks) }
+            td data-label="next" {
+                @match job.state {
+                    JobState::Asking => "asking now",
+                    _ if job.at <= now => "due",
+                    _ => (age(job.at, now)),
+                }
+            }
         }
     }
 }
@@ -138,8 +141,8 @@ fn lost(jobs: &Jobs) -> Markup {
                         @for job in &jobs.lost {
                             tr {
                                 td.what { (text(job.job_id.as_str())) @if let Some(cause) = &job.cause { span.cause { (text(cause)) } } }
-                                td { (job.state.as_str().replace('_', " ")) }
-                                td { (age(job.at, jobs.now)) }
+                                td data-label="how" { (job.state.as_str().replace('_', " ")) }
+                                td data-label="when" { (age(job.at, jobs.now)) }
                             }
                         }
                     }

@@ -123,7 +123,7 @@ fn states(query: &Query, seen: Seen) -> Markup {
         let count =
             seen.counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
-            a href=(path) data-state=[state.map(State::as_str)] aria-current=[(query.state == state).then_some("true")] {
+            a href=(path) data-state=[state.map(State::as_str)] data-some=[(count.unwrap_or_default() > 0).then_some("")] aria-current=[(query.state == state).then_some("true")] {
                 span.name { (name) }
                 span.count { @match count { Some(count) => (number(count)), None => "–" } }
             }
@@ -172,9 +172,11 @@ fn row(entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
                         Some(found) => span.title { (text(found)) },
                         None => span.title.none { "No title" },
                     }
-                    span.job { (text(entry.key.job_id.as_str())) }
+                    span.more {
+                        span.job { (text(entry.key.job_id.as_str())) }
+                        @if let Some(cause) = &entry.cause { span.cause { (text(&cut(cause))) } }
+                    }
                 }
-                @if let Some(cause) = &entry.cause { span.cause { (text(&cut(cause))) } }
             }
             td.event { (text(entry.key.event.as_str())) }
             td.source { @if let Some(excerpt) = excerpt { (excerpt.source.as_str()) } }
@@ -196,6 +198,7 @@ fn cut(cause: &str) -> String {
 
 fn empty(shared: &Shared, query: &Query) -> Markup {
     let file = quoted(&shared.file);
+    let send = format!("article-webhook send {}", quoted(&shared.receiver));
     html! {
         div.empty {
             @if query.is_narrowed() || query.after != 0 {
@@ -204,11 +207,16 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
             } @else if shared.panel.is_some() {
                 h2 { "Nothing has arrived yet" }
                 p { "Press a button above. What arrives appears here by itself." }
+            } @else if shared.has_receiver {
+                h2 { "Nothing has arrived yet" }
+                p { "What is delivered to " (shared.receiver) " appears here by itself. To see one article now:" }
+                (command(&send))
+                p.quiet { "It needs the token in ARTICLE_WEBHOOK_TOKEN. If a delivery does not appear, the terminal says why it was refused." }
             } @else {
                 h2 { "Nothing has arrived yet" }
                 p { "What a receiver stores in this inbox appears here by itself. To see one article now, receive with this inbox, and deliver to it from another terminal:" }
                 (command(&format!("article-webhook listen --inbox {file}")))
-                (command("article-webhook send http://127.0.0.1:3000/webhooks/articles"))
+                (command(&send))
                 p.quiet { "Both need the token in ARTICLE_WEBHOOK_TOKEN. If deliveries should be here and are not: " a href="/health" { "see the health of the inbox" } "." }
             }
         }

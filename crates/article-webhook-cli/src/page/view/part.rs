@@ -51,9 +51,10 @@ pub(super) fn number(number: u64) -> String {
 /// A length of bytes.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
-        0..10_000 => format!("{} bytes", number(bytes)),
-        10_000..10_000_000 => format!("{} KB", number(bytes / 1000)),
-        _ => format!("{} MB", number(bytes / 1_000_000)),
+        0..1000 => format!("{bytes} bytes"),
+        1000..100_000 => format!("{}.{} KB", bytes / 1000, bytes % 1000 / 100),
+        100_000..1_000_000 => format!("{} KB", bytes / 1000),
+        _ => format!("{}.{} MB", number(bytes / 1_000_000), bytes % 1_000_000 / 100_000),
     }
 }
 
@@ -80,12 +81,15 @@ pub(super) fn button(shared: &Shared, path: &str, label: &str, kind: &str) -> Ma
     }
 }
 
-/// A command to copy.
+/// A command to copy. One with characters that cannot be seen is only shown.
 pub(super) fn command(command: &str) -> Markup {
+    let shown = escape::line(command);
     html! {
         div.command {
-            code { (escape::line(command)) }
-            button.copy type="button" hidden data-copy=(command) aria-label={"Copy: " (command)} { "Copy" }
+            code { (shown) }
+            @if shown == command {
+                button.copy type="button" hidden data-copy=(command) aria-label={ "Copy: " (shown) } { "Copy" }
+            }
         }
     }
 }
@@ -120,7 +124,9 @@ mod tests {
     fn numbers_are_read_in_groups() {
         assert_eq!(number(1), "1");
         assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!(size(9_999), "9\u{202f}999 bytes");
-        assert_eq!(size(8_000_000), "8\u{202f}000 KB");
+        assert_eq!(
+            [999, 1_516, 262_144, 8_388_608].map(size),
+            ["999 bytes", "1.5 KB", "262 KB", "8.3 MB"]
+        );
     }
 }

@@ -1,6 +1,9 @@
 use maud::{DOCTYPE, Markup, html};
 
-use crate::page::shared::{Buttons, Shared};
+use crate::{
+    page::shared::{Buttons, Shared},
+    text::escape,
+};
 
 /// Where the reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +49,7 @@ pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup)
                 }
                 main #content tabindex="-1" { (content) }
                 footer {
-                    span.file title=(shared.file) { (shared.file) }
+                    span.file title=(escape::line(&shared.file)) { (escape::line(&shared.file)) }
                 }
             }
         }
@@ -70,7 +73,7 @@ fn head(title: &str) -> Markup {
             meta charset="utf-8";
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta name="color-scheme" content="light dark";
-            title { (title) " · article-webhook" }
+            title { (escape::line(title)) " · article-webhook" }
             link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
             link rel="stylesheet" href="/assets/page.css";
             script src="/assets/page.js" defer {}

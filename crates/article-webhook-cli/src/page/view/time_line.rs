@@ -45,29 +45,31 @@ pub(super) fn time_line(delivered: &Delivered<'_>, now: SystemTime) -> Markup {
             "The service has made its last attempt. Only the API still has the article."
         }
     };
+    // Names of bodies are above the line.
+    let top = if arrivals.len() > 1 { 40 } else { 20 };
     html! {
         figure.times {
-            svg width="100%" height="86" role="img" aria-label="The service delivers at once, and again after 10, 70 and 370 seconds" {
-                line.axis x1={ (PLACES[0]) "%" } x2={ (PLACES[3]) "%" } y1="40" y2="40" {}
-                line.past x1={ (PLACES[0]) "%" } x2={ (place(age)) "%" } y1="40" y2="40" {}
+            svg width="100%" height=(top + 46) role="img" aria-label="The service delivers at once, and again after 10, 70 and 370 seconds" {
+                line.axis x1={ (PLACES[0]) "%" } x2={ (PLACES[3]) "%" } y1=(top) y2=(top) {}
+                line.past x1={ (PLACES[0]) "%" } x2={ (place(age)) "%" } y1=(top) y2=(top) {}
                 @for (index, seconds) in ATTEMPTS.into_iter().enumerate() {
                     @let is_past = age >= Duration::from_secs(seconds);
-                    circle.attempt data-past=[is_past.then_some("")] cx={ (PLACES[index]) "%" } cy="40" r="6" {}
-                    text.at x={ (PLACES[index]) "%" } y="66" text-anchor="middle" {
+                    circle.attempt data-past=[is_past.then_some("")] cx={ (PLACES[index]) "%" } cy=(top) r="6" {}
+                    text.at x={ (PLACES[index]) "%" } y=(top + 26) text-anchor="middle" {
                         @if seconds == 0 { "0 s" } @else { "+" (seconds) " s" }
                     }
-                    text.nth x={ (PLACES[index]) "%" } y="81" text-anchor="middle" {
+                    text.nth x={ (PLACES[index]) "%" } y=(top + 41) text-anchor="middle" {
                         @if index == 0 { "first" } @else { "retry " (index) }
                     }
                 }
                 @for (index, arrival) in arrivals.iter().enumerate() {
-                    circle.arrival cx={ (place(*arrival)) "%" } cy="40" r="4" {}
+                    circle.arrival cx={ (place(*arrival)) "%" } cy=(top) r="4" {}
                     @if arrivals.len() > 1 {
-                        text.body x={ (place(*arrival)) "%" } y="22" text-anchor="middle" { "body " (index + 1) }
+                        text.body x={ (place(*arrival)) "%" } y=(top - 18) text-anchor="middle" { "body " (index + 1) }
                     }
                 }
                 @if age < Duration::from_secs(ATTEMPTS[3]) {
-                    line.now x1={ (place(age)) "%" } x2={ (place(age)) "%" } y1="26" y2="54" {}
+                    line.now x1={ (place(age)) "%" } x2={ (place(age)) "%" } y1=(top - 14) y2=(top + 14) {}
                 }
             }
             figcaption.quiet { (text) @if let Some(late) = arrivals.iter().find(|at| at.as_secs() > ATTEMPTS[3]) {

@@ -29,7 +29,28 @@ pub(super) enum Setting {
 
 /// The settings that differ from what is required. Each finding is a sentence.
 pub(crate) fn wrong_settings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut wrong = Vec::new();
+    let found = values(connection)?;
+    Ok(found
+        .iter()
+        .filter_map(|(name, found, expected)| mismatch(name, found.as_ref(), *expected))
+        .collect())
+}
+
+/// The settings with their values, as text.
+pub(crate) fn settings(connection: &Connection) -> rusqlite::Result<Vec<(&'static str, String)>> {
+    let shown = |(name, found, _)| match found {
+        Some(Value::Integer(number)) => Some((name, number.to_string())),
+        Some(Value::Text(text)) => Some((name, text)),
+        _ => None,
+    };
+    Ok(values(connection)?.into_iter().filter_map(shown).collect())
+}
+
+/// The settings with the values that they have and must have.
+fn values(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<(&'static str, Option<Value>, Setting)>> {
+    let mut values = Vec::new();
     for (name, _, expected) in REQUIRED {
         // The writer shortens it for calls that have already waited.
         if name == "busy_timeout" {
@@ -39,10 +60,10 @@ pub(crate) fn wrong_settings(connection: &Connection) -> rusqlite::Result<Vec<St
         let found: Option<Value> = found.optional()?;
         // A SQLite that was built without memory maps returns no row for their size.
         if found.is_some() || name != "mmap_size" {
-            wrong.extend(mismatch(name, found.as_ref(), expected));
+            values.push((name, found, expected));
         }
     }
-    Ok(wrong)
+    Ok(values)
 }
 
 fn mismatch(name: &str, found: Option<&Value>, expected: Setting) -> Option<String> {

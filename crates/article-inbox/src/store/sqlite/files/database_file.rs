@@ -1,5 +1,5 @@
 use std::{
-    fs::OpenOptions,
+    fs::{Metadata, OpenOptions},
     io,
     path::{Path, PathBuf},
 };
@@ -49,7 +49,7 @@ pub(in crate::store::sqlite) fn create_private(path: &Path) -> Result<(), Error>
 
 /// Takes the rights of others away from the files of a database. Only for a file that is known to be one.
 pub(in crate::store::sqlite) fn remove_rights_of_others(path: &Path) -> Result<(), Error> {
-    for path in ["", "-wal", "-shm"].map(|ending| with_suffix(path, ending)) {
+    for path in files(path) {
         make_private(&path).map_err(|error| {
             Error::unusable(format!(
                 "others can read {}, and it cannot be changed: make it belong to this process's user",
@@ -61,6 +61,28 @@ pub(in crate::store::sqlite) fn remove_rights_of_others(path: &Path) -> Result<(
     Ok(())
 }
 
+/// The files of a database that others than its owner have rights on.
+pub(super) fn open_to_others(path: &Path) -> Vec<PathBuf> {
+    files(path)
+        .into_iter()
+        .filter(|path| path.metadata().is_ok_and(|metadata| !is_private(&metadata)))
+        .collect()
+}
+
+fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| with_suffix(path, ending))
+}
+
+#[cfg(unix)]
+fn is_private(metadata: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 == 0
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Metadata) -> bool {
+    true
+}
+
 #[cfg(unix)]
 fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -70,10 +92,10 @@ fn make_private(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    let mut permissions = metadata.permissions();
-    if permissions.mode() & 0o077 == 0 {
+    if is_private(&metadata) {
         return Ok(());
     }
+    let mut permissions = metadata.permissions();
     permissions.set_mode(permissions.mode() & 0o700);
     std::fs::set_permissions(path, permissions)
 }

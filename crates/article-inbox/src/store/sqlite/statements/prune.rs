@@ -1,8 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, Params, params};
 
 use super::{
+    ledger,
     operator::remove,
     rows::{self, StoredRow},
     sql,
@@ -51,7 +52,7 @@ pub(crate) fn prune(tx: &Tx<'_>, prune: &Prune) -> Result<Pruned, Fault> {
         rows::count_held(tx, *id)?;
     }
 
-    let mut entries = BTreeSet::new();
+    let mut entries = BTreeMap::new();
     for (state, before) in [
         (State::Done, Some(prune.entries_before)),
         (State::Unhandled, Some(prune.entries_before)),
@@ -61,12 +62,13 @@ pub(crate) fn prune(tx: &Tx<'_>, prune: &Prune) -> Result<Pruned, Fault> {
         let parameters = params![state.as_str(), to_millis(before), one_more(prune.limit)];
         for id in ids(tx, sql::OLD_ENTRIES, parameters)? {
             let old = old(tx, id, |row| prune.removes_entry(row))?;
-            entries.extend(old.map(|stored| (stored.row.at, id)));
+            entries.extend(old.map(|stored| ((stored.row.at, id), stored)));
         }
     }
     pruned.more |= entries.len() > limit;
-    for (_, id) in entries.into_iter().take(limit) {
-        remove(tx, id)?;
+    for stored in entries.into_values().take(limit) {
+        ledger::outlive(tx, &stored)?;
+        remove(tx, stored.id)?;
         pruned.entries += 1;
     }
 

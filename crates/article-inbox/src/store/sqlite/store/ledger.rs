@@ -7,21 +7,31 @@ use crate::{
     call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
         ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts,
-        LedgerPage, LedgerPruned, OrderTurn,
+        LedgerPage, LedgerPruned,
     },
     rules::Bucket,
     store::{interface::Pending, ledger::Ledger, sqlite::statements},
 };
 
 impl Ledger for SqliteStore {
-    fn intend<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
         let name = name.to_owned();
-        self.write(CALL_BYTES, move |tx| statements::intend(tx, &name, within))
+        self.write(CALL_BYTES, move |tx| statements::intend(tx, &name, within, bucket))
     }
 
-    fn order_again<'a>(&'a self, name: &'a str, within: Duration) -> Pending<'a, Intended> {
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
         let name = name.to_owned();
-        self.write(CALL_BYTES, move |tx| statements::order_again(tx, &name, within))
+        self.write(CALL_BYTES, move |tx| statements::order_again(tx, &name, within, bucket))
     }
 
     fn ordered<'a>(
@@ -37,6 +47,10 @@ impl Ledger for SqliteStore {
 
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
         self.write(CALL_BYTES, move |tx| statements::not_ordered(tx, lease))
+    }
+
+    fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool> {
+        self.write(CALL_BYTES, move |tx| statements::outcome_lost(tx, lease))
     }
 
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
@@ -67,10 +81,6 @@ impl Ledger for SqliteStore {
             _ => 0,
         };
         self.write(CALL_BYTES + bytes, move |tx| statements::settle_ask(tx, lease, &outcome, key))
-    }
-
-    fn take_for_order(&self, settings: BucketSettings) -> Pending<'_, OrderTurn> {
-        self.write(CALL_BYTES, move |tx| statements::take_for_order(tx, settings))
     }
 
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {

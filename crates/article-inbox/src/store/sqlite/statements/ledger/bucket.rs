@@ -1,5 +1,5 @@
 use crate::{
-    call::{BucketEvent, BucketSettings, OrderTurn},
+    call::BucketEvent,
     rules::Bucket,
     store::sqlite::{
         damage::{Part, Tx},
@@ -27,14 +27,6 @@ pub(super) fn change<T>(tx: &Tx<'_>, change: impl FnOnce(&mut Bucket) -> T) -> R
         rows::save_bucket(tx, &bucket)?;
     }
     Ok(changed)
-}
-
-/// Takes a token for an order.
-pub(in crate::store::sqlite) fn take_for_order(
-    tx: &Tx<'_>,
-    settings: BucketSettings,
-) -> Result<OrderTurn, Fault> {
-    change(tx, |bucket| bucket.take_for_order(settings, tx.now()))
 }
 
 /// Stores what happened to the bucket.

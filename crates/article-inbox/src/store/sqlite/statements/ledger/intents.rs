@@ -1,5 +1,7 @@
+use std::collections::BTreeSet;
+
 use article_webhook::JobId;
-use rusqlite::Connection;
+use rusqlite::{Connection, Params};
 
 use crate::store::sqlite::{
     damage::{Part, Tx, index_differs},
@@ -57,17 +59,27 @@ pub(super) fn remove(tx: &Connection, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Erases the link of each intent to a job.
-pub(super) fn forget(tx: &Tx<'_>, job_id: &JobId) -> Result<(), Fault> {
-    let mut statement = tx.prepare_cached(sql::INTENTS_OF_JOB)?;
-    let ids = statement.query_map([job_id.as_str()], |row| row.get(0))?;
-    for id in ids.collect::<Result<Vec<i64>, _>>()? {
+/// Erases the link of each intent to a job, which has this intent. No answer to an order brings the job back.
+pub(super) fn forget(tx: &Tx<'_>, job_id: &JobId, intent: Option<&str>) -> Result<(), Fault> {
+    let mut ids = ids(tx, sql::INTENTS_OF_JOB, [job_id.as_str()])?;
+    ids.extend(match intent {
+        Some(name) => rows::intent_ids(tx, name)?,
+        None => self::ids(tx, sql::INTENTS_WITHOUT_JOB, [])?,
+    });
+    for id in ids.into_iter().collect::<BTreeSet<_>>() {
         let Some(mut stored) = get(tx, id)? else { continue };
-        if stored.row.job_id.as_ref() != Some(job_id) {
+        if !stored.row.may_become(&stored.name, job_id, intent) {
             return Err(index_differs());
         }
         stored.row.forget(job_id);
         rows::save_intent(tx, &stored)?;
     }
     Ok(())
+}
+
+/// All ids are read first: the indexes change while rows are written.
+fn ids(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<i64>, Fault> {
+    let mut statement = tx.prepare_cached(statement)?;
+    let ids = statement.query_map(parameters, |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }

@@ -142,6 +142,18 @@ pub(in super::super) fn follow(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fau
     save(tx, &job, &before)
 }
 
+/// Retention removes an entry. What is known of its job stays.
+pub(in super::super) fn outlive(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fault> {
+    let job_id = &entry.key.job_id;
+    if !entry.key.is_article() || find(tx, job_id)?.is_some() {
+        return Ok(());
+    }
+    if let Some(row) = JobRow::of_pruned(job_id, &copies(tx, entry)?, entry.row.at) {
+        rows::add_job(tx, job_id, row)?;
+    }
+    Ok(())
+}
+
 /// Expects jobs, as [`Ledger::expect`](crate::store::Ledger::expect) says.
 pub(in crate::store::sqlite) fn expect(
     tx: &Tx<'_>,
@@ -164,11 +176,14 @@ pub(super) fn expect_one(tx: &Tx<'_>, expect: &Expect) -> Result<JobState, Fault
 
 /// Erases a job and the link of its intent.
 pub(in super::super) fn forget(tx: &Tx<'_>, job_id: &JobId) -> Result<(), Fault> {
+    let mut intent = None;
     for id in rows::job_ids(tx, job_id)? {
-        if get(tx, id)?.is_some_and(|stored| stored.job_id != *job_id) {
+        let stored = get(tx, id)?;
+        if stored.as_ref().is_some_and(|stored| stored.job_id != *job_id) {
             return Err(index_differs());
         }
+        intent = stored.and_then(|stored| stored.row.intent).or(intent);
         tx.prepare_cached(sql::REMOVE_JOB)?.execute([id])?;
     }
-    intents::forget(tx, job_id)
+    intents::forget(tx, job_id, intent.as_deref())
 }

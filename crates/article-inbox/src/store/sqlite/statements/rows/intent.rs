@@ -11,6 +11,7 @@ use super::{
     },
 };
 use crate::{
+    Digest,
     call::IntentState,
     rules::IntentRow,
     store::sqlite::{damage::Tx, fault::Fault, statements::sql::ledger as sql},
@@ -34,7 +35,7 @@ pub(in super::super) struct DamagedIntent {
 }
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 8;
 
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -82,6 +83,7 @@ pub(in super::super) fn write_intent_anew(
 
 fn write(tx: &Connection, statement: &str, stored: &StoredIntent) -> Result<(), Fault> {
     let StoredIntent { id, name, row } = stored;
+    let forgotten: Vec<u8> = row.forgotten.iter().flat_map(|job| *job.as_bytes()).collect();
     let columns: Columns<'_> = [
         ValueRef::Integer(*id),
         text(name),
@@ -90,6 +92,7 @@ fn write(tx: &Connection, statement: &str, stored: &StoredIntent) -> Result<(), 
         ValueRef::Integer(to_millis(row.at)),
         ValueRef::Integer(row.fence),
         optional_text(row.job_id.as_ref().map(JobId::as_str)),
+        if forgotten.is_empty() { ValueRef::Null } else { ValueRef::Blob(&forgotten) },
     ];
     let checksum = ValueRef::Integer(checksum(columns));
     execute(tx, statement, columns.into_iter().chain([checksum]))
@@ -119,7 +122,7 @@ pub(in super::super) fn is_intent_sound(found: &SqlRow<'_>) -> Result<bool, Faul
 }
 
 fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredIntent, Damaged> {
-    let [_, name, state, created_at, at, fence, job_id] = *columns;
+    let [_, name, state, created_at, at, fence, job_id, forgotten] = *columns;
     let state = IntentState::from_name(text_in(state, "state")?);
     let row = IntentRow {
         state: state.filter(|state| *state != IntentState::Unknown).ok_or("state")?,
@@ -127,6 +130,7 @@ fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredIntent, Damaged> {
         at: from_millis(integer_in(at, "at")?),
         fence: integer_in(fence, "fence")?,
         job_id: job_id_in(job_id)?,
+        forgotten: forgotten_in(forgotten)?,
     };
     Ok(StoredIntent { id, name: text_in(name, "name")?.into(), row })
 }
@@ -134,7 +138,7 @@ fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredIntent, Damaged> {
 /// As much of a damaged row as can be read. If its state cannot, its outcome is unknown: it is not ordered again unless the
 /// application says so.
 fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredIntent> {
-    let [_, name, state, created_at, at, fence, job_id] = *columns;
+    let [_, name, state, created_at, at, fence, job_id, forgotten] = *columns;
     let name = text_in(name, "name").ok()?.into();
     let time = |value| integer_in(value, "").ok().map(from_millis);
     let state = text_in(state, "").ok().and_then(IntentState::from_name);
@@ -147,6 +151,7 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredInt
         // Greater than any number that calls have counted to.
         fence: integer_in(fence, "").unwrap_or_default().max(to_millis(now)),
         job_id: job_id_in(job_id).unwrap_or_default(),
+        forgotten: forgotten_in(forgotten).unwrap_or_default(),
     };
     Some(StoredIntent { id, name, row })
 }
@@ -154,4 +159,15 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredInt
 fn job_id_in(value: ValueRef<'_>) -> Result<Option<JobId>, Damaged> {
     let job_id = optional_text_in(value, "job_id")?;
     job_id.map(str::parse).transpose().map_err(|_| "job_id")
+}
+
+/// The digests of forgotten jobs, one after the other.
+fn forgotten_in(value: ValueRef<'_>) -> Result<Vec<Digest>, Damaged> {
+    let bytes = value.as_blob_or_null().map_err(|_| "forgotten")?.unwrap_or_default();
+    let (digests, rest) = bytes.as_chunks::<32>();
+    if rest.is_empty() {
+        Ok(digests.iter().copied().map(Digest::from).collect())
+    } else {
+        Err("forgotten")
+    }
 }

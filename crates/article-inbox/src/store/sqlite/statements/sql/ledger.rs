@@ -14,7 +14,7 @@ macro_rules! job {
 /// The last is the checksum of the others.
 macro_rules! intent {
     () => {
-        "id, name, state, created_at, at, fence, job_id, checksum"
+        "id, name, state, created_at, at, fence, job_id, forgotten, checksum"
     };
 }
 
@@ -85,15 +85,18 @@ pub(in super::super) const FIND_INTENT: &str =
 pub(in super::super) const ADD_INTENT: &str = concat!(
     "INSERT INTO article_inbox_intents (",
     intent!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 );
 pub(in super::super) const SAVE_INTENT: &str = "UPDATE article_inbox_intents SET state = ?3, created_at = ?4, at = ?5, \
-    fence = ?6, job_id = ?7, checksum = ?8 WHERE id = ?1";
+    fence = ?6, job_id = ?7, forgotten = ?8, checksum = ?9 WHERE id = ?1";
 pub(in super::super) const MEND_INTENT: &str = "UPDATE article_inbox_intents SET name = ?2, state = ?3, created_at = ?4, \
-    at = ?5, fence = ?6, job_id = ?7, checksum = ?8 WHERE id = ?1";
+    at = ?5, fence = ?6, job_id = ?7, forgotten = ?8, checksum = ?9 WHERE id = ?1";
 pub(in super::super) const REMOVE_INTENT: &str = "DELETE FROM article_inbox_intents WHERE id = ?1";
 pub(in super::super) const INTENTS_OF_JOB: &str =
     "SELECT id FROM article_inbox_intents WHERE job_id = ?1";
+/// The intents that may become a job of which the ledger knows no intent.
+pub(in super::super) const INTENTS_WITHOUT_JOB: &str =
+    "SELECT id FROM article_inbox_intents WHERE state IN ('ordering', 'abandoned')";
 /// Selects intents that [`IntentRow::follow`](crate::rules::IntentRow::follow) changes.
 pub(in super::super) const ORDERING: &str =
     "SELECT id FROM article_inbox_intents WHERE state = 'ordering' ORDER BY id";
@@ -183,6 +186,7 @@ mod tests {
             MEND_INTENT,
             REMOVE_INTENT,
             INTENTS_OF_JOB,
+            INTENTS_WITHOUT_JOB,
             ORDERING,
             ORDERING_AHEAD,
             LOAD_BUCKET,

@@ -1,0 +1,187 @@
+use std::{fmt, time::Duration};
+
+use article_inbox::{Clock, Error};
+use tokio_postgres::config::{Config, SslMode, TargetSessionAttrs};
+
+/// The settings of a [`PostgresStore`](crate::PostgresStore).
+///
+/// ```
+/// use article_inbox_postgres::PostgresSettings;
+///
+/// let settings = PostgresSettings::new("postgresql://blog:secret@db.example/blog")?.schema("inbox")?;
+/// assert!(!format!("{settings:?}").contains("secret"));
+///
+/// let error = PostgresSettings::new("postgresql://db.example:port/blog").unwrap_err();
+/// assert!(error.is_invalid() && error.to_string().starts_with("the URL of the database"));
+/// # Ok::<(), article_inbox::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct PostgresSettings {
+    pub(crate) config: Config,
+    pub(crate) schema: String,
+    pub(crate) receiving: usize,
+    pub(crate) working: usize,
+    /// The clock of a test. Without one, the database's time counts.
+    pub(crate) clock: Option<Clock>,
+}
+
+/// How long one attempt to connect may take. With several hosts, each has as long.
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// After so long without an answer, a connection counts as lost: a server that has vanished sends no error.
+const SILENCE: Duration = Duration::from_secs(10);
+
+impl PostgresSettings {
+    /// The settings for the database of this URL, or of a list of `key=value` pairs: a role that may create tables, the hosts,
+    /// and the database. Of several hosts the one that allows writing is used.
+    ///
+    /// What the URL says about time-outs, keepalives and `target_session_attrs` is obeyed. Where it says nothing, a
+    /// connection that is silent for ten seconds counts as lost.
+    ///
+    /// # Errors
+    ///
+    /// It is no such URL. It names no host or no user. It asks for TLS, and the crate was built without the feature `tls`.
+    pub fn new(url: &str) -> Result<Self, Error> {
+        // The parser's error may quote a part of the URL.
+        let mut config: Config = url.parse().map_err(|_| {
+            Error::invalid(
+                "the URL of the database is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special \
+                 characters of the password as %XX",
+            )
+        })?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(Error::invalid("the URL of the database names no host"));
+        }
+        if config.get_user().is_none() {
+            return Err(Error::invalid("the URL of the database names no user"));
+        }
+        if config.get_ssl_mode() == SslMode::Require && !cfg!(feature = "tls") {
+            return Err(Error::invalid(
+                "the URL of the database asks for TLS: turn on the feature `tls` of article-inbox-postgres",
+            ));
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        if config.get_keepalives_interval().is_none() {
+            config
+                .keepalives_idle(SILENCE / 2)
+                .keepalives_interval(SILENCE / 5)
+                .keepalives_retries(3);
+        }
+        if config.get_target_session_attrs() == TargetSessionAttrs::Any {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("article-inbox");
+        }
+        Ok(Self { config, schema: "public".into(), receiving: 4, working: 2, clock: None })
+    }
+
+    /// The schema of the tables. It is created if it is not there. The default is `public`.
+    ///
+    /// # Errors
+    ///
+    /// It is no plain name: a lower-case letter or `_` first, then up to 62 of these and digits.
+    pub fn schema(self, schema: &str) -> Result<Self, Error> {
+        let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        let is_name = schema.len() <= 63
+            && schema.bytes().next().is_some_and(is_letter)
+            && schema.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
+            && !schema.starts_with("pg_");
+        if !is_name {
+            return Err(Error::invalid(
+                "the schema is no plain name: begin with a lower-case letter, go on with these, digits and _, at most 63, \
+                 and not with pg_",
+            ));
+        }
+        Ok(Self { schema: schema.into(), ..self })
+    }
+
+    /// How many connections store deliveries. The default is 4. They are apart from those of the worker, so that neither
+    /// waits for the other.
+    ///
+    /// # Errors
+    ///
+    /// There are none: a pool needs at least one.
+    pub fn receiving_connections(self, connections: usize) -> Result<Self, Error> {
+        Ok(Self { receiving: at_least_one(connections)?, ..self })
+    }
+
+    /// How many connections serve workers, operators and reports. The default is 2.
+    ///
+    /// # Errors
+    ///
+    /// There are none: a pool needs at least one.
+    pub fn working_connections(self, connections: usize) -> Result<Self, Error> {
+        Ok(Self { working: at_least_one(connections)?, ..self })
+    }
+
+    /// Takes the time from this clock, and not from the database: for tests. All nodes must share it.
+    #[must_use]
+    pub fn clock(self, clock: Clock) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+}
+
+fn at_least_one(connections: usize) -> Result<usize, Error> {
+    match connections {
+        0 => Err(Error::invalid("a pool without connections: give it at least one")),
+        connections => Ok(connections),
+    }
+}
+
+/// Shows where the database is, and neither the role nor the password.
+impl fmt::Debug for PostgresSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresSettings")
+            .field("hosts", &self.config.get_hosts())
+            .field("ports", &self.config.get_ports())
+            .field("database", &self.config.get_dbname())
+            .field("schema", &self.schema)
+            .field("receiving", &self.receiving)
+            .field("working", &self.working)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "postgresql://blog:canary@db.example/blog";
+
+    #[test]
+    fn what_the_url_says_nothing_about_is_safe() {
+        let config = PostgresSettings::new(URL).unwrap().config;
+        assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        assert_eq!(config.get_connect_timeout(), Some(&CONNECT));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&SILENCE));
+        assert_eq!(config.get_keepalives_idle(), SILENCE / 2);
+        let own = format!("{URL}?connect_timeout=1");
+        let config = PostgresSettings::new(&own).unwrap().config;
+        assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn no_error_and_no_debug_shows_the_password() {
+        let settings = PostgresSettings::new(URL).unwrap();
+        assert!(!format!("{settings:?}").contains("canary"));
+        for url in [
+            "postgresql://blog:canary@db:x/y",
+            "canary",
+            "host=db canary",
+            "host=db password=canary x=1",
+        ] {
+            let error = PostgresSettings::new(url).unwrap_err();
+            assert!(!format!("{error:?}").contains("canary"), "{error:?}");
+        }
+        assert!(settings.clone().schema("canary; DROP").is_err());
+        assert!(settings.clone().schema("pg_catalog").is_err());
+        assert!(settings.clone().schema("").is_err());
+        assert!(settings.receiving_connections(0).is_err());
+    }
+}

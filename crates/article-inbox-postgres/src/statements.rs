@@ -1,0 +1,21 @@
+//! What each call does in its transaction. The rules decide what becomes of an entry: a row is loaded, changed and saved.
+
+mod sql;
+
+mod rows;
+
+mod check;
+mod claim;
+mod operator;
+mod prune;
+mod read;
+mod record;
+mod settle;
+
+pub(crate) use check::{check, now, probe};
+pub(crate) use claim::{claim, extend, release};
+pub(crate) use operator::{bury, forget, import, requeue};
+pub(crate) use prune::prune;
+pub(crate) use read::{counts, due_since, list, show};
+pub(crate) use record::record;
+pub(crate) use settle::{completion, settle};

@@ -1,0 +1,69 @@
+use article_inbox::{Body, Entry, EntryKey, State, store::Row};
+use article_webhook::JobId;
+use tokio_postgres::types::Type;
+
+use super::rows;
+use crate::connection::{Transaction, Work, first};
+
+/// An entry that another store exported, with its bodies.
+pub(crate) type Imported = (Entry, Vec<Body>);
+
+/// Requeues an entry, as [`Store::requeue`](article_inbox::store::Store::requeue) says.
+pub(crate) fn requeue<'t>(
+    tx: &'t Transaction<'t>,
+    (key, from): &'t (EntryKey, Option<State>),
+) -> Work<'t, bool> {
+    Box::pin(async move {
+        let Some(mut stored) = rows::lock_key(tx, key).await? else { return Ok(false) };
+        let held =
+            "SELECT count(*) FROM article_inbox_bodies WHERE entry = $1 AND body IS NOT NULL";
+        let held = tx.query(held, &[(&stored.id, Type::INT8)]).await?;
+        let held = usize::try_from(first(&held)?.try_get::<_, i64>(0)?).unwrap_or_default();
+        let requeued = stored.row.requeue(*from, held, tx.now().await?);
+        if requeued {
+            rows::save(tx, &stored).await?;
+        }
+        Ok(requeued)
+    })
+}
+
+/// Makes a waiting, unhandled or corrupt entry dead.
+pub(crate) fn bury<'t>(
+    tx: &'t Transaction<'t>,
+    (key, cause): &'t (EntryKey, String),
+) -> Work<'t, bool> {
+    Box::pin(async move {
+        let Some(mut stored) = rows::lock_key(tx, key).await? else { return Ok(false) };
+        let buried = stored.row.bury(cause.as_str(), tx.now().await?);
+        if buried {
+            rows::save(tx, &stored).await?;
+        }
+        Ok(buried)
+    })
+}
+
+/// Removes everything about a job, and returns how many entries there were.
+pub(crate) fn forget<'t>(tx: &'t Transaction<'t>, job_id: &'t JobId) -> Work<'t, u64> {
+    Box::pin(async move {
+        let forget = "WITH gone AS (DELETE FROM article_inbox_entries WHERE job_id = $1 RETURNING id), \
+            bodies AS (DELETE FROM article_inbox_bodies WHERE entry IN (SELECT id FROM gone)) \
+            SELECT count(*) FROM gone";
+        let rows = tx.query(forget, &[(&job_id.as_str(), Type::TEXT)]).await?;
+        Ok(first(&rows)?.try_get::<_, i64>(0)?.unsigned_abs())
+    })
+}
+
+/// Adds an entry that another store exported, as [`Store::import`](article_inbox::store::Store::import) says.
+pub(crate) fn import<'t>(tx: &'t Transaction<'t>, (entry, bodies): &'t Imported) -> Work<'t, bool> {
+    Box::pin(async move {
+        let held = bodies.iter().filter(|body| body.bytes.is_some()).count();
+        let row = Row::import(entry, tx.now().await?);
+        let Some(id) = rows::add(tx, &entry.key, entry.received_at, held, &row).await? else {
+            return Ok(false);
+        };
+        for (slot, body) in (0..).zip(bodies) {
+            rows::put_body(tx, id, slot, body).await?;
+        }
+        Ok(true)
+    })
+}

@@ -1,0 +1,109 @@
+use std::{collections::HashMap, time::SystemTime};
+
+use article_inbox::{
+    Body, Digest, Error, Source,
+    store::{Arrival, KnownBody, from_millis, to_millis},
+};
+use bytes::Bytes;
+use tokio_postgres::types::Type;
+
+use super::super::sql;
+use crate::{connection::Transaction, fault::Fault};
+
+/// A stored body, as far as the rule about a new one needs to know it.
+pub(crate) struct KnownIn {
+    pub(crate) slot: i16,
+    pub(crate) known: KnownBody,
+    pub(crate) intent: Option<Box<str>>,
+}
+
+/// The body of an arrival, as it is stored now.
+pub(crate) fn new_body(arrival: &Arrival, now: SystemTime) -> Body {
+    Body {
+        received_at: now,
+        source: arrival.source,
+        target: arrival.target.clone(),
+        intent: arrival.intent.clone(),
+        digest: arrival.digest,
+        bytes: Some(arrival.bytes.clone()),
+    }
+}
+
+pub(crate) async fn known_bodies(tx: &Transaction<'_>, id: i64) -> Result<Vec<KnownIn>, Fault> {
+    let rows = tx.query(sql::KNOWN_BODIES, &[(&id, Type::INT8)]).await?;
+    let known = |row: &tokio_postgres::Row| {
+        let intent: Option<&str> = row.try_get(2)?;
+        // A body is taken for a delivered one unless it is known to come from the API.
+        let source = Source::from_name(row.try_get(3)?).unwrap_or(Source::Webhook);
+        let known =
+            KnownBody { digest: digest(row.try_get(1)?), source, has_intent: intent.is_some() };
+        Ok(KnownIn { slot: row.try_get(0)?, known, intent: intent.map(Into::into) })
+    };
+    rows.iter().map(known).collect()
+}
+
+/// The bodies of entries, in the order of their arrival.
+pub(crate) async fn bodies(
+    tx: &Transaction<'_>,
+    ids: &[i64],
+) -> Result<HashMap<i64, Vec<Body>>, Fault> {
+    let mut bodies: HashMap<i64, Vec<Body>> = HashMap::new();
+    for row in tx.query(sql::BODIES, &[(&ids, Type::INT8_ARRAY)]).await? {
+        let (id, source): (i64, &str) = (row.try_get(0)?, row.try_get(2)?);
+        let source = Source::from_name(source)
+            .ok_or_else(|| Error::damaged(format!("entry {id}: a body has no known source")))?;
+        let (target, intent): (&str, Option<&str>) = (row.try_get(3)?, row.try_get(4)?);
+        let bytes: Option<&[u8]> = row.try_get(6)?;
+        bodies.entry(id).or_default().push(Body {
+            received_at: from_millis(row.try_get(1)?),
+            source,
+            target: target.into(),
+            intent: intent.map(Into::into),
+            digest: digest(row.try_get(5)?),
+            bytes: bytes.map(Bytes::copy_from_slice),
+        });
+    }
+    Ok(bodies)
+}
+
+/// Writes a body into a slot, over the one that is there.
+pub(crate) async fn put_body(
+    tx: &Transaction<'_>,
+    id: i64,
+    slot: i16,
+    body: &Body,
+) -> Result<(), Fault> {
+    let (received_at, source) = (to_millis(body.received_at), body.source.as_str());
+    let digest = &body.digest.as_bytes()[..];
+    let bytes = body.bytes.as_deref();
+    let parameters = [
+        (&id as _, Type::INT8),
+        (&slot as _, Type::INT2),
+        (&received_at as _, Type::INT8),
+        (&source as _, Type::TEXT),
+        (&body.target as _, Type::TEXT),
+        (&body.intent as _, Type::TEXT),
+        (&digest as _, Type::BYTEA),
+        (&bytes as _, Type::BYTEA),
+    ];
+    tx.execute(sql::PUT_BODY, &parameters).await?;
+    tx.execute(sql::COUNT_HELD, &[(&[id].as_slice(), Type::INT8_ARRAY)]).await?;
+    Ok(())
+}
+
+/// Gives a body an intent.
+pub(crate) async fn put_intent(
+    tx: &Transaction<'_>,
+    id: i64,
+    slot: i16,
+    intent: Option<&str>,
+) -> Result<(), Fault> {
+    let parameters = [(&id as _, Type::INT8), (&slot as _, Type::INT2), (&intent as _, Type::TEXT)];
+    tx.execute(sql::PUT_INTENT, &parameters).await?;
+    Ok(())
+}
+
+/// No body has the digest of a damaged one.
+fn digest(bytes: &[u8]) -> Digest {
+    Digest::from(<[u8; 32]>::try_from(bytes).unwrap_or_default())
+}

@@ -1,0 +1,42 @@
+//! What is particular to the store in PostgreSQL: what it refuses, what it survives, and how it shares a database.
+
+#![allow(clippy::print_stderr)] // what is skipped is said
+#![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
+
+#[path = "../common/scene.rs"]
+mod scene;
+#[path = "../common/server.rs"]
+mod server;
+
+mod nodes;
+mod refusals;
+
+use article_inbox::{
+    Digest, EntryKey, Source,
+    store::{Arrival, Claim, Events},
+};
+use article_inbox_postgres::PostgresSettings;
+
+const CLAIM: Claim = Claim {
+    limit: 100,
+    lease: std::time::Duration::from_secs(60),
+    attempts: 8,
+    running: 0,
+    events: Events::All,
+};
+
+fn arrival(job: &str, body: &str) -> Arrival {
+    Arrival {
+        key: EntryKey::article(job.parse().unwrap()),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(body.as_bytes()),
+        bytes: body.as_bytes().to_vec().into(),
+    }
+}
+
+/// Settings for a new schema of a server.
+fn fresh(url: &str) -> PostgresSettings {
+    PostgresSettings::new(url).unwrap().schema(&scene::fresh_schema()).unwrap()
+}

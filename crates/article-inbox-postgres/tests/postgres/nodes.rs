@@ -1,0 +1,117 @@
+//! Several nodes with one database, and an application beside them.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use article_inbox::{
+    State,
+    store::{Claim, Outcome, Recorded, Settled, Store},
+};
+use article_inbox_postgres::PostgresStore;
+use tokio::task::JoinSet;
+
+use crate::{
+    CLAIM, arrival, fresh,
+    scene::{self, wait},
+    server::{Server, shared_url},
+};
+
+#[test]
+fn nodes_that_start_at_once_make_one_schema() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let stores = wait(async move {
+        let mut starts = JoinSet::new();
+        for _ in 0..8 {
+            starts.spawn(PostgresStore::connect(settings.clone()));
+        }
+        starts.join_all().await
+    });
+    for store in stores {
+        assert_eq!(wait(store.unwrap().counts()).unwrap().total(), 0);
+    }
+}
+
+#[test]
+fn no_entry_is_handed_to_two_of_sixteen_workers() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url).working_connections(16).unwrap();
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        let mut deliveries = JoinSet::new();
+        for job in 0..400 {
+            let store = Arc::clone(&store);
+            deliveries
+                .spawn(async move { store.record(arrival(&format!("job_{job}"), "{}")).await });
+        }
+        for recorded in deliveries.join_all().await {
+            assert_eq!(recorded.unwrap(), Recorded::Stored);
+        }
+        let mut workers = JoinSet::new();
+        for _ in 0..16 {
+            let store = Arc::clone(&store);
+            workers.spawn(async move {
+                let mut leases = Vec::new();
+                while store.counts().await.unwrap().of(State::Waiting) > 0 {
+                    let claims = store.claim(Claim { limit: 7, ..CLAIM }).await.unwrap();
+                    leases.extend(claims.claimed.iter().map(|claimed| claimed.lease));
+                    assert!(claims.claimed.len() <= 7);
+                }
+                leases
+            });
+        }
+        let leases = workers.join_all().await.concat();
+        let once: HashSet<_> = leases.iter().collect();
+        assert_eq!((leases.len(), once.len()), (400, 400));
+    });
+}
+
+#[test]
+fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, "{}")).await.unwrap();
+        }
+        let claimed = store.claim(CLAIM).await.unwrap().claimed;
+        let leases: Vec<_> = claimed.iter().map(|claimed| claimed.lease).collect();
+        let completion = store.completion(leases[0]).unwrap();
+
+        let mut application = scene::connect(&url).await;
+        let transaction = application.transaction().await.unwrap();
+        let parameters = completion.parameters();
+        let changed =
+            transaction.execute(completion.sql(), &[&parameters[0], &parameters[1]]).await;
+        assert_eq!(changed.unwrap(), 1);
+
+        let unblocked = async {
+            assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+            let held = store.extend(&leases, Duration::from_secs(60)).await.unwrap();
+            assert_eq!(held.len(), 2);
+            assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty());
+        };
+        tokio::time::timeout(Duration::from_secs(1), unblocked).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::AlreadyDone);
+    });
+}
+
+#[test]
+fn a_killed_connection_fails_its_call_and_no_later_one() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = server.url();
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let application = scene::connect(&url).await;
+        for round in 0..20 {
+            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-inbox'";
+            application.batch_execute(kill).await.unwrap();
+            let job = format!("job_{round}");
+            while store.record(arrival(&job, "{}")).await.is_err() {}
+            assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Duplicate);
+        }
+        assert_eq!(store.counts().await.unwrap().total(), 20);
+    });
+}

@@ -1,0 +1,106 @@
+mod finding;
+
+mod clock;
+mod disk;
+mod report;
+mod token;
+
+mod probe;
+
+mod connection;
+mod verdict;
+
+mod inbox;
+mod receiver;
+mod service;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reqwest::Url;
+
+use self::{finding::Finding, probe::Prober};
+use crate::{context::Context, exit::Exit, failure::Failure};
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct DoctorArguments {
+    /// The receiver, as the service delivers to it
+    #[arg(long, value_name = "URL")]
+    url: Option<Url>,
+    /// The file of the inbox
+    #[arg(long, value_name = "FILE")]
+    inbox: Option<PathBuf>,
+    /// The part of the service's URLs before /v1 [default: ARTICLE_API_URL]
+    #[arg(long, value_name = "URL")]
+    api_url: Option<String>,
+    /// A file with the API key [default: the key in ARTICLE_API_KEY]
+    #[arg(long, value_name = "PATH")]
+    api_key_file: Option<PathBuf>,
+    /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
+    #[arg(long, value_name = "PATH")]
+    token_file: Option<PathBuf>,
+    /// The header with the event
+    #[arg(long, value_name = "NAME", default_value = "X-Service-Event", value_parser = header_name)]
+    event_header: String,
+    /// The header with the job id
+    #[arg(long, value_name = "NAME", default_value = "X-Service-Job-Id", value_parser = header_name)]
+    job_id_header: String,
+}
+
+const AFTER: &str = "\
+What is not named is not checked. The receiver gets deliveries that it must refuse, and none that it could take for an \
+article. The right token is sent with TLS or on this machine only. The service is asked for a job that does not exist. A \
+file is made beside the inbox, to time the disk, and removed again.";
+
+pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result<Exit, Failure> {
+    let output = &context.output;
+    let (token, mut findings) =
+        token::examine(arguments.token_file.as_deref(), &context.environment);
+    let mut clocks = Vec::new();
+
+    output.progress("asking the service …");
+    let (clock, found) = service::examine(
+        arguments.api_url.as_deref(),
+        arguments.api_key_file.as_deref(),
+        &context.environment,
+    )
+    .await;
+    clocks.extend(clock);
+    findings.extend(found);
+
+    output.progress("asking the receiver …");
+    if let Some(url) = &arguments.url {
+        let prober = Prober {
+            url,
+            event_header: &arguments.event_header,
+            job_id_header: &arguments.job_id_header,
+        };
+        let token = token.as_ref().map(|token| token.as_str());
+        let (clock, found) = receiver::examine(&prober, token).await;
+        clocks.extend(clock);
+        findings.extend(found);
+    } else {
+        let found = "the receiver, because it is not named";
+        findings.push(Finding::not_checked("receiver.not_named", found).mend("give --url URL"));
+    }
+    findings.extend(clock::judge(&clocks));
+
+    output.progress("looking at the inbox …");
+    match &arguments.inbox {
+        Some(file) => findings.extend(inbox::examine(file, context).await?),
+        None => {
+            let found = "the inbox and its disk, because none is named";
+            findings.push(Finding::not_checked("inbox.not_named", found).mend("give --inbox FILE"));
+        }
+    }
+    output.progress("");
+    report::show(&findings, output)
+}
+
+fn header_name(name: &str) -> Result<String, String> {
+    match reqwest::header::HeaderName::try_from(name) {
+        Ok(_) => Ok(name.to_owned()),
+        Err(_) => Err("expected the name of a header".to_owned()),
+    }
+}

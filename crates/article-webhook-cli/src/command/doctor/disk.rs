@@ -1,0 +1,159 @@
+//! The folder of an inbox, and the disk below it.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use tempfile::NamedTempFile;
+
+use super::finding::Finding;
+
+/// How many syncs are timed.
+const SYNCS: usize = 32;
+
+/// What is appended before each, the size of a page.
+const APPENDED: [u8; 4096] = [0; 4096];
+
+/// No sync that reaches a device returns sooner: the fastest of them take 30 microseconds or more for a write that survives a
+/// power cut. A file system in memory takes less than one.
+const LEAST_SYNC: Duration = Duration::from_micros(20);
+
+/// With less free space than this, deliveries are soon refused.
+const LITTLE: u64 = 1 << 30;
+
+/// With less than this, the log of the inbox has no room for a day.
+const TOO_LITTLE: u64 = 64 << 20;
+
+/// Looks at a folder. A file is made in it, and removed again.
+pub(super) fn examine(folder: &Path) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(file_system(folder));
+    findings.extend(rights(folder));
+    findings.extend(free_space(folder));
+    match NamedTempFile::new_in(folder) {
+        Ok(mut file) => findings.push(sync(file.as_file_mut())),
+        Err(error) => findings.push(
+            Finding::fail(
+                "disk.not_writable",
+                format!("no file can be made in {}", folder.display()),
+            )
+            .because(error.to_string())
+            .mend("let the user of the receiver write to the folder, or name a file in another"),
+        ),
+    }
+    findings
+}
+
+fn sync(file: &mut File) -> Finding {
+    let mut time = || -> io::Result<Duration> {
+        file.write_all(&APPENDED)?;
+        let start = Instant::now();
+        file.sync_data()?;
+        Ok(start.elapsed())
+    };
+    let times: io::Result<Vec<_>> = (0..SYNCS).map(|_| time()).collect();
+    let mut times = match times {
+        Ok(times) => times,
+        Err(error) => {
+            return Finding::fail(
+                "disk.sync_fails",
+                "what is written cannot be synced to the disk",
+            )
+            .because(error.to_string())
+            .mend(
+                "look into the log of the system for errors of the disk, and whether it is full",
+            );
+        }
+    };
+    times.sort_unstable();
+    let median = times[SYNCS / 2];
+    let shown = format!("{} µs", median.as_micros());
+    if median >= LEAST_SYNC {
+        return Finding::ok("disk.sync", format!("a sync takes {shown}"));
+    }
+    Finding::fail("disk.sync_too_fast", format!("a sync returns after {shown}"))
+        .because("that is too fast to have reached a device: what was acknowledged is lost when the power is cut")
+        .mend(
+            "put the inbox on a disk whose syncs are real: no memory, no `libeatmydata`, no `sync=disabled`, no virtual \
+             disk with the cache mode `unsafe`",
+        )
+}
+
+#[cfg(target_os = "linux")]
+fn file_system(folder: &Path) -> Option<Finding> {
+    const TMPFS: u32 = 0x0102_1994;
+    const RAMFS: u32 = 0x8584_58F6;
+    const OVERLAY: u32 = 0x794C_7630;
+
+    let system = rustix::fs::statfs(folder).ok()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the numbers have 32 bits"
+    )]
+    match system.f_type as u32 {
+        TMPFS | RAMFS => Some(
+            Finding::fail("disk.in_memory", format!("{} lies in memory", folder.display()))
+                .because("every article is lost when the machine or the container ends")
+                .mend("name a file on a disk"),
+        ),
+        OVERLAY => Some(
+            Finding::warn(
+                "disk.in_a_layer",
+                format!("{} lies in a layer of a container", folder.display()),
+            )
+            .because("every article is lost when the container is removed")
+            .mend("mount a volume, and name a file in it"),
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn file_system(_: &Path) -> Option<Finding> {
+    None
+}
+
+#[cfg(unix)]
+fn rights(folder: &Path) -> Option<Finding> {
+    use std::os::unix::fs::PermissionsExt;
+
+    const OTHERS_WRITE: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+
+    let mode = folder.metadata().ok()?.permissions().mode();
+    let is_open = mode & OTHERS_WRITE != 0 && mode & STICKY == 0;
+    is_open.then(|| {
+        let folder = folder.display();
+        Finding::warn("disk.folder_open_to_others", format!("all users may write to {folder}"))
+            .because("each of them can replace or remove the inbox")
+            .mend(format!("chmod o-w {folder}"))
+    })
+}
+
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<Finding> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    let free = system.f_bavail.saturating_mul(system.f_frsize);
+    let found = format!("{} MiB are free", free >> 20);
+    let finding = match free {
+        LITTLE.. => return Some(Finding::ok("disk.space", found)),
+        TOO_LITTLE.. => Finding::warn("disk.little_space", found),
+        _ => Finding::fail("disk.little_space", found),
+    };
+    let finding = finding.because("a full disk stores no delivery, and each is answered 503");
+    Some(finding.mend("make room, move the inbox to a larger disk, or shorten its retention"))
+}
+
+#[cfg(not(unix))]
+fn rights(_: &Path) -> Option<Finding> {
+    None
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<Finding> {
+    None
+}

@@ -1,0 +1,127 @@
+//! Deliveries that every receiver refuses, whichever of their headers arrive. None is an article, and none names a job that
+//! an inbox could expect.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use article_webhook::fixture::DeliveryRequest;
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{CONTENT_TYPE, DATE},
+};
+use serde::Deserialize;
+
+use super::clock::Reading;
+use crate::{calls::Deliverer, failure::Failure};
+
+/// The largest body that a receiver takes by default.
+pub(super) const LARGEST: usize = 8 << 20;
+
+/// How long a refusal may take. It needs neither a store nor a body.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the largest body may take.
+const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// More of an answer is not read.
+const SHOWN: usize = 64 << 10;
+
+/// No receiver accepts this token.
+const WRONG_TOKEN: &str = "Bearer wrong-token-of-article-webhook-doctor";
+
+/// No valid job id: a receiver refuses it by the headers alone.
+const NO_JOB_ID: &str = "..";
+
+/// No valid event, for the same reason: it has a space.
+const NO_EVENT: &str = "no event";
+
+/// The beginning of a JSON object without its end.
+const CUT: &[u8] = b"{";
+
+/// Sends refused deliveries to one receiver.
+pub(super) struct Prober<'a> {
+    pub(super) url: &'a Url,
+    pub(super) event_header: &'a str,
+    pub(super) job_id_header: &'a str,
+}
+
+/// What came back.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    /// The code of a refusal, as receivers of this project write it.
+    pub(super) code: Option<String>,
+    /// It is a page for people, as proxies have them.
+    pub(super) is_page: bool,
+    pub(super) took: Duration,
+    pub(super) clock: Option<Reading>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+/// Why there is no answer, or why nothing could be sent.
+pub(super) enum NoAnswer {
+    Setup(Failure),
+    Http(reqwest::Error),
+}
+
+impl Prober<'_> {
+    /// With a token that is wrong.
+    pub(super) async fn wrong_token(&self) -> Result<Answer, NoAnswer> {
+        self.send(request(CUT).token(WRONG_TOKEN), PATIENCE).await
+    }
+
+    /// With the right token and an invalid job id. If its header does not arrive, the cut body is refused.
+    pub(super) async fn invalid_job_id(&self, token: &str) -> Result<Answer, NoAnswer> {
+        let request = request(CUT).header(self.event_header, "article.complete");
+        self.send(request.token(token).header(self.job_id_header, NO_JOB_ID), PATIENCE).await
+    }
+
+    /// With the right token and an invalid event. If its header does not arrive, the invalid job id is refused.
+    pub(super) async fn invalid_event(&self, token: &str) -> Result<Answer, NoAnswer> {
+        let request = request(CUT).header(self.event_header, NO_EVENT);
+        self.send(request.token(token).header(self.job_id_header, NO_JOB_ID), PATIENCE).await
+    }
+
+    /// With the right token and the largest body, which is cut.
+    pub(super) async fn largest_body(&self, token: &str) -> Result<Answer, NoAnswer> {
+        let mut body = CUT.to_vec();
+        body.resize(LARGEST, b' ');
+        let request = request(body).header(self.event_header, "article.complete");
+        self.send(request.token(token), LONG_PATIENCE).await
+    }
+
+    async fn send(&self, request: DeliveryRequest, patience: Duration) -> Result<Answer, NoAnswer> {
+        let deliverer = Deliverer::new(patience).map_err(NoAnswer::Setup)?;
+        let (sent, start) = (SystemTime::now(), Instant::now());
+        let response = deliverer.attempt(self.url, &request).await.map_err(NoAnswer::Http)?;
+        let took = start.elapsed();
+        let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let clock = date.map(|shown| Reading::new("the receiver", sent, shown));
+        let is_html = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
+        let status = response.status();
+        let body = beginning(response).await;
+        let code = serde_json::from_slice(&body).ok().map(|Refusal { error }| error);
+        let is_page = is_html || body.trim_ascii_start().starts_with(b"<");
+        Ok(Answer { status, code, is_page, took, clock })
+    }
+}
+
+fn request(body: impl Into<bytes::Bytes>) -> DeliveryRequest {
+    DeliveryRequest::new(body).without_header("X-Service-Event").without_header("X-Service-Job-Id")
+}
+
+async fn beginning(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() < SHOWN
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk);
+    }
+    body
+}

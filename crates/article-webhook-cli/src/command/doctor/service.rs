@@ -1,0 +1,115 @@
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use article_client::Outcome;
+use article_webhook::JobId;
+use tokio::time::timeout;
+
+use super::{clock::Reading, finding::Finding};
+use crate::{calls::client, failure::Failure, settings::Environment, text::moment};
+
+/// A job that no service has.
+const NO_JOB: &str = "article-webhook-doctor";
+
+/// How long the service may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const NO_KEY: &str =
+    "set ARTICLE_API_KEY to the key as the service issued it, or name a file with it";
+
+/// Asks the service for a job that does not exist. Nothing is ordered.
+pub(super) async fn examine(
+    url: Option<&str>,
+    key_file: Option<&Path>,
+    environment: &Environment,
+) -> (Option<Reading>, Vec<Finding>) {
+    let from_environment = environment.get("ARTICLE_API_URL");
+    let url = url.or(from_environment.as_ref().map(|url| &***url));
+    let key = environment.secret("ARTICLE_API_KEY", "--api-key-file", key_file);
+    let (url, key) = match (url, key) {
+        (Some(url), Ok(key)) => (url, key),
+        (None, Err(_)) if key_file.is_none() => {
+            let found = "neither ARTICLE_API_URL nor ARTICLE_API_KEY is set";
+            return (None, vec![Finding::not_checked("service.not_named", found).mend(
+                "set both to ask the service whether it accepts the key; a receiver alone needs neither",
+            )]);
+        }
+        (_, Err(failure)) => {
+            let finding = match key_file {
+                Some(_) => Finding::fail("service.key_unreadable", failure.what),
+                None => Finding::warn("service.key_not_set", failure.what)
+                    .because("without a key, nothing can be ordered or collected"),
+            };
+            return (None, vec![finding.mend(failure.mend.unwrap_or_else(|| NO_KEY.to_owned()))]);
+        }
+        (None, Ok(_)) => {
+            return (
+                None,
+                vec![
+                    Finding::warn("service.url_not_set", "ARTICLE_API_URL is not set")
+                        .because("there is an API key, and no service to use it at")
+                        .mend("give --api-url URL, or set ARTICLE_API_URL"),
+                ],
+            );
+        }
+    };
+    let client = match client(&key, url, "--api-url") {
+        Ok(client) => client,
+        Err(failure) => {
+            let mend = failure.mend.unwrap_or_else(|| NO_KEY.to_owned());
+            return (None, vec![Finding::fail("service.settings", failure.what).mend(mend)]);
+        }
+    };
+    let no_job: JobId = NO_JOB.parse().expect("a constant job id is valid");
+    let sent = SystemTime::now();
+    let asked = match timeout(PATIENCE, client.article_once(&no_job)).await {
+        Ok(asked) => asked,
+        Err(_) => {
+            let found = format!("the service did not answer within {}", moment::span(PATIENCE));
+            return (None, vec![unreachable(found)]);
+        }
+    };
+    let response = match asked {
+        Ok(response) => response,
+        Err(error) => {
+            let failure = Failure::of_service(&error);
+            return (None, vec![unreachable(failure.what)]);
+        }
+    };
+    let reading = response.sent_at.map(|shown| Reading::new("the service", sent, shown));
+    let shown = response.to_string();
+    let finding = match &response.outcome {
+        Outcome::JobNotFound | Outcome::Complete(_) | Outcome::Unfinished { .. } => {
+            Finding::ok("service.key_accepted", "the service accepts the API key")
+        }
+        Outcome::Unauthorized => Finding::fail("service.key_refused", "the service refuses the API key")
+            .because(shown)
+            .mend("set ARTICLE_API_KEY to the key that the service issued for this URL"),
+        Outcome::Forbidden => Finding::fail("service.key_forbidden", "the API key may not read articles")
+            .because(shown)
+            .mend("give the key the right to read articles, or use another key; a proxy may answer 403 as well"),
+        Outcome::NotFound | Outcome::Page | Outcome::Redirect | Outcome::NotJson => {
+            Finding::fail("service.wrong_url", "at ARTICLE_API_URL is no API of the service")
+                .because(shown)
+                .mend("set ARTICLE_API_URL to the part of the URL before /v1")
+        }
+        Outcome::RateLimited => Finding::warn("service.rate_limited", "the service limits the rate of calls")
+            .because(shown)
+            .mend("try again later: whether the key is accepted is not known"),
+        Outcome::Unavailable => Finding::fail("service.unavailable", "the service cannot answer now")
+            .because(shown)
+            .mend("try again later; if others can use it, check ARTICLE_API_URL"),
+        _ => Finding::fail("service.unexpected", "the service gives an answer that its document does not have")
+            .because(shown)
+            .mend("check ARTICLE_API_URL, and whether the service has a newer document"),
+    };
+    (reading, vec![finding])
+}
+
+fn unreachable(cause: String) -> Finding {
+    Finding::fail("service.unreachable", "the service cannot be reached")
+        .because(cause)
+        .mend("check ARTICLE_API_URL, and whether this machine may connect to it")
+}

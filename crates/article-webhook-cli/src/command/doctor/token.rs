@@ -1,0 +1,187 @@
+use std::{collections::BTreeSet, path::Path};
+
+use article_webhook::{AuthToken, TokenError};
+use zeroize::Zeroizing;
+
+use super::finding::{Finding, Severity};
+use crate::{settings::Environment, settings::token};
+
+/// What stands in the examples of this project, which all can read.
+const EXAMPLES: [&str; 6] = [
+    "5f2b9c0e7a1d4e38",
+    "5f2b9c0e7a1d",
+    "a84be02f71c6",
+    "my-secret-token",
+    "another-token",
+    "not-the-token",
+];
+
+/// Words that stand for a secret which was never filled in, without what joins them.
+const PLACEHOLDERS: [&str; 22] = [
+    "authtoken",
+    "changeme",
+    "changethis",
+    "example",
+    "exampletoken",
+    "fixme",
+    "inserttokenhere",
+    "insertyourtokenhere",
+    "mytoken",
+    "mysecret",
+    "mysecrettoken",
+    "password",
+    "replaceme",
+    "secret",
+    "secrettoken",
+    "test",
+    "testtoken",
+    "todo",
+    "token",
+    "yoursecret",
+    "yourtoken",
+    "yourtokenhere",
+];
+
+/// Fewer different characters than this are a pattern and no random secret.
+const FEW_CHARACTERS: usize = 6;
+
+const RANDOM: &str = "take a random token, such as `Bearer $(openssl rand -hex 32)`, and give it to the service with \
+     `article-webhook targets`";
+
+/// The token, if there is one that can be used, and what was found about it.
+pub(super) fn examine(
+    file: Option<&Path>,
+    environment: &Environment,
+) -> (Option<Zeroizing<String>>, Vec<Finding>) {
+    let value = match token::read(file, environment) {
+        Ok(value) => value,
+        Err(failure) => {
+            let finding = match file {
+                Some(_) => Finding::fail("token.unreadable", failure.what),
+                None => Finding::warn("token.not_set", failure.what)
+                    .because("a receiver does not start without the token that the service sends"),
+            };
+            let mend = failure.mend.unwrap_or_else(|| "name another file".to_owned());
+            return (None, vec![finding.mend(mend)]);
+        }
+    };
+    match AuthToken::new(&value) {
+        Ok(token) => {
+            let findings = doubts(&token, &value);
+            (Some(value), findings)
+        }
+        Err(error) => {
+            let code = match error {
+                TokenError::Quoted => "token.quoted",
+                TokenError::Placeholder { .. } => "token.placeholder",
+                _ => "token.invalid",
+            };
+            (None, vec![Finding::of_message(code, Severity::Fail, &error.to_string(), RANDOM)])
+        }
+    }
+}
+
+/// What is doubtful about a token that could be right.
+fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
+    let (has_scheme, secret) = match value.split_once(' ') {
+        Some((_, secret)) => (true, secret.trim_start()),
+        None => (false, value),
+    };
+    let mut findings = Vec::new();
+    if let Some(doubt) = token.doubt() {
+        let (code, mend) = match has_scheme {
+            true => (
+                "token.quoted",
+                "remove the quotation marks, unless they are part of the auth_token",
+            ),
+            false => (
+                "token.no_scheme",
+                "give the whole auth_token of the publish target, as in `Bearer <token>`",
+            ),
+        };
+        let found = doubt.split_once(": ").map_or(doubt, |(found, _)| found);
+        let cause = "the service sends the auth_token of the publish target as it is, and all of it is compared";
+        let finding = Finding::warn(code, found).because(cause).mend(mend);
+        findings.push(finding);
+    }
+    if is_placeholder(secret) {
+        findings.push(
+            Finding::fail(
+                "token.placeholder",
+                "the token is a placeholder that was never filled in",
+            )
+            .because("all who know the placeholder can deliver articles")
+            .mend(RANDOM),
+        );
+    } else if EXAMPLES.iter().any(|example| secret.contains(example)) {
+        findings.push(
+            Finding::fail("token.example", "the token stands in the examples of this project")
+                .because("all who read them can deliver articles")
+                .mend(RANDOM),
+        );
+    } else if token.is_short() {
+        findings.push(
+            Finding::warn(
+                "token.short",
+                "the token has fewer than 16 characters after its scheme word",
+            )
+            .because("a short token can be guessed")
+            .mend(RANDOM),
+        );
+    } else if secret.chars().collect::<BTreeSet<_>>().len() < FEW_CHARACTERS {
+        findings.push(
+            Finding::warn("token.weak", "the token repeats a few characters")
+                .because("a pattern can be guessed")
+                .mend(RANDOM),
+        );
+    }
+    if findings.is_empty() {
+        findings
+            .push(Finding::ok("token.sound", "the token has its scheme word, and is not short"));
+    }
+    findings
+}
+
+fn is_placeholder(secret: &str) -> bool {
+    let is_template = [("<", ">"), ("${", "}"), ("{{", "}}"), ("[", "]"), ("%", "%")]
+        .iter()
+        .any(|(start, end)| secret.starts_with(start) && secret.ends_with(end));
+    let letters: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
+    let letters = letters.to_ascii_lowercase();
+    is_template
+        || PLACEHOLDERS.contains(&&*letters)
+        || letters.len() > 2 && letters.bytes().all(|letter| letter == b'x')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_placeholder_is_known_in_any_spelling() {
+        for secret in
+            ["your-token-here", "YOUR_TOKEN_HERE", "<token>", "${TOKEN}", "{{ t }}", "xxxx"]
+        {
+            assert!(is_placeholder(secret), "{secret}");
+        }
+        assert!(!is_placeholder("your-token-here-4711"));
+    }
+
+    #[test]
+    fn the_tokens_of_the_readme_are_known() {
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+        let text = [readme, concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")]
+            .map(|path| fs::read_to_string(path).unwrap())
+            .concat();
+        let tokens: Vec<_> =
+            text.split("'Bearer ").skip(1).map(|rest| rest.split('\'').next()).collect();
+        assert!(!tokens.is_empty());
+        for token in tokens {
+            let value = format!("Bearer {}", token.unwrap());
+            let findings = doubts(&AuthToken::new(&value).unwrap(), &value);
+            assert_eq!(findings[0].code, "token.example", "{value}");
+        }
+    }
+}

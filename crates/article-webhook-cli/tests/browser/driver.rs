@@ -1,0 +1,175 @@
+//! Chromium, driven by WebDriver. The protocol is JSON over HTTP, and the few calls below are all that is needed of it; the
+//! crates for it would bring twenty others.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Value, json};
+
+/// The name under which WebDriver passes an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// How long a page may take to show what is expected.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Browser {
+    driver: Child,
+    http: reqwest::Client,
+    session: String,
+}
+
+impl Browser {
+    /// `None` if there is no Chromium here.
+    pub(crate) async fn start() -> Option<Self> {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port: u16 = loop {
+            let line = lines.next().unwrap().unwrap();
+            if let Some((_, port)) = line.split_once("started successfully on port ") {
+                break port.trim_end_matches('.').parse().unwrap();
+            }
+        };
+        // What it says later is not read.
+        std::thread::spawn(move || lines.for_each(drop));
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "goog:chromeOptions": { "args": [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                "--disable-background-networking", "--disable-component-update", "--force-device-scale-factor=1",
+                "--window-size=1280,900", "--lang=en", "--host-resolver-rules=MAP rebound.example 127.0.0.1",
+            ] },
+        } } });
+        let base = format!("http://127.0.0.1:{port}/session");
+        let started = call(&http, &base, &wanted).await.unwrap();
+        let session = format!("{base}/{}", started["sessionId"].as_str().unwrap());
+        Some(Self { driver, http, session })
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        let answer = call(&self.http, &format!("{}/{path}", self.session), &body).await;
+        answer.unwrap_or_else(|error| panic!("{path} {body}: {error}"))
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let answer = self.http.get(format!("{}/{path}", self.session)).send().await.unwrap();
+        let answer: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        answer["value"].clone()
+    }
+
+    pub(crate) async fn open(&self, url: &str) {
+        self.post("url", json!({ "url": url })).await;
+    }
+
+    pub(crate) async fn url(&self) -> String {
+        self.get("url").await.as_str().unwrap().to_owned()
+    }
+
+    /// Runs a script in the page, as the person at the browser could.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", json!({ "script": script, "args": [] })).await
+    }
+
+    /// Calls a domain of Chromium's own protocol.
+    pub(crate) async fn chromium(&self, command: &str, parameters: Value) -> Value {
+        self.post("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await
+    }
+
+    /// Waits until a script returns something that counts as true, and returns it.
+    pub(crate) async fn wait(&self, script: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let url = format!("{}/execute/sync", self.session);
+            // While a page is left for another, a script fails.
+            let seen = call(&self.http, &url, &json!({ "script": script, "args": [] })).await;
+            let seen = seen.unwrap_or_default();
+            if !matches!(&seen, Value::Null | Value::Bool(false))
+                && seen != json!("")
+                && seen != json!(0)
+            {
+                return seen;
+            }
+            assert!(start.elapsed() < PATIENCE, "{script}: never, on {}", self.url().await);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
+    /// Waits until the browser is there, where no script can run.
+    pub(crate) async fn until_url(&self, url: &str) {
+        let start = Instant::now();
+        while self.url().await != url {
+            assert!(start.elapsed() < PATIENCE, "{url}: never, but {}", self.url().await);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
+    /// Clicks as a person does: what is covered cannot be clicked.
+    pub(crate) async fn click(&self, css: &str) {
+        let element = self.post("element", json!({ "using": "css selector", "value": css })).await;
+        let element = element[ELEMENT].as_str().unwrap().to_owned();
+        self.post(&format!("element/{element}/click"), json!({})).await;
+    }
+
+    /// Presses keys, one after the other.
+    pub(crate) async fn press(&self, keys: &str) {
+        let actions: Vec<_> = keys
+            .chars()
+            .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key })))
+            .collect();
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": actions });
+        self.post("actions", json!({ "actions": [keyboard] })).await;
+    }
+
+    pub(crate) async fn size(&self, width: u32, height: u32) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.chromium("Emulation.setDeviceMetricsOverride", size).await;
+    }
+
+    pub(crate) async fn scheme(&self, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.chromium("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+    }
+
+    pub(crate) async fn screenshot(&self, path: &Path) {
+        let picture = self.get("screenshot").await;
+        fs::write(path, BASE64_STANDARD.decode(picture.as_str().unwrap()).unwrap()).unwrap();
+    }
+
+    /// What was written to the console since the last call, warnings and errors too.
+    pub(crate) async fn console(&self) -> Vec<String> {
+        let lines = self.post("se/log", json!({ "type": "browser" })).await;
+        let lines = lines.as_array().unwrap().iter();
+        lines.map(|line| line["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub(crate) async fn end(mut self) {
+        let _ = self.http.delete(&self.session).send().await;
+        self.driver.kill().unwrap();
+        self.driver.wait().unwrap();
+    }
+}
+
+async fn call(http: &reqwest::Client, url: &str, body: &Value) -> Result<Value, String> {
+    let request = http.post(url).header("content-type", "application/json").body(body.to_string());
+    let answer = request.send().await.map_err(|error| error.to_string())?;
+    let answer = answer.text().await.map_err(|error| error.to_string())?;
+    let answer: Value = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
+    match &answer["value"]["error"] {
+        Value::Null => Ok(answer["value"].clone()),
+        error => Err(format!("{error}: {}", answer["value"]["message"])),
+    }
+}

@@ -1,0 +1,78 @@
+//! Other pages in the same browser, while the page is open in it.
+
+use std::time::Duration;
+
+use article_inbox::{Inbox, SqliteStore, State};
+
+use crate::{driver::Browser, foreign::Foreign, running::Running, scene};
+
+#[tokio::test]
+async fn no_other_page_presses_a_button_or_reads_the_inbox() {
+    let Some(browser) = Browser::start().await else { return };
+    let foreign = Foreign::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    scene::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.open(&page.url).await;
+    browser.wait(&format!("return location.href === '{}/'", page.base)).await;
+    let entry = format!("{}/entry/job_64d4083e/article.complete", page.base);
+    browser.open(&entry).await;
+    // Even with the token, as if it had leaked.
+    let token = browser.run("return document.querySelector('input[name=token]').value").await;
+    let token = token.as_str().unwrap();
+
+    let form = format!(
+        "<form method=post action=\"{entry}/requeue\" target=TARGET><input name=token value=\"{token}\"></form>\
+         <iframe name=inside></iframe><script>document.forms[0].submit()</script>"
+    );
+    foreign.serve("/form", "", &form.replace("TARGET", "_self"));
+    foreign.serve("/hidden", "", &form.replace("TARGET", "inside"));
+    foreign.serve(
+        "/fetch",
+        "",
+        &format!(
+            "<script>window.got = []; for (const mode of ['cors', 'no-cors']) \
+             fetch('{entry}/requeue', {{ method: 'POST', mode, credentials: 'include', \
+             body: new URLSearchParams({{ token: '{token}' }}) }}).then(a => got.push(a.type), () => got.push('refused'));\
+             fetch('{base}/', {{ credentials: 'include' }}).then(() => got.push('read'), () => got.push('refused'));\
+             const events = new EventSource('{base}/events', {{ withCredentials: true }}); \
+             events.onopen = () => got.push('listens'); events.onerror = () => got.push('refused');</script>\
+             <iframe src=\"{entry}\" onload=\"got.push('framed')\"></iframe><script src=\"{base}/\"></script>",
+            base = page.base
+        ),
+    );
+    // The first is the same site, as browsers see it: another port of this machine.
+    for origin in [foreign.url.clone(), foreign.url.replace("127.0.0.1", "localhost")] {
+        browser.open(&format!("{origin}/form")).await;
+        browser.wait("return document.querySelector('h1')?.textContent === 'Another page asked for this'").await;
+        browser.open(&format!("{origin}/hidden")).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        browser.open(&format!("{origin}/fetch")).await;
+        browser.wait("return got.length >= 5").await;
+        let got = browser.run("return got").await.to_string();
+        assert!(
+            !got.contains("read") && !got.contains("listens") && !got.contains("cors"),
+            "{got}"
+        );
+    }
+    // A name of a stranger that leads to this machine.
+    let port = page.base.rsplit(':').next().unwrap();
+    let key = page.url.rsplit('=').next().unwrap();
+    browser.open(&format!("http://rebound.example:{port}/?key={key}")).await;
+    browser.wait("return document.querySelector('h1').textContent === 'This is not the address of the page'").await;
+    // A browser that does not have the cookie.
+    browser.open(&entry.replace("127.0.0.1", "localhost")).await;
+    browser.wait("return document.querySelector('h1').textContent === 'The key is missing'").await;
+    // The page itself, with the token of another start.
+    browser.open(&entry).await;
+    browser.run("document.querySelector('#state input[name=token]').value = '0'.repeat(32)").await;
+    browser.click("#state button").await;
+    browser
+        .wait("return document.querySelector('h1').textContent === 'The form is out of date'")
+        .await;
+
+    let inbox = Inbox::new(SqliteStore::open_shared(&file).unwrap());
+    assert_eq!(inbox.counts().await.unwrap().of(State::Dead), 1, "no button was pressed");
+    browser.end().await;
+}

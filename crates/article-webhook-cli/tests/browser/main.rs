@@ -1,0 +1,17 @@
+//! The page in a real Chromium, driven by WebDriver.
+//!
+//! Without `chromedriver` on the PATH the tests are skipped, and say so; where the variable `CI` is set, that is a failure.
+//! Screenshots are in the folder that `BROWSER_SCREENSHOTS` names, or in a temporary one.
+
+mod driver;
+mod scene;
+
+#[path = "../page/running.rs"]
+mod running;
+
+mod foreign;
+
+mod foreign_page;
+mod hostile;
+mod path;
+mod pictures;

@@ -1,0 +1,61 @@
+//! What the page looks like.
+
+use std::{env, fs, path::PathBuf};
+
+use crate::{driver::Browser, running::Running, scene};
+
+#[tokio::test]
+async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = env::var_os("BROWSER_SCREENSHOTS").map(PathBuf::from);
+    let pictures = pictures.unwrap_or_else(|| folder.path().join("screenshots"));
+    fs::create_dir_all(&pictures).unwrap();
+    let Some(browser) = Browser::start().await else { return };
+    let (full, empty) = (folder.path().join("inbox.db"), folder.path().join("empty.db"));
+    scene::inbox(&full).await;
+    let page = Running::page(&full, &[]);
+    let fresh = Running::listen(&empty);
+    for (url, base) in [(&page.url, &page.base), (&fresh.url, &fresh.base)] {
+        browser.open(url).await;
+        browser.wait(&format!("return location.href === '{base}/'")).await;
+    }
+    let places = [
+        ("list", format!("{}/", page.base)),
+        ("entry", format!("{}/entry/job_7c1e4a52/article.complete", page.base)),
+        ("dead", format!("{}/?state=dead", page.base)),
+        ("ledger", format!("{}/ledger", page.base)),
+        ("health", format!("{}/health", page.base)),
+        ("empty", format!("{}/", fresh.base)),
+        ("no_key", format!("{}/?state=dead", page.base.replace("127.0.0.1", "localhost"))),
+    ];
+    for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)] {
+        browser.scheme(scheme).await;
+        browser.size(width, 900).await;
+        for (name, url) in &places {
+            browser.open(url).await;
+            if *name == "dead" {
+                browser.click("td.what a").await;
+                browser.wait("return !!document.querySelector('.heading h1')").await;
+            }
+            if *name != "no_key" {
+                browser
+                    .wait("return document.getElementById('connection').dataset.state === 'on'")
+                    .await;
+            }
+            let wide =
+                browser.run("return document.documentElement.scrollWidth > innerWidth").await;
+            assert_eq!(wide, false, "{name} is wider than {width} px");
+            browser
+                .run(
+                    "document.querySelectorAll('.fresh').forEach(e => e.classList.remove('fresh'))",
+                )
+                .await;
+            let height = browser.run("return document.documentElement.scrollHeight").await;
+            let height = u32::try_from(height.as_u64().unwrap()).unwrap();
+            browser.size(width, height.clamp(600, 2400)).await;
+            browser.screenshot(&pictures.join(format!("{name}_{scheme}_{width}.png"))).await;
+            browser.size(width, 900).await;
+        }
+    }
+    browser.end().await;
+}

@@ -1,0 +1,68 @@
+//! What `doctor` finds, each with real sockets and real files.
+
+mod server;
+
+mod clocks;
+mod disks;
+mod inboxes;
+mod receivers;
+mod services;
+mod tls;
+mod tokens;
+
+use std::{collections::BTreeMap, process::Command};
+
+use serde_json::Value;
+
+use crate::tool::{seen, tool};
+
+const TOKEN: &str = "Bearer 0d9c4b7fa3e81625c7";
+
+/// What one run found: the severity of each code.
+#[derive(Debug)]
+struct Found {
+    exit: Option<i32>,
+    findings: BTreeMap<String, String>,
+    out: String,
+}
+
+impl Found {
+    /// Its severity, or `none`.
+    fn of(&self, code: &str) -> &str {
+        self.findings.get(code).map_or("none", |severity| severity)
+    }
+
+    #[track_caller]
+    fn has(&self, code: &str, severity: &str) {
+        assert_eq!(self.of(code), severity, "{code}: {self:#?}");
+    }
+}
+
+/// The tool with `doctor --json` and a sound token.
+fn doctor(arguments: &[&str]) -> Command {
+    let mut doctor = tool(["doctor", "--json"]);
+    doctor.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+    doctor
+}
+
+#[track_caller]
+fn found(doctor: &mut Command) -> Found {
+    let (exit, out, error) = seen(&doctor.output().unwrap());
+    assert_eq!(error, "", "{out}");
+    let mut findings = BTreeMap::new();
+    for line in out.lines() {
+        let finding: Value = serde_json::from_str(line).unwrap();
+        let Some(code) = finding["code"].as_str() else { continue };
+        let severity = finding["severity"].as_str().unwrap();
+        // Each fault has a mend.
+        if matches!(severity, "warn" | "fail") {
+            assert!(finding["mend"].is_string() && finding["found"].is_string(), "{line}");
+        }
+        findings.insert(code.to_owned(), severity.to_owned());
+    }
+    let is_bad = findings.values().any(|severity| severity == "fail");
+    assert_eq!(exit, Some(i32::from(is_bad)), "{out}");
+    let secret = TOKEN.split_once(' ').unwrap().1;
+    assert!(!out.contains(secret), "{out}");
+    Found { exit, findings, out }
+}

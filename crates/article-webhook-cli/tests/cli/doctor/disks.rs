@@ -1,0 +1,96 @@
+#![allow(clippy::print_stdout)] // says what this machine cannot provoke
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
+    process::Command,
+};
+
+use super::{TOKEN, doctor, found};
+use crate::tool::text;
+
+const TOOL: &str = env!("CARGO_BIN_EXE_article-webhook");
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// The tool in a mount namespace of its own, in which `mount` has made the folder.
+fn mounted(folder: &Path, mount: &str) -> Option<Command> {
+    let unshare = |script: &str| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--map-root-user", "--mount", "sh", "-c", script, "sh", text(folder), TOOL]);
+        unshare.env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+        unshare
+    };
+    if !unshare(mount).output().is_ok_and(|output| output.status.success()) {
+        println!("skipped: this user may not mount: {mount}");
+        return None;
+    }
+    Some(unshare(&format!("{mount} && exec \"$2\" doctor --json --inbox \"$1\"/inbox.db")))
+}
+
+#[test]
+fn a_disk_whose_syncs_are_real_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let run = || found(&mut doctor(&["--inbox", text(&file)]));
+    let is_in_memory = run().of("disk.in_memory") == "fail";
+    if !is_in_memory {
+        run().has("disk.sync", "ok");
+    }
+    run().has("inbox.missing", "warn");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_file_system_in_memory_and_its_sync_are_found() {
+    if !Path::new("/dev/shm").is_dir() {
+        println!("skipped: there is no /dev/shm");
+        return;
+    }
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let file = folder.path().join("inbox.db");
+    let memory = found(&mut doctor(&["--inbox", text(&file)]));
+    memory.has("disk.in_memory", "fail");
+    memory.has("disk.sync_too_fast", "fail");
+}
+
+#[test]
+fn little_space_and_a_layer_of_a_container_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for (size, severity) in [("16m", "fail"), ("512m", "warn")] {
+        let mount = format!("mount -t tmpfs -o size={size} none \"$1\"");
+        if let Some(mut run) = mounted(folder.path(), &mount) {
+            found(&mut run).has("disk.little_space", severity);
+        }
+    }
+    let mount = "mount -t tmpfs none \"$1\" && cd \"$1\" && mkdir low up work over && \
+                 mount -t overlay -o lowerdir=low,upperdir=up,workdir=work none over && mount --bind over \"$1\"";
+    if let Some(mut run) = mounted(folder.path(), mount) {
+        found(&mut run).has("disk.in_a_layer", "warn");
+    }
+}
+
+#[test]
+fn a_folder_that_others_or_not_even_the_receiver_may_write_to_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let run = || doctor(&["--inbox", text(&file)]);
+    mode(folder.path(), 0o777);
+    found(&mut run()).has("disk.folder_open_to_others", "warn");
+    mode(folder.path(), 0o1777);
+    assert_eq!(found(&mut run()).of("disk.folder_open_to_others"), "none", "as in /tmp");
+    mode(folder.path(), 0o555);
+    let mut run = run();
+    if rustix::process::geteuid().is_root() {
+        // Root may write everywhere.
+        run.uid(65534).gid(65534);
+    }
+    match run.output() {
+        Ok(_) => found(&mut run).has("disk.not_writable", "fail"),
+        Err(error) => println!("skipped: another user cannot run the tool: {error}"),
+    }
+    mode(folder.path(), 0o755);
+}

@@ -1,0 +1,188 @@
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    Clock, Inbox, SqliteSettings, SqliteStore,
+    store::{BucketEvent, Claim, Events, Expect, Ledger, Outcome, Store},
+};
+use article_webhook::fixture::DeliveryRequest;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{Found, doctor, found};
+use crate::{sample, tool::text};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+const CLAIM: Claim = Claim {
+    limit: 1,
+    lease: Duration::from_secs(7200),
+    attempts: 8,
+    running: 0,
+    events: Events::All,
+};
+
+/// An inbox that was last used some time ago.
+struct Old {
+    _folder: TempDir,
+    file: PathBuf,
+    store: SqliteStore,
+}
+
+impl Old {
+    fn new(age: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("inbox.db");
+        let clock = Clock::stepped(SystemTime::now() - age);
+        let store = SqliteStore::open_with(&file, SqliteSettings::default().clock(clock)).unwrap();
+        Self { _folder: folder, file, store }
+    }
+
+    async fn deliver(&self, job: &str) {
+        let inbox = Inbox::new(self.store.clone());
+        sample::deliver(&inbox, DeliveryRequest::complete().job_id(job)).await;
+    }
+
+    async fn found(&self) -> Found {
+        self.store.close().await.unwrap();
+        run(&self.file)
+    }
+}
+
+fn run(file: &Path) -> Found {
+    found(&mut doctor(&["--inbox", text(file)]))
+}
+
+#[tokio::test]
+async fn a_sound_inbox_passes_beside_its_receiver_with_its_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let receiver = SqliteStore::open(&file).unwrap();
+    let sound = run(&file);
+    for code in ["opened", "writable", "sound", "nothing_due", "entries", "jobs"] {
+        sound.has(&format!("inbox.{code}"), "ok");
+    }
+    assert_eq!(sound.findings.iter().find(|it| it.1 == "fail" && it.0.starts_with("inbox")), None);
+    let version = format!("SQLite {} has", SqliteStore::sqlite_version());
+    for part in [&*version, "journal_mode=wal", "synchronous=2", "secure_delete=1"] {
+        assert!(sound.out.contains(part), "{part}: {}", sound.out);
+    }
+    let mut read_only = doctor(&["--inbox", text(&file)]);
+    found(read_only.env("ARTICLE_INBOX_READ_ONLY", "1")).has("inbox.writable", "not_checked");
+    receiver.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_inbox_without_a_worker_is_found_and_one_that_is_behind_is_told_from_it() {
+    let old = Old::new(HOUR);
+    old.deliver("job_1").await;
+    old.deliver("job_2").await;
+    let none = old.found().await;
+    none.has("inbox.no_worker", "fail");
+
+    let old = Old::new(HOUR);
+    old.deliver("job_1").await;
+    old.deliver("job_2").await;
+    assert_eq!(old.store.claim(CLAIM).await.unwrap().claimed.len(), 1);
+    let behind = old.found().await;
+    behind.has("inbox.slow_worker", "warn");
+    assert_eq!(behind.of("inbox.no_worker"), "none");
+
+    let new = Old::new(Duration::ZERO);
+    new.deliver("job_1").await;
+    new.found().await.has("inbox.due", "ok");
+}
+
+#[tokio::test]
+async fn entries_that_nothing_works_on_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let left = run(&file);
+    left.has("inbox.dead", "warn");
+    left.has("inbox.unhandled", "warn");
+    assert_eq!(left.of("inbox.corrupt"), "none");
+}
+
+#[tokio::test]
+async fn a_flipped_bit_is_found_before_and_after_it_was_met() {
+    const WORD: &[u8] = b"\"title\":\"How to Choose";
+    let old = Old::new(Duration::ZERO);
+    old.deliver("job_1").await;
+    old.store.close().await.unwrap();
+    let mut bytes = fs::read(&old.file).unwrap();
+    let place = bytes.windows(WORD.len()).position(|word| word == WORD);
+    let place = place.expect("the body lies in the file as it came");
+    bytes[place + 10] ^= 1;
+    fs::write(&old.file, bytes).unwrap();
+    run(&old.file).has("inbox.damage", "fail");
+
+    let store = SqliteStore::open(&old.file).unwrap();
+    let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+    store.settle(lease, Outcome::Corrupt { seen: 1, cause: "digest".to_owned() }).await.unwrap();
+    store.close().await.unwrap();
+    run(&old.file).has("inbox.corrupt", "fail");
+}
+
+#[tokio::test]
+async fn what_a_ledger_waits_for_is_found() {
+    let old = Old::new(96 * HOUR);
+    let asked = SystemTime::now() - 96 * HOUR;
+    old.store.expect(vec![Expect::job("job_1".parse().unwrap(), asked)]).await.unwrap();
+    old.store.intend("post-17", Duration::from_secs(60)).await.unwrap();
+    let late = old.found().await;
+    late.has("inbox.overdue_jobs", "fail");
+    late.has("inbox.unknown_orders", "warn");
+
+    for (event, code, severity) in [
+        (BucketEvent::KeyRefused, "inbox.key_refused", "fail"),
+        (BucketEvent::RateLimited { retry_after: HOUR }, "inbox.rate_limited", "warn"),
+    ] {
+        let paused = Old::new(Duration::ZERO);
+        paused.store.report(event).await.unwrap();
+        paused.found().await.has(code, severity);
+    }
+}
+
+#[tokio::test]
+async fn an_inbox_that_cannot_be_used_is_found_with_the_mend() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    run(&path("no-folder/inbox.db")).has("inbox.refused", "fail");
+    run(folder.path()).has("inbox.refused", "fail");
+    fs::write(path("text.db"), "this is no database, and it is long enough to look at\n").unwrap();
+    run(&path("text.db")).has("inbox.refused", "fail");
+    symlink(path("text.db"), path("link.db")).unwrap();
+    run(&path("none.db")).has("inbox.missing", "warn");
+    fs::write(path("none.db-wal"), "a log").unwrap();
+    run(&path("none.db")).has("inbox.refused", "fail");
+    let postgres = run(Path::new("postgres://inbox:pass-word@db.example/articles"));
+    postgres.has("inbox.no_postgres", "fail");
+    assert!(!postgres.out.contains("pass-word"), "{}", postgres.out);
+}
+
+#[tokio::test]
+async fn files_that_others_may_read_and_a_lock_that_is_held_are_found() {
+    let old = Old::new(Duration::ZERO);
+    old.store.close().await.unwrap();
+    assert_eq!(run(&old.file).of("inbox.open_to_others"), "none");
+    fs::set_permissions(&old.file, Permissions::from_mode(0o644)).unwrap();
+    run(&old.file).has("inbox.open_to_others", "warn");
+
+    let other = Connection::open(&old.file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    run(&old.file).has("inbox.not_writable", "fail");
+}
+
+#[tokio::test]
+async fn a_settled_entry_is_no_finding() {
+    let old = Old::new(HOUR);
+    old.deliver("job_1").await;
+    let lease = old.store.claim(CLAIM).await.unwrap().claimed[0].lease;
+    old.store.settle(lease, Outcome::Done).await.unwrap();
+    old.found().await.has("inbox.nothing_due", "ok");
+}

@@ -1,0 +1,154 @@
+//! Who gets in, and who presses a button.
+
+use reqwest::Method;
+
+use crate::{
+    client::{Visitor, waiting},
+    running::Running,
+    sample,
+};
+
+const DEAD: &str = "/entry/job_dead/article.complete";
+
+#[tokio::test]
+async fn without_the_key_nothing_of_the_inbox_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let stranger = Visitor::stranger(&page);
+    let paths = [
+        "/",
+        "/ledger",
+        "/health",
+        "/events",
+        DEAD,
+        "/?key=",
+        "/?key=0123",
+        "/nothing",
+        "/panel/x",
+    ];
+    let body = format!("{DEAD}/body/1");
+    let article = format!("{DEAD}/article/1");
+    for path in paths.into_iter().chain([body.as_str(), article.as_str()]) {
+        let answer = stranger.get(path).await;
+        assert_eq!(answer.status, 401, "{path}");
+        assert!(!answer.text.contains("job_") && !answer.text.contains("Running Shoes"), "{path}");
+        assert!(answer.header("set-cookie").is_empty(), "{path}");
+    }
+    for path in ["/assets/page.css", "/assets/page.js", "/assets/icon.svg"] {
+        assert_eq!(stranger.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(Visitor::of(&page).await.get("/").await.status, 200);
+}
+
+#[tokio::test]
+async fn another_name_of_this_machine_is_refused_with_the_key_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80"] {
+        for path in ["/", "/assets/page.js", page.url.strip_prefix(&page.base).unwrap()] {
+            let answer = visitor.send(Method::GET, path, &[("host", host)], "").await;
+            assert_eq!((answer.status, answer.header("set-cookie")), (421, ""), "{host} {path}");
+        }
+    }
+    assert_eq!(visitor.send(Method::GET, "/", &[("host", "localhost:1")], "").await.status, 200);
+}
+
+#[tokio::test]
+async fn only_the_page_itself_presses_a_button() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let before = waiting(&file).await;
+    let requeue = format!("{DEAD}/requeue");
+    let shown = visitor.get(DEAD).await;
+    let token = format!("token={}", shown.token());
+
+    let foreign: [&[(&str, &str)]; 7] = [
+        &[],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site")],
+        &[("sec-fetch-site", "none")],
+        &[("origin", "http://127.0.0.1:1")],
+        &[("origin", "null")],
+        &[("sec-fetch-site", "cross-site"), ("origin", &page.base)],
+    ];
+    for headers in foreign {
+        let answer = visitor.send(Method::POST, &requeue, headers, &token).await;
+        assert_eq!(answer.status, 403, "{headers:?}");
+    }
+    for wrong in ["", "0123", "token", &page.url[page.url.len() - 32..]] {
+        assert_eq!(visitor.post(&requeue, wrong).await.status, 403, "{wrong}");
+    }
+    let stranger = Visitor::stranger(&page);
+    assert_eq!(stranger.post(&requeue, &shown.token()).await.status, 401);
+    let own = [("sec-fetch-site", "same-origin")];
+    assert_eq!(visitor.send(Method::POST, &requeue, &own, "").await.status, 403, "no form");
+    assert_eq!(visitor.send(Method::GET, &requeue, &own, "").await.status, 405);
+    assert_eq!(waiting(&file).await, before, "nothing was changed");
+
+    let answer = visitor.post(&requeue, &shown.token()).await;
+    let place = answer.header("location").to_owned();
+    assert_eq!(
+        (answer.status, place.as_str()),
+        (303, "/entry/job%5Fdead/article%2Ecomplete?done=requeued")
+    );
+    assert_eq!(waiting(&file).await, before + 1);
+    assert!(visitor.get(&place).await.text.contains("Requeued: it is due now"));
+}
+
+#[tokio::test]
+async fn a_browser_without_fetch_metadata_is_known_by_its_origin() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let token = format!("token={}", visitor.get(DEAD).await.token());
+    let origin = [("origin", page.base.as_str())];
+    let answer = visitor.send(Method::POST, &format!("{DEAD}/requeue"), &origin, &token).await;
+    assert_eq!(answer.status, 303);
+}
+
+#[tokio::test]
+async fn a_read_only_page_has_no_button_and_refuses_every_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let (full, page) = (Running::page(&file, &[]), Running::page(&file, &["--read-only"]));
+    let visitor = Visitor::of(&page).await;
+    let before = waiting(&file).await;
+    for path in ["/", DEAD, "/entry/job_done/article.complete", "/ledger", "/health"] {
+        let shown = visitor.get(path).await;
+        assert_eq!(shown.status, 200, "{path}");
+        assert!(!shown.text.contains("method=\"post\""), "{path}");
+        assert!(shown.text.contains("read-only"), "{path}");
+    }
+    let token = Visitor::of(&full).await.get(DEAD).await.token();
+    for what in ["requeue", "replay"] {
+        assert_eq!(visitor.post(&format!("{DEAD}/{what}"), &token).await.status, 403);
+    }
+    assert_eq!(waiting(&file).await, before);
+}
+
+#[test]
+fn other_machines_reach_the_page_only_if_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    tokio::runtime::Runtime::new().unwrap().block_on(sample::inbox(&file));
+    let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_article-webhook"));
+    let output =
+        tool.args(["inbox", "page"]).arg(&file).args(["--page", "0.0.0.0:0"]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        error.contains("without encryption") && error.contains("--page-allow-remote"),
+        "{error}"
+    );
+}

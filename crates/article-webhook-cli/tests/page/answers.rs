@@ -1,0 +1,149 @@
+//! What is shown, and how.
+
+use article_inbox::{Inbox, SqliteStore};
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+
+use crate::{client::Visitor, running::Running, sample};
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const ARTICLE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; form-action 'none'; \
+    base-uri 'none'; frame-ancestors 'self'";
+
+#[tokio::test]
+async fn every_answer_says_what_a_browser_may_do_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let (visitor, stranger) = (Visitor::of(&page).await, Visitor::stranger(&page));
+    let done = "/entry/job_done/article.complete";
+    let paths = ["/", done, "/ledger", "/health", "/nothing", "/assets/page.js", "/entry/x/y"];
+    let mut answers = vec![stranger.get("/").await, visitor.get(&format!("{done}/body/1")).await];
+    for path in paths {
+        answers.push(visitor.get(path).await);
+    }
+    for answer in &answers {
+        assert_eq!(answer.header("content-security-policy"), POLICY);
+        assert_eq!(answer.header("x-frame-options"), "DENY");
+        assert_eq!(answer.header("referrer-policy"), "same-origin");
+    }
+    let article = visitor.get(&format!("{done}/article/1")).await;
+    assert_eq!((article.status, article.header("content-security-policy")), (200, ARTICLE_POLICY));
+    assert_eq!(article.header("referrer-policy"), "no-referrer");
+    answers.push(article);
+    for answer in &answers {
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
+        assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin");
+        let has_inline = ["<style", " style=", "<script>", " onclick", "javascript:"];
+        let is_own = answer.header("content-security-policy") == POLICY;
+        assert!(!is_own || !has_inline.iter().any(|it| answer.text.contains(it)));
+    }
+    let shown = visitor.get(done).await.text;
+    assert!(shown.contains("<iframe sandbox=\"\" referrerpolicy=\"no-referrer\""));
+    let body = visitor.get(&format!("{done}/body/1")).await;
+    assert_eq!(body.header("content-disposition"), "attachment; filename=\"body-1.json\"");
+}
+
+#[tokio::test]
+async fn nothing_that_came_from_outside_is_html_or_hides() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let hostile =
+        "</title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'\u{202e}";
+    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
+    let job = "job_<b>\"'\u{202e}x";
+    let body = serde_json::json!({
+        "job_id": job, "status": "complete", "article": { "title": hostile, "html": hostile, "meta_title": hostile },
+        "featured_image": { "url": hostile }, hostile: hostile,
+    });
+    let delivery = DeliveryRequest::new(body.to_string()).job_id(job);
+    assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
+    inbox
+        .bury(inbox.list(Default::default()).await.unwrap().entries.pop().unwrap().key, hostile)
+        .await
+        .unwrap();
+    inbox.close().await.unwrap();
+
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let list = visitor.get("/").await.text;
+    let path = list.split("/entry/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let entry = visitor.get(&format!("/entry/{path}")).await.text;
+    let search = visitor.get("/?job=%3Cscript%3E%22&event=%3Cb%3E").await.text;
+    let article = visitor.get(&format!("/entry/{path}/article/1")).await.text;
+    assert!(entry.contains("alert(1)"), "it is shown");
+    for (name, text) in [("list", list), ("entry", entry), ("search", search), ("article", article)]
+    {
+        for harm in ["<script>", "<img src=x", "<b>", "\u{202e}"] {
+            // An article may be written from right to left.
+            let is_text_of_the_article = name == "article" && harm == "\u{202e}";
+            let found = text.split_once(harm).filter(|_| !is_text_of_the_article);
+            assert_eq!(found, None, "{name}: {harm:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn empty_pages_say_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let page = Running::listen(&file);
+    let visitor = Visitor::of(&page).await;
+    let list = visitor.get("/").await.text;
+    assert!(list.contains("Nothing has arrived yet"));
+    assert!(list.contains(&format!("article-webhook send {}", page.receiver)), "{list}");
+    assert!(visitor.get("/ledger").await.text.contains("No job is expected"));
+    assert!(visitor.get("/?state=dead").await.text.contains("No entry matches"));
+    let long = format!("/?job={}", "x".repeat(3000));
+    assert!(visitor.get(&long).await.text.contains("No entry matches"));
+    assert_eq!(visitor.get("/entry/job_1/article.complete").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    let html = "<p>A long one.</p>".repeat(8_000_000 / 18);
+    let body = serde_json::json!({
+        "job_id": "job_1", "status": "complete", "article": { "title": "Long", "html": html },
+    });
+    let body = body.to_string();
+    inbox.accept(DeliveryRequest::new(body.clone()).job_id("job_1").delivery().unwrap()).await;
+    inbox.close().await.unwrap();
+
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let path = "/entry/job_1/article.complete";
+    let shown = visitor.get(path).await;
+    assert!(shown.text.len() < 1_000_000 && shown.text.contains("The download has all of it."));
+    let article = visitor.get(&format!("{path}/article/1")).await;
+    assert!(
+        article.text.len() < 1_000_000 && article.text.contains("The rest is in the download.")
+    );
+    assert_eq!(visitor.get(&format!("{path}/body/1")).await.text, body);
+    assert!(visitor.get("/").await.text.contains("8.0 MB"));
+}
+
+#[tokio::test]
+async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let done = "/entry/job_done/article.complete";
+    let token = visitor.get(done).await.token();
+    let answer = visitor.post(&format!("{done}/requeue"), &token).await;
+    assert!(answer.header("location").ends_with("?done=changed"), "a button of an older page");
+    let answer = visitor.post(&format!("{done}/replay"), &token).await;
+    assert!(answer.header("location").ends_with("?done=replayed"));
+    assert!(visitor.get(done).await.text.contains("data-state=\"waiting\""));
+    assert_eq!(visitor.post("/entry/job_9/article.complete/requeue", &token).await.status, 404);
+    assert_eq!(visitor.post("/panel/order", &token).await.status, 404);
+}

@@ -1,0 +1,96 @@
+//! A browser without a screen: it has the cookie of one page.
+
+use std::collections::BTreeMap;
+
+use article_inbox::{Filter, Inbox, SqliteStore, State};
+use reqwest::{Client, Method, redirect::Policy};
+
+use crate::running::Running;
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    /// The token of the first form.
+    pub(crate) fn token(&self) -> String {
+        let (_, rest) = self.text.split_once("name=\"token\" value=\"").unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+}
+
+pub(crate) struct Visitor {
+    http: Client,
+    pub(crate) base: String,
+    pub(crate) cookie: String,
+}
+
+impl Visitor {
+    /// With the key exchanged for the cookie.
+    pub(crate) async fn of(page: &Running) -> Self {
+        let mut visitor = Self::stranger(page);
+        let path = page.url.strip_prefix(&page.base).unwrap();
+        let answer = visitor.get(path).await;
+        assert_eq!(answer.status, 200);
+        let cookie = answer.header("set-cookie");
+        assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
+        visitor.cookie = cookie.split(';').next().unwrap().to_owned();
+        visitor
+    }
+
+    pub(crate) fn stranger(page: &Running) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+        Self { http, base: page.base.clone(), cookie: String::new() }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, &[("sec-fetch-site", "same-origin")], "").await
+    }
+
+    /// As the page's own form.
+    pub(crate) async fn post(&self, path: &str, token: &str) -> Answer {
+        let form = format!("token={token}");
+        self.send(Method::POST, path, &[("sec-fetch-site", "same-origin")], &form).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        form: &str,
+    ) -> Answer {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        if !self.cookie.is_empty() {
+            request = request.header("cookie", &self.cookie);
+        }
+        if !form.is_empty() {
+            request = request
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(form.to_owned());
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = request.send().await.unwrap();
+        let status = answer.status().as_u16();
+        let headers = answer.headers().iter();
+        let headers =
+            headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
+        Answer { status, headers: headers.collect(), text: answer.text().await.unwrap() }
+    }
+}
+
+/// How many entries wait, as another process sees it.
+pub(crate) async fn waiting(file: &std::path::Path) -> usize {
+    let inbox = Inbox::new(SqliteStore::open_shared(file).unwrap());
+    let filter = Filter { state: Some(State::Waiting), ..Filter::default() };
+    inbox.list(filter).await.unwrap().entries.len()
+}
