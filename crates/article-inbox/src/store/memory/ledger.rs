@@ -312,8 +312,12 @@ impl Tables {
             self.ledger.bucket_mut(now).accept_key(key);
         }
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
-        let settled =
-            self.ledger.jobs.change(lease.id, |row| row.settle(lease, outcome, entry, now));
-        settled.expect("it was just there")
+        let settled = self.ledger.jobs.change(lease.id, |row| {
+            let before = row.state;
+            (row.settle(lease, outcome, entry, now), before)
+        });
+        let (settled, before) = settled.expect("it was just there");
+        self.overtake(&job_id, before);
+        settled
     }
 }

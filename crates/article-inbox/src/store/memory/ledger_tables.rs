@@ -4,6 +4,7 @@ use article_webhook::JobId;
 
 use super::job_table::JobTable;
 use crate::{
+    ClockStep,
     call::{Ask, AskClaim, Asks, ExpectedJob, LedgerPruned},
     rules::{AskLane, Bucket, IntentRow, JobRow},
 };
@@ -20,6 +21,11 @@ pub(super) struct LedgerTables {
 }
 
 impl LedgerTables {
+    pub(super) fn job(&self, job_id: &JobId) -> Option<&JobRow> {
+        let (_, row) = self.jobs.id(job_id).and_then(|id| self.jobs.get(id))?;
+        Some(row)
+    }
+
     /// Adds a job. `false` if it is there already.
     pub(super) fn add_job(&mut self, job_id: &JobId, row: impl FnOnce() -> JobRow) -> bool {
         let is_new = self.jobs.id(job_id).is_none();
@@ -87,6 +93,15 @@ impl LedgerTables {
     pub(super) fn shown(&self, id: i64) -> Option<ExpectedJob> {
         let (job_id, row) = self.jobs.get(id)?;
         Some(row.clone().into_job(id, job_id.clone()))
+    }
+
+    pub(super) fn follow_clock(&mut self, step: ClockStep) {
+        let ids: Vec<_> = self.jobs.iter().map(|(id, ..)| id).collect();
+        for id in ids {
+            self.jobs.change(id, |row| row.follow(step));
+        }
+        self.intents.values_mut().for_each(|(_, row)| _ = row.follow(step));
+        self.bucket.iter_mut().for_each(|bucket| bucket.follow(step));
     }
 
     pub(super) fn forget(&mut self, job_id: &JobId) {

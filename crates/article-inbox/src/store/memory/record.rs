@@ -15,8 +15,8 @@ impl Tables {
         let key = arrival.key.clone();
         let (source, intent) = (arrival.source, arrival.intent.clone());
         let is_gone = !self.ids.contains_key(&key);
-        let job = self.ledger.jobs.id(&key.job_id).and_then(|id| self.ledger.jobs.get(id));
-        let recorded = if is_gone && job.is_some_and(|(_, job)| job.is_tombstone()) {
+        let job = self.ledger.job(&key.job_id);
+        let recorded = if is_gone && job.is_some_and(JobRow::is_tombstone) {
             Recorded::Duplicate
         } else {
             self.record_body(arrival, now)
@@ -39,9 +39,11 @@ impl Tables {
             if let Some(entry) = entry {
                 job.follow_entry(entry.state, source, now);
             }
-            job.recorded(recorded, &before, now)
+            (job.recorded(recorded, &before, now), before.state)
         });
-        noted.unwrap_or(recorded)
+        let Some((recorded, before)) = noted else { return recorded };
+        self.overtake(&key.job_id, before);
+        recorded
     }
 
     /// Stores a body under its key, and nothing else.
@@ -53,7 +55,12 @@ impl Tables {
             return Recorded::Stored;
         };
         let known: Vec<_> = entry.bodies.iter().map(KnownBody::from).collect();
-        let recording = entry.row.record(KnownBody::from(&arrival), &known, now);
+        let new = KnownBody::from(&arrival);
+        let recording = if arrival.key.is_failure() {
+            entry.row.record_failure(new, &known, now)
+        } else {
+            entry.row.record(new, &known, now)
+        };
         match recording.write {
             BodyWrite::Nothing => {}
             BodyWrite::Append => entry.bodies.push(stored_body(arrival, now)),

@@ -8,7 +8,7 @@ use article_webhook::JobId;
 use super::ledger_tables::LedgerTables;
 use crate::{
     Body, Entry, EntryKey, State,
-    call::Arrival,
+    call::{Arrival, JobState},
     rules::{ArticleEntry, JobRow, Row},
 };
 
@@ -80,10 +80,26 @@ impl Tables {
     /// Tells the ledger that an entry may be in another state.
     pub(super) fn follow(&mut self, key: &EntryKey, now: SystemTime) {
         let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
-        if let Some(entry) = entry {
-            let follow = |job: &mut JobRow| job.follow_entry(entry.state, entry.source(), now);
-            self.ledger.change_job(&key.job_id, follow);
+        let Some(entry) = entry else { return };
+        let followed = self.ledger.change_job(&key.job_id, |job| {
+            let before = job.state;
+            job.follow_entry(entry.state, entry.source(), now);
+            before
+        });
+        if let Some(before) = followed {
+            self.overtake(&key.job_id, before);
         }
+    }
+
+    /// If a job's article came since the job was in this state, a failure that waits is not handed out any more.
+    pub(super) fn overtake(&mut self, job_id: &JobId, before: JobState) {
+        let has_arrived = |job: &JobRow| job.has_arrived_since(before);
+        if !self.ledger.job(job_id).is_some_and(has_arrived) {
+            return;
+        }
+        let failure = self.get(&EntryKey::failure(job_id.clone()));
+        let overtaken = failure.filter(|(_, entry)| entry.row.is_overtaken()).map(|(id, _)| id);
+        overtaken.into_iter().for_each(|id| self.remove(id));
     }
 
     /// The ids of the entries whose row fulfils a condition: by time, then by id.

@@ -140,7 +140,7 @@ pub(in crate::store::sqlite) fn settle_ask(
     let Some(mut job) = jobs::get(tx, lease.id)?.filter(|job| job.row.is_asked(lease, now)) else {
         return Ok(AskSettled::LostLease);
     };
-    let mut entry = None;
+    let (mut entry, before) = (None, job.row.clone());
     match outcome {
         AskOutcome::Answered(answer) => {
             entry = jobs::article_entry(tx, &job.job_id)?.map(|entry| entry.state);
@@ -159,7 +159,7 @@ pub(in crate::store::sqlite) fn settle_ask(
         bucket::change(tx, |bucket| bucket.accept_key(key))?;
     }
     let settled = job.row.settle(lease, outcome, entry, now);
-    rows::save_job(tx, &job)?;
+    jobs::save(tx, &job, &before)?;
     Ok(settled)
 }
 
