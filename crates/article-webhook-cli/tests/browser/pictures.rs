@@ -67,7 +67,7 @@ async fn the_picture_of_the_readme_is_small() {
     let file = folder.path().join("inbox.db");
     scene::inbox(&file).await;
     let page = Running::page(&file, &[]);
-    browser.size(1000, 640).await;
+    browser.size(1000, 616).await;
     browser.scheme("light").await;
     browser.open(&page.url).await;
     browser.wait("return document.getElementById('connection')?.dataset.state === 'on'").await;
