@@ -6,9 +6,12 @@
 mod driver;
 mod scene;
 
+#[path = "../page/picture.rs"]
+mod picture;
 #[path = "../page/running.rs"]
 mod running;
 
+mod demo;
 mod foreign;
 
 mod foreign_page;

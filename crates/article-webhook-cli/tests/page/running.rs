@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 pub(crate) struct Running {
-    process: Child,
+    pub(crate) process: Child,
     /// Kept open, so that the process does not end because nothing reads its output.
     _output: BufReader<ChildStdout>,
     /// With the key.
@@ -32,6 +32,12 @@ impl Running {
     /// The page of an inbox alone.
     pub(crate) fn page(file: &Path, more: &[&str]) -> Self {
         Self::start(["inbox", "page"].map(OsStr::new), file, more)
+    }
+
+    /// The whole loop.
+    #[allow(dead_code, reason = "one of the two tests that share this file has it")]
+    pub(crate) fn demo(file: &Path) -> Self {
+        Self::start(["demo", "--inbox"].map(OsStr::new), file, &[])
     }
 
     fn start<const N: usize>(command: [&OsStr; N], file: &Path, more: &[&str]) -> Self {
