@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use article_inbox::{
-    Body, Counts, Entry, EntryKey, Error, Filter, Page, State,
+    Body, Counts, Entry, EntryKey, Error, Filter, Order, Page, State,
     store::{from_millis, to_millis},
 };
 use article_webhook::Event;
@@ -34,7 +34,7 @@ pub(crate) fn due_since<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Opt
     })
 }
 
-/// A page of entries, by ascending id.
+/// A page of entries, in the order of the filter.
 pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, Page> {
     Box::pin(async move {
         let one_more = i64::from(filter.limit) + 1;
@@ -42,8 +42,13 @@ pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, 
             (filter.state.map(State::as_str), filter.event.as_ref().map(Event::as_str));
         let job_id = filter.job_id.as_ref().map(|job_id| job_id.as_str());
         let before = filter.received_before.map(to_millis);
+        let (statement, after) = match (filter.order, filter.after) {
+            (Order::OldestFirst, after) => (sql::LIST, after),
+            (Order::NewestFirst, 0) => (sql::LIST_NEWEST, i64::MAX),
+            (Order::NewestFirst, after) => (sql::LIST_NEWEST, after),
+        };
         let parameters = [
-            (&filter.after as _, Type::INT8),
+            (&after as _, Type::INT8),
             (&one_more as _, Type::INT8),
             (&state as _, Type::TEXT),
             (&event as _, Type::TEXT),
@@ -51,7 +56,7 @@ pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, 
             (&filter.target as _, Type::TEXT),
             (&before as _, Type::INT8),
         ];
-        let rows = tx.query(sql::LIST, &parameters).await?;
+        let rows = tx.query(statement, &parameters).await?;
         let entries = rows.iter().map(rows::entry).collect::<Result<_, _>>()?;
         Ok(Page::new(entries, filter))
     })

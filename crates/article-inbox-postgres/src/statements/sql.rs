@@ -129,14 +129,24 @@ pub(super) const EXTEND: &str = "UPDATE article_inbox_entries e SET lease_end = 
 
 /// Must agree with [`Filter::accepts`](article_inbox::Filter::accepts). The server plans it anew for the values of each
 /// call, so a condition that is not asked for costs nothing.
-pub(super) const LIST: &str = concat!(
-    "SELECT ",
-    entry!(),
-    ", b.target FROM article_inbox_entries e LEFT JOIN article_inbox_bodies b ON b.entry = e.id AND b.slot = 0 \
-     WHERE e.id > $1 AND ($3 IS NULL OR e.state = $3) AND ($4 IS NULL OR e.event = $4) \
-     AND ($5 IS NULL OR e.job_id = $5) AND ($6 IS NULL OR b.target = $6) AND ($7 IS NULL OR e.received_at < $7) \
-     ORDER BY e.id LIMIT $2"
-);
+macro_rules! list {
+    ($after:literal, $order:literal) => {
+        concat!(
+            "SELECT ",
+            entry!(),
+            ", b.target FROM article_inbox_entries e \
+             LEFT JOIN article_inbox_bodies b ON b.entry = e.id AND b.slot = 0 WHERE e.id ",
+            $after,
+            " AND ($3 IS NULL OR e.state = $3) AND ($4 IS NULL OR e.event = $4) \
+             AND ($5 IS NULL OR e.job_id = $5) AND ($6 IS NULL OR b.target = $6) \
+             AND ($7 IS NULL OR e.received_at < $7) ORDER BY e.id",
+            $order,
+            " LIMIT $2"
+        )
+    };
+}
+pub(super) const LIST: &str = list!("> $1", "");
+pub(super) const LIST_NEWEST: &str = list!("< $1", " DESC");
 
 pub(super) const DUE_SINCE: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
