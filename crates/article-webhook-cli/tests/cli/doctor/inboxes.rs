@@ -14,10 +14,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{Found, doctor, found};
-use crate::{
-    sample::{self, BUCKET},
-    tool::text,
-};
+use crate::{sample, tool::text};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -136,7 +133,7 @@ async fn what_a_ledger_waits_for_is_found() {
     let old = Old::new(96 * HOUR);
     let asked = SystemTime::now() - 96 * HOUR;
     old.store.expect(vec![Expect::job("job_1".parse().unwrap(), asked)]).await.unwrap();
-    old.store.intend("post-17", Duration::from_secs(60), BUCKET).await.unwrap();
+    old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET).await.unwrap();
     let late = old.found().await;
     late.has("inbox.overdue_jobs", "fail");
     late.has("inbox.unknown_orders", "warn");
