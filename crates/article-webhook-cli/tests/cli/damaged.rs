@@ -13,6 +13,8 @@ use crate::{
     tool::{seen, text, tool},
 };
 
+type Change = fn(&mut Vec<u8>);
+
 /// An inbox whose file was changed.
 async fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -59,7 +61,7 @@ async fn a_flipped_bit_is_told_and_its_bytes_are_given_to_no_other_inbox() {
 
 #[tokio::test]
 async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
-    let cases: [(&str, fn(&mut Vec<u8>)); 4] = [
+    let cases: [(&str, Change); 4] = [
         ("cut", |bytes| bytes.truncate(bytes.len() / 2)),
         ("short", |bytes| bytes.truncate(60)),
         ("no header", |bytes| bytes[..100].fill(0)),
