@@ -1,5 +1,5 @@
 //! The collector, the ledger, the rules and the inbox on one stepped clock, against the state machine of the service: one
-//! seed draws one story of outages, lost answers, crashes and impatient callers.
+//! seed draws one course of outages, lost answers, crashes and callers that hang up.
 //!
 //! ```text
 //! cargo test -p article-webhook-tests --test simulation                     200 seeds
@@ -9,22 +9,22 @@
 //! ```
 //!
 //! A run is a single thread with Tokio's paused clock, so that a seed replays exactly. The store is in memory and survives
-//! each crash. A process that dies does nothing more: what it called before is carried out or not, as drawn.
+//! each crash. A process that crashes does nothing more: what it called before is carried out or not, as drawn.
 //!
-//! What is checked comes from an independent ledger (`truth.rs`): what the service took, was asked and answered, and what
-//! handlers were given. The worker is a model (`worker.rs`), everything else is the real code.
+//! What is checked comes from what the harness observes (`observed.rs`, `rate.rs`): what the service took, was asked and
+//! answered, and what handlers were given. The worker is a model (`worker.rs`), everything else is the real code.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program may
 
 mod api;
 mod deliver;
+mod faults;
 mod node;
+mod observed;
 mod rate;
 mod run;
 mod script;
 mod store;
-mod truth;
-mod weather;
 mod worker;
 mod world;
 
@@ -50,10 +50,35 @@ const LONG: u64 = 10_000;
 /// How many of the first seeds are run twice.
 const TWICE: u64 = 8;
 
+/// The calls at which a process crashes, before or after they are carried out. The long form must reach each.
+const POINTS: [&str; 19] = [
+    "abandon",
+    "ask",
+    "claim",
+    "claim_asks",
+    "create",
+    "expect",
+    "forget",
+    "intend",
+    "intent",
+    "not_ordered",
+    "order_again",
+    "ordered",
+    "outcome_lost",
+    "prune",
+    "prune_ledger",
+    "record",
+    "report",
+    "settle",
+    "settle_ask",
+];
+
 /// What all runs did together.
 #[derive(Default)]
 struct Sum {
     crashes: BTreeSet<String>,
+    seen: BTreeSet<JobState>,
+    pruned: u64,
     states: [u64; JobState::ALL.len()],
     recovered: u64,
 }
@@ -71,7 +96,7 @@ fn main() -> ExitCode {
     run_all(seed.unwrap_or(0), count)
 }
 
-/// A planted panic is part of the story.
+/// A planted panic is one of the faults.
 fn quiet_planted_panics() {
     let standard = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -103,15 +128,29 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Sum { crashes, states, recovered } = sum.into_inner().unwrap_or_default();
-    let states = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
-    let states: Vec<_> = states.collect();
+    let Sum { crashes, seen, pruned, states, recovered } = sum.into_inner().unwrap_or_default();
+    let told = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
+    let told: Vec<_> = told.collect();
     println!(
-        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered; crashes at {} points",
+        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
         start.elapsed().as_secs_f64(),
-        states.join(", "),
+        told.join(", "),
         crashes.len(),
     );
+    let ended = JobState::ALL.iter().zip(states).filter(|(state, _)| !state.is_open());
+    let mut missing: Vec<_> = JobState::ALL.iter().filter(|state| !seen.contains(state)).collect();
+    missing.extend(ended.filter(|(_, count)| *count == 0).map(|(state, _)| state));
+    let points =
+        POINTS.iter().flat_map(|point| [format!("before {point}"), format!("after {point}")]);
+    let unreached: Vec<_> = points.filter(|point| !crashes.contains(point)).collect();
+    if count >= SHORT && !missing.is_empty() {
+        println!("simulation: no job was, or ended, {missing:?}");
+        return ExitCode::FAILURE;
+    }
+    if count >= LONG && !unreached.is_empty() {
+        println!("simulation: no process crashed {unreached:?}");
+        return ExitCode::FAILURE;
+    }
     ExitCode::SUCCESS
 }
 
@@ -138,6 +177,8 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     }
     let mut sum = lock(sum);
     sum.crashes.extend(report.crashes);
+    sum.seen.extend(report.seen);
+    sum.pruned += report.pruned;
     sum.recovered += report.recovered;
     for (sum, count) in sum.states.iter_mut().zip(report.states) {
         *sum += count;

@@ -13,6 +13,7 @@ mod picture;
 #[path = "../page/running.rs"]
 mod running;
 
+mod demo;
 mod foreign;
 
 mod foreign_page;

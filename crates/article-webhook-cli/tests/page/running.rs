@@ -34,6 +34,12 @@ impl Running {
         Self::start(["inbox", "page"].map(OsStr::new), file, more)
     }
 
+    /// The whole loop.
+    #[allow(dead_code, reason = "one of the two tests that share this file has it")]
+    pub(crate) fn demo(file: &Path) -> Self {
+        Self::start(["demo", "--inbox"].map(OsStr::new), file, &[])
+    }
+
     fn start<const N: usize>(command: [&OsStr; N], file: &Path, more: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_article-webhook"))
             .args(command)
