@@ -10,5 +10,6 @@ mod picture;
 mod picture_age;
 mod running;
 
+#[allow(dead_code, reason = "the commands' tests use more of it")]
 #[path = "../cli/sample.rs"]
 mod sample;
