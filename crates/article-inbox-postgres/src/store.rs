@@ -1,5 +1,7 @@
 mod undelivered;
 
+mod ledger;
+
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
@@ -7,7 +9,7 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Page, Prune, Pruned, State,
+    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Inbox, Page, Prune, Pruned, State,
     store::{
         Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store, StoreHealth,
         from_millis, to_millis,
@@ -62,14 +64,14 @@ pub struct PostgresStore {
 /// The database's time, as it was read last.
 struct KnownTime(Mutex<(SystemTime, Instant)>);
 
-/// Connects to the database of this URL, with the settings that suit most applications, and creates the tables in its
-/// schema `public` if they are not there.
+/// The inbox in the database of this URL, with the settings that suit most applications. Its tables are in the schema
+/// `public`, and are created if they are not there.
 ///
 /// # Errors
 ///
 /// As [`PostgresSettings::new`] and [`PostgresStore::connect`].
-pub async fn connect(url: &str) -> Result<PostgresStore, Error> {
-    PostgresStore::connect(PostgresSettings::new(url)?).await
+pub async fn connect(url: &str) -> Result<Inbox, Error> {
+    Ok(Inbox::new(PostgresStore::connect(PostgresSettings::new(url)?).await?))
 }
 
 impl PostgresStore {
@@ -130,7 +132,8 @@ impl Store for PostgresStore {
             let claimed = self.database.spawn(async move {
                 let (lane, length) = (Lane::Working, Length::Call);
                 let claims = database.retried(lane, length, &claim, statements::claim).await?;
-                Ok(Undelivered::new(claims, database))
+                let leases = claims.claimed.iter().map(|claimed| claimed.lease).collect();
+                Ok(Undelivered::new(claims, leases, statements::release, database))
             });
             Ok(claimed.await?.deliver())
         })

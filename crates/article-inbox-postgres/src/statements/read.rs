@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use article_inbox::{
-    Body, Counts, Entry, EntryKey, Error, Filter, Page, State,
+    Body, Counts, Entry, EntryKey, Error, Filter, Order, Page, State,
     store::{from_millis, to_millis},
 };
 use article_webhook::Event;
@@ -34,7 +34,7 @@ pub(crate) fn due_since<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Opt
     })
 }
 
-/// A page of entries, by ascending id.
+/// A page of entries, in the order of the filter.
 pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, Page> {
     Box::pin(async move {
         let one_more = i64::from(filter.limit) + 1;
@@ -51,7 +51,11 @@ pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, 
             (&filter.target as _, Type::TEXT),
             (&before as _, Type::INT8),
         ];
-        let rows = tx.query(sql::LIST, &parameters).await?;
+        let statement = match filter.order {
+            Order::OldestFirst => sql::OLDEST,
+            Order::NewestFirst => sql::NEWEST,
+        };
+        let rows = tx.query(statement, &parameters).await?;
         let entries = rows.iter().map(rows::entry).collect::<Result<_, _>>()?;
         Ok(Page::new(entries, filter))
     })

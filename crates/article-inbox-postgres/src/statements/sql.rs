@@ -9,6 +9,8 @@ macro_rules! entry {
     };
 }
 
+pub(super) use entry;
+
 /// The database's time in milliseconds, or that of a test's clock in the parameter of this number.
 macro_rules! now {
     ($parameter:literal) => {
@@ -54,7 +56,8 @@ pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries e SET has_byte
 /// Adds the entries of a batch that are not there, with their first bodies, and returns their numbers in the batch. It
 /// must agree with [`Row::new`](article_inbox::store::Row::new). The insertion waits for another transaction that adds the
 /// same key; a batch is sorted, so that two of them do not wait for each other. It would also wait for one that changes the
-/// entry of the key, such as an application's, so keys that are there are left out before.
+/// entry of the key, such as an application's, so keys that are there are left out before. So are the articles of jobs that
+/// [`JobRow::is_tombstone`](article_inbox::store::JobRow::is_tombstone) accepts, with which this must agree too.
 pub(super) const RECORD_NEW: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
@@ -64,6 +67,8 @@ pub(super) const RECORD_NEW: &str = concat!(
      interrupted, conflicts, has_bytes) SELECT job_id, event, 'waiting', 0, 0, now, now, now, now, 0, 0, true \
      FROM arrived a, clock \
      WHERE NOT EXISTS (SELECT FROM article_inbox_entries e WHERE e.job_id = a.job_id AND e.event = a.event) \
+     AND NOT (a.event = 'article.complete' AND EXISTS (SELECT FROM article_inbox_jobs j WHERE j.job_id = a.job_id \
+     AND j.state IN ('arrived', 'collected'))) \
      ORDER BY number ON CONFLICT (job_id, event) DO NOTHING RETURNING id, job_id, event), \
      stored AS (INSERT INTO article_inbox_bodies (entry, slot, received_at, source, target, intent, digest, body) \
      SELECT id, 0, now, source, target, intent, digest, body FROM added JOIN arrived USING (job_id, event), clock) \
@@ -129,14 +134,22 @@ pub(super) const EXTEND: &str = "UPDATE article_inbox_entries e SET lease_end = 
 
 /// Must agree with [`Filter::accepts`](article_inbox::Filter::accepts). The server plans it anew for the values of each
 /// call, so a condition that is not asked for costs nothing.
-pub(super) const LIST: &str = concat!(
-    "SELECT ",
-    entry!(),
-    ", b.target FROM article_inbox_entries e LEFT JOIN article_inbox_bodies b ON b.entry = e.id AND b.slot = 0 \
-     WHERE e.id > $1 AND ($3 IS NULL OR e.state = $3) AND ($4 IS NULL OR e.event = $4) \
-     AND ($5 IS NULL OR e.job_id = $5) AND ($6 IS NULL OR b.target = $6) AND ($7 IS NULL OR e.received_at < $7) \
-     ORDER BY e.id LIMIT $2"
-);
+macro_rules! list {
+    ($after:literal, $order:literal) => {
+        concat!(
+            "SELECT ",
+            entry!(),
+            ", b.target FROM article_inbox_entries e LEFT JOIN article_inbox_bodies b ON b.entry = e.id AND b.slot = 0 WHERE ",
+            $after,
+            " AND ($3 IS NULL OR e.state = $3) AND ($4 IS NULL OR e.event = $4) AND ($5 IS NULL OR e.job_id = $5) \
+             AND ($6 IS NULL OR b.target = $6) AND ($7 IS NULL OR e.received_at < $7) ORDER BY e.id ",
+            $order,
+            " LIMIT $2"
+        )
+    };
+}
+pub(super) const OLDEST: &str = list!("e.id > $1", "ASC");
+pub(super) const NEWEST: &str = list!("($1 = 0 OR e.id < $1)", "DESC");
 
 pub(super) const DUE_SINCE: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
