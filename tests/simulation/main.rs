@@ -50,10 +50,35 @@ const LONG: u64 = 10_000;
 /// How many of the first seeds are run twice.
 const TWICE: u64 = 8;
 
+/// The calls at which a process dies, before or after they are carried out. The long form must reach each.
+const POINTS: [&str; 19] = [
+    "abandon",
+    "ask",
+    "claim",
+    "claim_asks",
+    "create",
+    "expect",
+    "forget",
+    "intend",
+    "intent",
+    "not_ordered",
+    "order_again",
+    "ordered",
+    "outcome_lost",
+    "prune",
+    "prune_ledger",
+    "record",
+    "report",
+    "settle",
+    "settle_ask",
+];
+
 /// What all runs did together.
 #[derive(Default)]
 struct Sum {
     crashes: BTreeSet<String>,
+    seen: BTreeSet<JobState>,
+    pruned: u64,
     states: [u64; JobState::ALL.len()],
     recovered: u64,
 }
@@ -103,15 +128,29 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Sum { crashes, states, recovered } = sum.into_inner().unwrap_or_default();
-    let states = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
-    let states: Vec<_> = states.collect();
+    let Sum { crashes, seen, pruned, states, recovered } = sum.into_inner().unwrap_or_default();
+    let told = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
+    let told: Vec<_> = told.collect();
     println!(
-        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered; crashes at {} points",
+        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
         start.elapsed().as_secs_f64(),
-        states.join(", "),
+        told.join(", "),
         crashes.len(),
     );
+    let ended = JobState::ALL.iter().zip(states).filter(|(state, _)| !state.is_open());
+    let mut missing: Vec<_> = JobState::ALL.iter().filter(|state| !seen.contains(state)).collect();
+    missing.extend(ended.filter(|(_, count)| *count == 0).map(|(state, _)| state));
+    let points =
+        POINTS.iter().flat_map(|point| [format!("before {point}"), format!("after {point}")]);
+    let unreached: Vec<_> = points.filter(|point| !crashes.contains(point)).collect();
+    if count >= SHORT && !missing.is_empty() {
+        println!("simulation: no job was, or ended, {missing:?}");
+        return ExitCode::FAILURE;
+    }
+    if count >= LONG && !unreached.is_empty() {
+        println!("simulation: no process died {unreached:?}");
+        return ExitCode::FAILURE;
+    }
     ExitCode::SUCCESS
 }
 
@@ -138,6 +177,8 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     }
     let mut sum = lock(sum);
     sum.crashes.extend(report.crashes);
+    sum.seen.extend(report.seen);
+    sum.pruned += report.pruned;
     sum.recovered += report.recovered;
     for (sum, count) in sum.states.iter_mut().zip(report.states) {
         *sum += count;

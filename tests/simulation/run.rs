@@ -1,9 +1,9 @@
 //! One run from its seed to its verdict.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use article_inbox::{
-    EntryKey, ExpectedJob, IntentState, JobFilter, JobState, MAX_BODIES,
+    EntryKey, ExpectedJob, IntentState, JobState, MAX_BODIES,
     store::{Ledger, Store},
 };
 use article_simulator::JobState as Made;
@@ -19,7 +19,10 @@ use crate::{
 /// What was run, for the report.
 pub(crate) struct Report {
     pub(crate) ending: Ending,
-    pub(crate) crashes: Vec<String>,
+    pub(crate) crashes: BTreeSet<String>,
+    /// The states in which jobs were seen.
+    pub(crate) seen: BTreeSet<JobState>,
+    pub(crate) pruned: u64,
     /// How many jobs ended in each state.
     pub(crate) states: [u64; JobState::ALL.len()],
     pub(crate) recovered: u64,
@@ -38,7 +41,9 @@ pub(crate) fn run(seed: u64) -> Report {
         let counts = world.store.ledger_counts().await.expect("a store in memory counts");
         Report {
             ending: world.ending(),
-            crashes: world.with(|inner| inner.truth.crashes.iter().cloned().collect()),
+            crashes: world.with(|inner| inner.truth.crashes.clone()),
+            seen: world.with(|inner| inner.truth.states.clone()),
+            pruned: world.with(|inner| inner.truth.pruned),
             states: counts.states,
             recovered: counts.recovered,
         }
@@ -74,8 +79,7 @@ async fn live(world: &Arc<World>) {
 }
 
 async fn jobs(world: &World) -> Vec<ExpectedJob> {
-    let page = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
-    page.expect("a store in memory lists its jobs").items
+    world.ledger().await.0
 }
 
 async fn open_unreadable(world: &World) {
@@ -206,7 +210,8 @@ async fn judge_order(world: &World, id: &str, intent: &str) {
     if accepted && !done && !cursed {
         return world.fail(&format!("{id} was accepted, and no handler has it"));
     }
-    if row.is_some() || !intent.starts_with("post-") {
+    let is_pruned = world.with(|inner| inner.truth.pruned_intents.contains(intent));
+    if row.is_some() || is_pruned || !intent.starts_with("post-") {
         return;
     }
     let stored = world.store.intent(intent).await.expect("a store in memory looks");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use article_client::{JobId, NewArticle};
-use article_inbox::{JobFilter, Prune, store::Ledger};
+use article_inbox::{ClockStep, Prune, store::Ledger};
 use bytes::Bytes;
 use tokio::{
     task::JoinSet,
@@ -28,7 +28,7 @@ pub(crate) async fn storm(world: Arc<World>) {
         let most = (world.plan.span / 16).max(2 * SECOND);
         let pause = world.draw(|rng| span(rng, SECOND / 10, most));
         sleep(pause).await;
-        let event = world.draw(|rng| rng.u8(..32));
+        let event = world.draw(|rng| rng.u8(..33));
         match event {
             0..=11 => {
                 let again = world.draw(|rng| rng.u8(..3) == 0);
@@ -44,6 +44,7 @@ pub(crate) async fn storm(world: Arc<World>) {
             26 | 27 => _ = tasks.spawn(deliver_again(Arc::clone(&world))),
             28 => suspend(&world),
             29 => resume(&world).await,
+            30 => set_clock(&world),
             _ => count_recovered(&world).await,
         }
         while tasks.try_join_next().is_some() {}
@@ -150,7 +151,8 @@ async fn prune(world: &World) {
         limit: 100,
     };
     let pruned = timeout(10 * SECOND, node.inbox.prune(prune)).await;
-    let ledger = timeout(10 * SECOND, node.store.prune_ledger(now - 30 * DAY, 100)).await;
+    let kept = world.draw(|rng| span(rng, 3 * HOUR, 2 * DAY));
+    let ledger = timeout(10 * SECOND, node.store.prune_ledger(now - kept, 100)).await;
     world.note(&format!("pruned: {pruned:?}, {ledger:?}"));
 }
 
@@ -176,6 +178,15 @@ fn suspend(world: &World) {
     world.suspend(time);
 }
 
+/// NTP or a person sets the clock of the machines.
+fn set_clock(world: &World) {
+    let (time, is_back) = world.draw(|rng| (span(rng, SECOND, DAY), rng.bool()));
+    let step = if is_back { ClockStep::Back(time) } else { ClockStep::Forward(time) };
+    world.note(&format!("the clock is set {step}"));
+    world.store.set_clock(step);
+    world.changed.notify_waiters();
+}
+
 async fn resume(world: &World) {
     let Some(node) = world.any_node() else { return };
     let told = timeout(10 * SECOND, node.collector.resume()).await;
@@ -184,9 +195,9 @@ async fn resume(world: &World) {
 
 /// The figure that a person watches is the one that the harness counts.
 pub(crate) async fn count_recovered(world: &World) {
-    let now = world.now();
-    let jobs = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
-    let jobs = jobs.expect("a store in memory lists its jobs").items;
+    let now = world.time();
+    let (jobs, _) = world.ledger().await;
+    world.with(|inner| inner.truth.states.extend(jobs.iter().map(|job| job.state)));
     let counts = world.store.ledger_counts().await.expect("a store in memory counts");
     let expected = world.with(|inner| {
         let ids = jobs.iter().filter(|job| job.state.has_article());

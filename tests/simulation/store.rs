@@ -82,6 +82,17 @@ impl Connection {
         })
     }
 
+    /// Notes which of these jobs the store knows nothing of.
+    async fn look_for_a_trace(&self, jobs: &[JobId]) -> Result<(), Error> {
+        for id in jobs {
+            let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
+            if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
+                self.world.with(|inner| inner.truth.left_no_trace(id.as_str()));
+            }
+        }
+        Ok(())
+    }
+
     /// The bodies of a job's article that were delivered, read past the connection.
     async fn delivered(&self, id: i64) -> Vec<Digest> {
         let row = self.world.with(|inner| inner.truth.rows.get(&id).cloned());
@@ -117,11 +128,15 @@ impl Store for Connection {
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         let (key, source) = (arrival.key.clone(), arrival.source);
-        let call = self.world.store.record(arrival);
+        let job = key.is_article().then(|| key.job_id.clone());
+        let call = Box::pin(async move {
+            self.look_for_a_trace(job.as_slice()).await?;
+            self.world.store.record(arrival).await
+        });
         self.through("record", call, move |recorded, truth, now| {
             if *recorded != Recorded::Crowded && key.is_article() && source == Source::Webhook {
                 truth.is_back(key.job_id.as_str());
-                truth.pushed(key.job_id.as_str(), now);
+                truth.pushed(key.job_id.as_str());
                 // A copy of a body that could not be read leaves its entry as it is.
                 if recorded.is_stored() {
                     truth.in_hand(key.job_id.as_str(), now);
@@ -234,7 +249,12 @@ impl Ledger for Connection {
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
-        self.through("expect", self.world.store.expect(jobs), move |states, truth, _| {
+        let names = ids.clone();
+        let call = Box::pin(async move {
+            self.look_for_a_trace(&names).await?;
+            self.world.store.expect(jobs).await
+        });
+        self.through("expect", call, move |states, truth, _| {
             for (id, state) in ids.iter().zip(states) {
                 truth.expected(id.as_str());
                 if !state.has_article() {
@@ -295,6 +315,29 @@ impl Ledger for Connection {
         })
     }
 
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
+        let call = Box::pin(async move {
+            let (jobs, intents) = self.world.ledger().await;
+            let pruned = self.world.store.prune_ledger(before, limit).await?;
+            let (kept_jobs, kept_intents) = self.world.ledger().await;
+            for job in jobs.iter().filter(|job| kept_jobs.iter().all(|kept| kept.id != job.id)) {
+                if job.state.is_open() || job.at >= before {
+                    self.world.fail(&format!("retention removed {job:?}"));
+                }
+                self.world.with(|inner| inner.truth.row_pruned(job.job_id.as_str()));
+            }
+            let is_kept = |intent: &Intent| kept_intents.iter().any(|kept| kept.id == intent.id);
+            for intent in intents.iter().filter(|intent| !is_kept(intent)) {
+                if matches!(intent.state, IntentState::Ordering | IntentState::Unknown) {
+                    self.world.fail(&format!("retention removed {intent:?}"));
+                }
+                self.world.with(|inner| inner.truth.intent_pruned(&intent.name));
+            }
+            Ok(pruned)
+        });
+        self.through("prune_ledger", call, |_, _, _| Ok(()))
+    }
+
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
         let node = self.life.node();
         self.through("report", self.world.store.report(event), move |(), truth, now| match event {
@@ -317,7 +360,6 @@ impl Ledger for Connection {
         jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
         intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
         ledger_counts() -> LedgerCounts;
-        prune_ledger(before: SystemTime, limit: u32) -> LedgerPruned;
         import_job(job: ExpectedJob) -> bool;
         import_intent(intent: Intent) -> bool;
         import_bucket(bucket: Bucket) -> ();

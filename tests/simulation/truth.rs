@@ -3,10 +3,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
-use article_inbox::EntryKey;
+use article_inbox::{EntryKey, JobState};
 use article_simulator::Push;
 
 use crate::{
@@ -25,6 +25,8 @@ pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_PUSH: Duration = Duration::from_secs(400);
 
 pub(crate) struct Truth {
+    /// The time of the last step by the clock of the machines.
+    pub(crate) time: SystemTime,
     pub(crate) rate: Rate,
     calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
@@ -43,6 +45,11 @@ pub(crate) struct Truth {
     pub(crate) noted: BTreeSet<String>,
     /// The points at which a process died.
     pub(crate) crashes: BTreeSet<String>,
+    /// The states of jobs that were listed.
+    pub(crate) states: BTreeSet<JobState>,
+    /// How many rows of jobs retention removed, and which intents.
+    pub(crate) pruned: u64,
+    pub(crate) pruned_intents: BTreeSet<String>,
 }
 
 /// The last ask that a row of the ledger was claimed for.
@@ -73,8 +80,9 @@ pub(crate) struct SeenJob {
     not_before: Duration,
     /// Since when its article is stored, unless that turned out to be unreadable.
     in_hand: Option<Duration>,
-    pushed: Option<Duration>,
-    collected: Option<Duration>,
+    /// By the clock of the machines, as the next.
+    pushed: Option<SystemTime>,
+    collected: Option<SystemTime>,
     /// A push was answered with success.
     pub(crate) accepted: bool,
     /// One to a capability URL.
@@ -83,15 +91,18 @@ pub(crate) struct SeenJob {
     pub(crate) done: bool,
     pub(crate) failure_done: bool,
     pub(crate) forgotten: bool,
+    /// Retention was allowed to remove its row of the ledger, and has.
+    row_pruned: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) cursed: bool,
-    /// Which bodies that are no article were delivered and accepted.
+    /// Which bodies that are no article were delivered.
     pub(crate) undecodable: BTreeSet<u8>,
 }
 
 impl Truth {
     pub(crate) fn new(plan: Plan) -> Self {
         Self {
+            time: SystemTime::UNIX_EPOCH,
             rate: Rate::new(plan),
             calls: BTreeMap::new(),
             taken: BTreeMap::new(),
@@ -103,6 +114,9 @@ impl Truth {
             answered_orders: Vec::new(),
             noted: BTreeSet::new(),
             crashes: BTreeSet::new(),
+            states: BTreeSet::new(),
+            pruned: 0,
+            pruned_intents: BTreeSet::new(),
         }
     }
 
@@ -185,8 +199,9 @@ impl Truth {
         self.job(id).not_before = Duration::ZERO;
     }
 
-    pub(crate) fn pushed(&mut self, id: &str, now: Duration) {
-        self.job(id).pushed.get_or_insert(now);
+    pub(crate) fn pushed(&mut self, id: &str) {
+        let time = self.time;
+        self.job(id).pushed.get_or_insert(time);
     }
 
     /// Its article is stored, and is to be handled.
@@ -195,14 +210,39 @@ impl Truth {
     }
 
     pub(crate) fn collected(&mut self, id: &str, now: Duration) {
+        let time = self.time;
         let job = self.job(id);
-        job.collected = Some(now);
+        job.collected = Some(time);
         job.in_hand.get_or_insert(now);
     }
 
     pub(crate) fn forgotten(&mut self, id: &str) {
         let cursed = self.is_cursed(id);
         *self.job(id) = SeenJob { forgotten: true, cursed, ..SeenJob::default() };
+    }
+
+    /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
+    /// begins anew. An entry without an article leaves no row, but what was accepted must still come.
+    pub(crate) fn left_no_trace(&mut self, id: &str) {
+        let cursed = self.is_cursed(id);
+        let job = self.job(id);
+        if job.row_pruned {
+            *job = SeenJob { forgotten: job.forgotten, cursed, ..SeenJob::default() };
+        } else if !job.done {
+            (job.pushed, job.collected) = (None, None);
+        }
+    }
+
+    /// Retention removed the row of the job, which had ended.
+    pub(crate) fn row_pruned(&mut self, id: &str) {
+        self.job(id).row_pruned = true;
+        self.pruned += 1;
+    }
+
+    /// Retention removed the intent, whose outcome was known: it may be ordered again.
+    pub(crate) fn intent_pruned(&mut self, intent: &str) {
+        self.calls.remove(intent);
+        self.pruned_intents.insert(intent.to_owned());
     }
 
     pub(crate) fn expected(&mut self, id: &str) {
@@ -229,7 +269,7 @@ impl Truth {
     }
 
     /// Whether this job came by its collection alone.
-    pub(crate) fn was_recovered(&self, id: &str, now: Duration) -> bool {
+    pub(crate) fn was_recovered(&self, id: &str, now: SystemTime) -> bool {
         let Some(job) = self.jobs.get(id) else { return false };
         job.collected.is_some_and(|at| {
             now >= at + LAST_PUSH && job.pushed.is_none_or(|pushed| pushed > at + LAST_PUSH)

@@ -8,7 +8,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, MemoryStore};
+use article_inbox::{
+    Clock, ExpectedJob, Intent, JobFilter, MemoryStore,
+    store::{Ledger, Store},
+};
 use article_simulator::{JobState, Service, Settings, Tenant};
 use article_webhook::CapabilityKey;
 use bytes::Bytes;
@@ -69,6 +72,8 @@ pub(crate) struct World {
     start: Instant,
     /// Milliseconds that passed while the machine of the application was suspended.
     suspended: AtomicU64,
+    /// Until when the clock of the store was moved along.
+    shown: Mutex<Duration>,
     service: Mutex<Service>,
     inner: Mutex<Inner>,
     is_failed: AtomicBool,
@@ -105,7 +110,7 @@ impl World {
         let mut rng = Rng::with_seed(seed);
         // The collector draws its pauses from the generator of the thread.
         fastrand::seed(rng.u64(..));
-        let key = if rng.u8(..10) == 0 { Key::Another } else { Key::Same };
+        let key = if rng.u8(..20) == 0 { Key::Another } else { Key::Same };
         let plan = Plan {
             key,
             nodes: rng.usize(1..=2),
@@ -131,6 +136,7 @@ impl World {
             clock,
             start: Instant::now(),
             suspended: AtomicU64::new(0),
+            shown: Mutex::default(),
             service: Mutex::new(Service::new(settings)),
             inner: Mutex::new(Inner {
                 rng,
@@ -153,16 +159,16 @@ impl World {
     pub(crate) fn now(&self) -> Duration {
         let suspended = Duration::from_millis(self.suspended.load(Ordering::Relaxed));
         let now = self.start.elapsed() + suspended;
-        let shown = self.clock.now().duration_since(SystemTime::UNIX_EPOCH + 365 * DAY);
-        if let Some(behind) = now.checked_sub(shown.unwrap_or_default()) {
-            self.clock.advance(behind);
-        }
+        let mut shown = lock(&self.shown);
+        self.clock.advance(now.saturating_sub(*shown));
+        *shown = now.max(*shown);
         now
     }
 
-    /// The same time, as the store shows it.
+    /// The same time by the clock of the machines, which the store follows.
     pub(crate) fn time(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + 365 * DAY + self.now()
+        self.now();
+        self.store.now()
     }
 
     /// Time passes, and no process of the application notices.
@@ -190,6 +196,14 @@ impl World {
         });
         self.orders.notify_waiters();
         job
+    }
+
+    /// The jobs and the intents of the ledger, read past every connection.
+    pub(crate) async fn ledger(&self) -> (Vec<ExpectedJob>, Vec<Intent>) {
+        let jobs = self.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
+        let jobs = jobs.expect("a store in memory lists its jobs").items;
+        let intents = self.store.intents(None, 0, 1000).await;
+        (jobs, intents.expect("a store in memory lists its intents").items)
     }
 
     /// The article of a job, if the service has finished it, and nothing changes it on its way.
@@ -244,8 +258,11 @@ impl World {
 
     /// What was seen by the independent ledger. An error ends the run.
     pub(crate) fn seen(&self, check: impl FnOnce(&mut Truth, Duration) -> Result<(), String>) {
-        let now = self.now();
-        let checked = self.with(|inner| check(&mut inner.truth, now));
+        let (now, time) = (self.now(), self.time());
+        let checked = self.with(|inner| {
+            inner.truth.time = time;
+            check(&mut inner.truth, now)
+        });
         if let Err(cause) = checked {
             self.fail(&cause);
         }

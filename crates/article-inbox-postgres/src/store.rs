@@ -3,6 +3,7 @@ mod undelivered;
 mod ledger;
 
 use std::{
+    borrow::Borrow,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
@@ -95,13 +96,14 @@ impl PostgresStore {
     }
 
     /// One transaction on the connections for workers and operators.
-    fn transact<A, T>(
+    fn transact<A, B, T>(
         &self,
         arguments: A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
+        work: for<'t> fn(&'t Transaction<'t>, &'t B) -> Work<'t, T>,
     ) -> Pending<'_, T>
     where
-        A: Send + Sync + 'static,
+        A: Borrow<B> + Send + Sync + 'static,
+        B: Sync + ?Sized + 'static,
         T: Send + 'static,
     {
         Box::pin(self.database.transact(Lane::Working, arguments, work))

@@ -126,7 +126,6 @@ impl Clock {
     }
 
     /// Follows the system's clock by this step.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn follow(&self, step: ClockStep) {
         self.followed.fetch_add(step.millis(), Ordering::Relaxed);
     }

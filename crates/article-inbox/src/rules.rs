@@ -5,6 +5,7 @@
 //! suite tests that.
 
 mod claim;
+mod failure;
 mod follow;
 mod import;
 mod lease;

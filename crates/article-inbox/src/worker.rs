@@ -109,7 +109,11 @@ impl Worker {
 
     /// Also runs this handler, for each job that the service gave up: an ask of the API, for example by the collector,
     /// brought `generation_failed`. Everything that is said about articles holds for failures: at least once, attempts,
-    /// pauses, dead entries, time limits, and the shutdown. If the article comes after all, the other handler gets it.
+    /// pauses, dead entries, time limits, and the shutdown. If the article comes after all, the other handler gets it,
+    /// and a failure that no attempt has ended with is not handed out any more.
+    ///
+    /// A job that was opened again may fail again. Another answer of the service is handed out as the first was. The very
+    /// same answer is not.
     ///
     /// A worker without this handler leaves failures alone, and they wait for one that has it: it says so in the log, and
     /// [`Health::overdue`](crate::Health::overdue) and [`Workers::failures_wait`] show it.

@@ -75,6 +75,9 @@ pub(crate) fn shown(error: &clap::Error) -> Exit {
 }
 
 #[cfg(test)]
+mod documented;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -116,7 +116,7 @@ impl Asked<'_> {
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
             times.saturating_add(1) >= TIMES
                 && self.now.duration_since(since).unwrap_or_default() >= OVERDUE
-                && watch.has_known_since(since)
+                && watch.has_known(since, self.began)
         });
         if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }
     }

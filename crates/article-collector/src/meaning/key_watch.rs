@@ -58,9 +58,13 @@ impl KeyWatch {
         self.forbidden.len() >= SEVERAL
     }
 
-    /// Whether the service has known another job since that time. A key of another environment knows none of them.
-    pub(crate) fn has_known_since(&self, since: SystemTime) -> bool {
-        self.knew.is_some_and(|knew| since <= knew.time)
+    /// Whether the service has known another job since that time, and before it was asked in this call. A key of another
+    /// environment knows none of them, and may have been in use until after this call began.
+    pub(crate) fn has_known(&self, since: SystemTime, asked: Began) -> bool {
+        let Some(knew) = self.knew else { return false };
+        let Some(ago) = asked.order.checked_duration_since(knew.order) else { return false };
+        // Both, because the clock of the store may have been set, and the other stands still while the machine is suspended.
+        since <= knew.time && asked.time.checked_sub(ago).is_some_and(|time| since <= time)
     }
 }
 
@@ -98,19 +102,31 @@ mod tests {
     #[test]
     fn a_late_answer_to_an_old_call_changes_no_newer_judgement() {
         let (mut watch, mut call) = (KeyWatch::default(), calls());
-        let (old, older) = (call(), call());
+        let (older, old) = (call(), call());
         assert!(!watch.forbade(1, call().order) && !watch.forbade(2, call().order));
         watch.knew(older);
         watch.accepted(old.order);
         let newest = call();
         assert!(watch.forbade(3, newest.order), "what was accepted before does not count");
-        assert!(watch.has_known_since(older.time) && !watch.has_known_since(newest.time));
+        assert!(watch.has_known(older.time, newest) && !watch.has_known(old.time, newest));
 
         watch.knew(newest);
         watch.knew(old);
-        assert!(watch.has_known_since(newest.time));
+        assert!(watch.has_known(newest.time, call()) && !watch.has_known(older.time, old));
         for job in [1, 2, 3] {
             assert!(!watch.forbade(job, old.order), "what was forbidden before does not count");
         }
+    }
+
+    #[test]
+    fn what_was_known_before_a_clock_was_set_back_is_not_known_later() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        let hour = Duration::from_secs(3600);
+        let ahead = |began: Began| Began { time: began.time + hour, ..began };
+        watch.knew(ahead(call()));
+        let (since, asked) = (call().time, call());
+        assert!(!watch.has_known(since, asked), "the clock is an hour behind now");
+        watch.knew(call());
+        assert!(watch.has_known(since, call()));
     }
 }

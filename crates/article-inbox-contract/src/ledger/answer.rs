@@ -2,7 +2,7 @@
 
 use article_inbox::{
     Body, EntryKey, IntentState, JobState, Source, State,
-    store::{AskSettled, Expect, Outcome, Recorded},
+    store::{AskSettled, Expect, Outcome, Recorded, Settled},
 };
 
 use super::steps::{ASKS, answer, answered, failed};
@@ -71,6 +71,67 @@ pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerS
         let lease = trial.claim().await.claimed.remove(0).lease;
         trial.settle(lease, outcome).await;
         assert_eq!(trial.state(id).await, JobState::Failed);
+    }
+}
+
+/// A job that was opened again failed again. What the service says now is handed out, whatever became of what it said
+/// before. The very same answer is not.
+pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
+    let dead = || Outcome::Dead { cause: "no author".into() };
+    let key = EntryKey::failure(job("job_1"));
+    for (first, second, outcome) in [
+        ("{1}", "{2}", Some(Outcome::Done)),
+        ("{2}", "{3}", Some(dead())),
+        ("{3}", "{4}", Some(super::steps::unhandled())),
+        ("{4}", "{5}", None),
+    ] {
+        trial.end("job_1", failed(first)).await;
+        let lease = trial.claim().await.claimed.remove(0).lease;
+        if let Some(outcome) = outcome {
+            trial.settle(lease, outcome).await;
+            let before = trial.store().show(key.clone()).await.unwrap();
+            trial.end("job_1", failed(first)).await;
+            assert_eq!(trial.store().show(key.clone()).await.unwrap(), before, "it was told");
+        }
+        trial.end("job_1", failed(second)).await;
+        assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
+        let claimed = trial.claim().await.claimed.remove(0);
+        let told: Vec<_> = claimed.bodies.iter().map(|body| body.bytes.clone()).collect();
+        assert_eq!((claimed.attempt, told), (1, vec![bytes(second)]));
+        trial.settle(claimed.lease, Outcome::Done).await;
+        trial.store().forget(job("job_1")).await.unwrap();
+    }
+}
+
+/// A failure that no handler has ended with is not handed out once the article is there, whichever route that took.
+pub async fn a_failure_that_an_article_overtook_is_not_handed_out(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let key = EntryKey::failure(job("job_1"));
+    for is_polled in [false, true] {
+        for state in [State::Waiting, State::Leased, State::Done] {
+            trial.end("job_1", failed("{failed}")).await;
+            let mut lease = None;
+            if state != State::Waiting {
+                lease = trial.claim().await.claimed.pop().map(|claimed| claimed.lease);
+            }
+            if let (State::Done, Some(lease)) = (state, lease) {
+                trial.settle(lease, Outcome::Done).await;
+            }
+            if is_polled {
+                trial.end("job_1", answered(FIRST)).await;
+            } else {
+                trial.record("job_1", FIRST).await;
+            }
+            let failure = trial.store().show(key.clone()).await.unwrap();
+            assert_eq!(failure.is_some(), state == State::Done, "{state}");
+            if let (State::Leased, Some(lease)) = (state, lease) {
+                assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
+            }
+            trial.advance(1);
+            trial.work("job_1", Outcome::Done).await;
+            trial.store().forget(job("job_1")).await.unwrap();
+        }
     }
 }
 

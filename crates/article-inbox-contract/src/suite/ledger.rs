@@ -83,6 +83,8 @@ macro_rules! ledger_contract {
                 a_delivery_of_a_collected_body_is_a_duplicate,
                 a_failure_is_recorded_under_its_own_event,
                 a_failure_that_is_handled_stays_a_failure,
+                another_failure_is_handed_out,
+                a_failure_that_an_article_overtook_is_not_handed_out,
                 the_answer_of_a_lost_ask_is_not_stored,
                 an_answer_does_not_bring_back_what_was_forgotten,
                 an_ask_is_settled_once,

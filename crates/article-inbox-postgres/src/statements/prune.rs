@@ -25,9 +25,6 @@ const OLD_ENTRIES: &str = concat!(
     " FROM article_inbox_entries e WHERE e.state = $1 AND e.at < $2 ORDER BY e.at, e.id LIMIT $3 FOR UPDATE SKIP LOCKED"
 );
 
-const REMOVE: &str = "WITH gone AS (DELETE FROM article_inbox_entries WHERE id = ANY($1)) \
-    DELETE FROM article_inbox_bodies WHERE entry = ANY($1)";
-
 /// Removes a batch of old data, as [`Store::prune`](article_inbox::store::Store::prune) says. Vacuum frees its space.
 pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, Pruned> {
     Box::pin(async move {
@@ -79,7 +76,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
         }
         let old: Vec<_> = old.iter().map(|stored| stored.id).collect();
         if !old.is_empty() {
-            tx.execute(REMOVE, &[(&old, Type::INT8_ARRAY)]).await?;
+            rows::remove(tx, &old).await?;
             pruned.entries = u32::try_from(old.len()).unwrap_or(u32::MAX);
         }
         Ok(pruned)

@@ -42,8 +42,13 @@ pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, 
             (filter.state.map(State::as_str), filter.event.as_ref().map(Event::as_str));
         let job_id = filter.job_id.as_ref().map(|job_id| job_id.as_str());
         let before = filter.received_before.map(to_millis);
+        let (statement, after) = match (filter.order, filter.after) {
+            (Order::OldestFirst, after) => (sql::LIST, after),
+            (Order::NewestFirst, 0) => (sql::LIST_NEWEST, i64::MAX),
+            (Order::NewestFirst, after) => (sql::LIST_NEWEST, after),
+        };
         let parameters = [
-            (&filter.after as _, Type::INT8),
+            (&after as _, Type::INT8),
             (&one_more as _, Type::INT8),
             (&state as _, Type::TEXT),
             (&event as _, Type::TEXT),
@@ -51,10 +56,6 @@ pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, 
             (&filter.target as _, Type::TEXT),
             (&before as _, Type::INT8),
         ];
-        let statement = match filter.order {
-            Order::OldestFirst => sql::OLDEST,
-            Order::NewestFirst => sql::NEWEST,
-        };
         let rows = tx.query(statement, &parameters).await?;
         let entries = rows.iter().map(rows::entry).collect::<Result<_, _>>()?;
         Ok(Page::new(entries, filter))

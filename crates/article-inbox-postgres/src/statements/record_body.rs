@@ -76,6 +76,11 @@ async fn decide(
     let bodies = rows::known_bodies(tx, stored.id).await?;
     let now = tx.now().await?;
     let known: Vec<_> = bodies.iter().map(|body| body.known).collect();
-    let recording = stored.row.record(KnownBody::from(arrival), &known, now);
+    let new = KnownBody::from(arrival);
+    let recording = if arrival.key.is_failure() {
+        stored.row.record_failure(new, &known, now)
+    } else {
+        stored.row.record(new, &known, now)
+    };
     Ok(Decided { stored, bodies, recording, body: rows::new_body(arrival, now) })
 }

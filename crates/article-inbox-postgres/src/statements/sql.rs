@@ -53,6 +53,9 @@ pub(super) const PUT_INTENT: &str =
 pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries e SET has_bytes = EXISTS \
     (SELECT FROM article_inbox_bodies b WHERE b.entry = e.id AND b.body IS NOT NULL) WHERE e.id = ANY($1)";
 
+pub(super) const REMOVE: &str = "WITH gone AS (DELETE FROM article_inbox_entries WHERE id = ANY($1)) \
+    DELETE FROM article_inbox_bodies WHERE entry = ANY($1)";
+
 /// Adds the entries of a batch that are not there, with their first bodies, and returns their numbers in the batch. It
 /// must agree with [`Row::new`](article_inbox::store::Row::new). The insertion waits for another transaction that adds the
 /// same key; a batch is sorted, so that two of them do not wait for each other. It would also wait for one that changes the
@@ -139,17 +142,19 @@ macro_rules! list {
         concat!(
             "SELECT ",
             entry!(),
-            ", b.target FROM article_inbox_entries e LEFT JOIN article_inbox_bodies b ON b.entry = e.id AND b.slot = 0 WHERE ",
+            ", b.target FROM article_inbox_entries e \
+             LEFT JOIN article_inbox_bodies b ON b.entry = e.id AND b.slot = 0 WHERE e.id ",
             $after,
-            " AND ($3 IS NULL OR e.state = $3) AND ($4 IS NULL OR e.event = $4) AND ($5 IS NULL OR e.job_id = $5) \
-             AND ($6 IS NULL OR b.target = $6) AND ($7 IS NULL OR e.received_at < $7) ORDER BY e.id ",
+            " AND ($3 IS NULL OR e.state = $3) AND ($4 IS NULL OR e.event = $4) \
+             AND ($5 IS NULL OR e.job_id = $5) AND ($6 IS NULL OR b.target = $6) \
+             AND ($7 IS NULL OR e.received_at < $7) ORDER BY e.id",
             $order,
             " LIMIT $2"
         )
     };
 }
-pub(super) const OLDEST: &str = list!("e.id > $1", "ASC");
-pub(super) const NEWEST: &str = list!("($1 = 0 OR e.id < $1)", "DESC");
+pub(super) const LIST: &str = list!("> $1", "");
+pub(super) const LIST_NEWEST: &str = list!("< $1", " DESC");
 
 pub(super) const DUE_SINCE: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",

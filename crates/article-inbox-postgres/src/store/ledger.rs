@@ -25,7 +25,7 @@ impl Ledger for PostgresStore {
         within: Duration,
         bucket: BucketSettings,
     ) -> Pending<'a, Intended> {
-        self.transact((name.into(), within, bucket), statements::intend)
+        self.transact((Box::<str>::from(name), within, bucket), statements::intend)
     }
 
     fn order_again<'a>(
@@ -34,11 +34,11 @@ impl Ledger for PostgresStore {
         within: Duration,
         bucket: BucketSettings,
     ) -> Pending<'a, Intended> {
-        self.transact((name.into(), within, bucket), statements::order_again)
+        self.transact((Box::<str>::from(name), within, bucket), statements::order_again)
     }
 
     fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
-        self.transact((name.into(), job_id, at, 0), statements::ordered)
+        self.transact((Box::<str>::from(name), job_id, at, 0), statements::ordered)
     }
 
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
@@ -50,7 +50,7 @@ impl Ledger for PostgresStore {
     }
 
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
-        self.transact(name.into(), statements::abandon)
+        self.transact(Box::<str>::from(name), statements::abandon)
     }
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
@@ -91,7 +91,7 @@ impl Ledger for PostgresStore {
     }
 
     fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
-        self.transact(name.into(), statements::intent)
+        self.transact(Box::<str>::from(name), statements::intent)
     }
 
     fn intents(

@@ -11,7 +11,7 @@ pub(super) struct Undelivered<T, L: Send + Sync + 'static> {
 }
 
 /// A transaction that gives leases back.
-type Release<L> = for<'t> fn(&'t Transaction<'t>, &'t Vec<L>) -> Work<'t, ()>;
+type Release<L> = for<'t> fn(&'t Transaction<'t>, &'t [L]) -> Work<'t, ()>;
 
 impl<T: Default, L: Send + Sync + 'static> Undelivered<T, L> {
     pub(super) fn new(

@@ -18,7 +18,21 @@ impl Inbox {
     /// The store or the writer failed.
     pub async fn export(&self, mut out: impl Write) -> Result<u64, Error> {
         self.export_ledger(&mut out).await?;
-        let (mut written, mut filter) = (0, Filter::default());
+        self.export_entries(Filter::default(), out).await
+    }
+
+    /// Writes the entries that pass a filter, as [`export`](Self::export) does, and nothing of the ledger. The filter's
+    /// `limit` is how many are read at once.
+    ///
+    /// # Errors
+    ///
+    /// The store or the writer failed.
+    pub async fn export_entries(
+        &self,
+        mut filter: Filter,
+        mut out: impl Write,
+    ) -> Result<u64, Error> {
+        let mut written = 0;
         loop {
             let page = self.list(filter.clone()).await?;
             for entry in page.entries {

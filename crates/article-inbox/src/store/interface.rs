@@ -96,6 +96,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - The body is new, and the entry is unhandled or corrupt: the body is added, or replaces the last one if there
     ///   are [`MAX_BODIES`](crate::MAX_BODIES). The entry waits, due now, without a cause. `Stored`. A body that the API
     ///   gave replaces the last one that the API gave. If all were delivered, nothing changes: `Crowded`.
+    /// - The body is new, and the entry is a [failure](EntryKey::failure): it replaces the first body, and the entry waits,
+    ///   due now, without attempts and without a cause. `Stored`.
     /// - The body is new, and there is room: it is added, and nothing else changes. `Conflict { kept: true }`.
     /// - There is no room, and a body is known to decode, because the entry is done or dead or waits after a failed
     ///   attempt: `Conflict { kept: false }`. If none is known to decode, nothing changes:
@@ -105,8 +107,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// the one of the same digest gets it, or else the first. A body that replaces another and has no intent gets that
     /// one's. After `Crowded` the service delivers again, so nothing is kept.
     ///
-    /// Every new body counts in [`Entry::conflicts`], except a crowded one. The rule is
-    /// [`Row::record`](crate::store::Row::record).
+    /// Every new body counts in [`Entry::conflicts`], except a crowded one and that of a failure. The rules are
+    /// [`Row::record`](crate::store::Row::record) and [`Row::record_failure`](crate::store::Row::record_failure).
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded>;
 
     /// Leases due entries of the [events](crate::store::Events) that the claim names: those that have been due longest first,

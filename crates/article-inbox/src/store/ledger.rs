@@ -24,6 +24,9 @@ use crate::{
 ///   that is under way loses its lease. A delivery that so ends an order ([`Reason::is_order`](crate::Reason::is_order))
 ///   is [`Arrived`](crate::store::Recorded::Arrived) instead of [`Stored`](crate::store::Recorded::Stored), and says how
 ///   long the job was expected.
+/// - When the article of a job comes, the entry of its failure is removed, if that waits or is leased. The rules are
+///   [`JobRow::has_arrived_since`](crate::store::JobRow::has_arrived_since) and
+///   [`Row::is_overtaken`](crate::store::Row::is_overtaken).
 /// - A copy of an article that arrived or was collected, and whose entry retention removed, is a
 ///   [`Duplicate`](crate::store::Recorded::Duplicate): nothing is handled twice because it was forgotten early.
 /// - A delivery with an intent that the ledger knows: the intent, unless its job is known, becomes ordered, with this job.
@@ -142,7 +145,8 @@ pub trait Ledger: Store {
     ///   and the job was collected. If the entry cannot be read even so, or the API gives the very body that it gave for
     ///   this unreadable entry before, the job is unreadable.
     /// - [`Failed`](AskOutcome::Failed): the answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure), and
-    ///   the job failed.
+    ///   the job failed. Another answer than the one of an earlier failure takes its place, and waits, due now, without
+    ///   attempts. The rule is [`Row::record_failure`](crate::store::Row::record_failure).
     /// - The other outcomes record nothing. The rule is [`JobRow::settle`](crate::store::JobRow::settle).
     ///
     /// An outcome that shows that the service accepted the key, which is any but [`Again`](AskOutcome::Again) and

@@ -15,7 +15,7 @@ use article_webhook::JobId;
 use self::tables::{StoredEntry, Tables};
 use super::interface::{Pending, Store};
 use crate::{
-    Body, Clock, Entry, EntryKey, Error, State,
+    Body, Clock, ClockStep, Entry, EntryKey, Error, State,
     call::{
         Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Lease, Order, Outcome, Page,
         Prune, Pruned, Recorded, Settled,
@@ -63,6 +63,32 @@ impl MemoryStore {
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self { clock, tables: Mutex::default() }
+    }
+
+    /// Sets the clock of this store, as a store does that follows the system's clock: what is left of each lease, pause and
+    /// deadline stays the same.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use article_inbox::{Clock, ClockStep, MemoryStore, store::{Expect, Ledger, Store}};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let store = MemoryStore::new(Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(7200)));
+    ///     let (before, minute) = (store.now(), Duration::from_secs(60));
+    ///     store.expect(vec![Expect::job("job_1".parse()?, before + minute)]).await?;
+    ///     store.set_clock(ClockStep::Back(Duration::from_secs(3600)));
+    ///     assert_eq!(store.now(), before - Duration::from_secs(3600));
+    ///     let job = store.job("job_1".parse()?).await?.ok_or("it is expected")?;
+    ///     assert_eq!(job.at, store.now() + minute, "still in a minute");
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn set_clock(&self, step: ClockStep) {
+        let mut tables = self.lock();
+        self.clock.follow(step);
+        tables.entries.values_mut().for_each(|entry| _ = entry.row.follow(step));
+        tables.ledger.follow_clock(step);
     }
 
     /// The tables, unless the store is closed, and the time in whole milliseconds.

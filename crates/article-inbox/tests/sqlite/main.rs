@@ -18,6 +18,7 @@ mod harmless;
 mod ledger;
 mod log;
 mod migration;
+mod newest;
 mod readers;
 mod refusals;
 mod retention;

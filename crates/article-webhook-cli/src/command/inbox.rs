@@ -57,7 +57,7 @@ enum InboxCommand {
     },
     /// Erase jobs: their entries and bodies, so that the file contains none of their bytes
     Forget(ChangeArguments),
-    /// Write all entries with their bodies as lines of JSON
+    /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(transfer::ExportArguments),
     /// Add the entries that another inbox exported
     Import(transfer::ImportArguments),

@@ -1,30 +1,28 @@
 //! What the page answers to each request.
 
+mod answer;
+mod guard;
+mod header;
+
 mod article;
 mod change;
 mod entry;
 mod event;
-mod guard;
-mod header;
 mod health;
 mod ledger;
 mod list;
 
 use std::sync::Arc;
 
+use self::answer::nothing;
+use super::{asset, shared::Shared};
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, Path, State},
+    extract::{DefaultBodyLimit, State},
     middleware,
-    response::{IntoResponse, Response},
+    response::Response,
     routing::{get, post},
 };
-use http::StatusCode;
-use maud::Markup;
-
-use super::{asset, shared::Shared, view};
-
-type Page = State<Arc<Shared>>;
 
 /// A form of the page has a token and nothing else.
 const FORM_BYTES: usize = 4096;
@@ -54,25 +52,6 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-async fn found_nothing(State(shared): Page) -> Response {
+async fn found_nothing(State(shared): State<Arc<Shared>>) -> Response {
     nothing(&shared)
-}
-
-fn nothing(shared: &Shared) -> Response {
-    (StatusCode::NOT_FOUND, view::found_nothing(shared)).into_response()
-}
-
-/// The number of a body, in the path of an entry.
-type BodyPath = Path<(String, String, usize)>;
-
-/// The store cannot be read or written now.
-fn failed(shared: &Shared, error: article_inbox::Error) -> Response {
-    (StatusCode::SERVICE_UNAVAILABLE, view::store_failed(shared, error)).into_response()
-}
-
-fn page(result: Result<Markup, article_inbox::Error>, shared: &Shared) -> Response {
-    match result {
-        Ok(markup) => markup.into_response(),
-        Err(error) => failed(shared, error),
-    }
 }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use article_inbox::{Counts, Entry, Filter, Inbox, Order};
-use tokio::sync::watch;
+use tokio::{
+    sync::{Mutex, watch},
+    time::timeout,
+};
 
 use super::panel::Panel;
 
@@ -15,6 +18,9 @@ const PACE: Duration = Duration::from_millis(300);
 
 /// How many of the newest entries are looked at.
 const NEWEST: u32 = 50;
+
+/// How long a page waits for counts.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Counting reads a whole index. It takes this part of the time, so that it is frequent where it is fast.
 const COUNTING: u32 = 20;
@@ -36,20 +42,38 @@ pub(super) struct Watch {
     inbox: Inbox,
     panel: Option<Arc<dyn Panel>>,
     seen: Arc<watch::Sender<Seen>>,
+    next_count: Arc<Mutex<Instant>>,
 }
 
 impl Watch {
     pub(super) fn new(inbox: Inbox, panel: Option<Arc<dyn Panel>>) -> Self {
-        Self { inbox, panel, seen: Arc::new(watch::Sender::new(Seen::default())) }
+        let seen = Arc::new(watch::Sender::new(Seen::default()));
+        Self { inbox, panel, seen, next_count: Arc::new(Mutex::new(Instant::now())) }
     }
 
-    /// What was seen last. Counts are made now if there are none.
+    /// What was seen last. Where no page is open, it is counted now, as far as that is done soon.
     pub(super) async fn seen(&self) -> Seen {
         if self.seen.receiver_count() == 0 {
-            let counts = self.inbox.counts().await.ok();
-            self.seen.send_modify(|seen| seen.counts = counts.or(seen.counts));
+            // It goes on when it takes longer, and the next page has its result.
+            let counting = tokio::spawn(self.clone().count());
+            let _ = timeout(PATIENCE, counting).await;
         }
         *self.seen.borrow()
+    }
+
+    /// Counts, unless that was done a short time ago, compared to how long it takes.
+    async fn count(self) {
+        let Ok(mut next) = self.next_count.try_lock() else { return };
+        let start = Instant::now();
+        if start >= *next {
+            // A store that fails is shown by the page that asks it.
+            let counts = self.inbox.counts().await.ok();
+            *next = Instant::now() + start.elapsed() * COUNTING;
+            self.seen.send_if_modified(|seen| {
+                seen.counts = counts.or(seen.counts);
+                false
+            });
+        }
     }
 
     /// The changes from now on.
@@ -63,25 +87,20 @@ impl Watch {
     }
 
     pub(super) async fn run(self) -> Infallible {
-        let mut next_count = Instant::now();
         loop {
             tokio::time::sleep(PACE).await;
             if self.seen.receiver_count() == 0 {
                 continue;
             }
-            let start = Instant::now();
-            let mut counts = self.seen.borrow().counts;
-            if start >= next_count {
-                // A store that fails is shown by the page that asks it.
-                counts = self.inbox.counts().await.ok().or(counts);
-                next_count = Instant::now() + start.elapsed() * COUNTING;
-            }
+            // A list does not wait until everything is counted.
+            tokio::spawn(self.clone().count());
             let filter = Filter { order: Order::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
-            let revision = fingerprint(&page.entries, counts.as_ref(), self.panel.as_deref());
+            let counts = self.seen.borrow().counts;
+            let revision = fingerprint(&page.entries, counts, self.panel.as_deref());
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
-                (seen.revision, seen.counts) = (revision, counts);
+                seen.revision = revision;
                 is_changed
             });
         }
@@ -100,7 +119,7 @@ impl Changes {
     }
 }
 
-fn fingerprint(entries: &[Entry], counts: Option<&Counts>, panel: Option<&dyn Panel>) -> u64 {
+fn fingerprint(entries: &[Entry], counts: Option<Counts>, panel: Option<&dyn Panel>) -> u64 {
     let mut hasher = DefaultHasher::new();
     panel.map(|panel| (panel.text(), panel.actions(), panel.rows())).hash(&mut hasher);
     for entry in entries {

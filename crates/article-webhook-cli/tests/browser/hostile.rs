@@ -56,7 +56,8 @@ async fn a_hostile_article_runs_nothing_and_loads_nothing() {
         browser.open(&url).await;
         // A frame loads when it is in sight.
         browser.run("document.querySelector('iframe').scrollIntoView()").await;
-        browser.wait("return document.getElementById('connection').dataset.state === 'on'").await;
+        let loaded = "return performance.getEntriesByType('resource').some(e => e.name.includes('/article/'))";
+        browser.wait(loaded).await;
         tokio::time::sleep(Duration::from_millis(60)).await;
         assert_eq!(browser.url().await, url, "{name}");
         let title = browser.run("return document.title").await;

@@ -9,6 +9,7 @@ mod scene;
 #[path = "../page/running.rs"]
 mod running;
 
+mod demo;
 mod foreign;
 
 mod foreign_page;

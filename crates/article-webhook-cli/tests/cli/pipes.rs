@@ -3,9 +3,13 @@
 use std::{
     io::{BufRead, BufReader, Read},
     process::Stdio,
+    time::Duration,
 };
 
-use article_inbox::{Inbox, SqliteStore};
+use article_inbox::{
+    Inbox, SqliteStore,
+    store::{Ledger, Store},
+};
 use article_webhook::fixture::DeliveryRequest;
 use serde_json::Value;
 
@@ -93,6 +97,46 @@ async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
     let error: Value = serde_json::from_str(&error).unwrap();
     assert_eq!((exit, &error["exit"]), (Some(1), &1.into()));
     assert_eq!(error["error"], "line 1 is no entry: missing field `job_id` at line 1 column 2");
+}
+
+#[tokio::test]
+async fn an_export_can_be_filtered_as_a_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, lines] = ["from.db", "lines"].map(|name| folder.path().join(name));
+    sample::inbox(&from).await;
+    let store = SqliteStore::open(&from).unwrap();
+    store.intend("post-17", Duration::from_secs(60)).await.unwrap();
+    store.close().await.unwrap();
+    let run = |command: &str, filter: &[&str]| {
+        let output = tool(["inbox", command, text(&from), "--json"]).args(filter).output().unwrap();
+        let (exit, out, error) = seen(&output);
+        let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let jobs: Vec<_> = lines.map(|line| line["job_id"].as_str().map(str::to_owned)).collect();
+        (exit, jobs, error)
+    };
+    assert_eq!(run("export", &[]).1.len(), 6, "with the ledger");
+    for filter in [
+        &["--state", "dead"][..],
+        &["--job", "job_waits"],
+        &["--target", "default"],
+        &["--event", "article.complete", "--older-than", "0s"],
+        &["--older-than", "1h"],
+    ] {
+        assert_eq!(
+            run("export", filter),
+            run("list", &[filter, &["--all"]].concat()),
+            "{filter:?}"
+        );
+    }
+    assert_eq!(run("export", &["--state", "dead"]).1, [Some("job_dead".to_owned())]);
+    assert_eq!(run("export", &["--target", "shop"]).0, Some(3), "nothing matches");
+
+    let output = ["--state", "leased", "--output", text(&lines)];
+    assert_eq!(run("export", &output).0, Some(3));
+    assert!(!lines.exists(), "a file appears whole or not at all");
+    let output = ["--state", "dead", "--output", text(&lines)];
+    assert_eq!(run("export", &output).0, Some(0));
+    assert_eq!(std::fs::read_to_string(&lines).unwrap().lines().count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool

@@ -34,6 +34,12 @@ impl Running {
         Self::start(["inbox", "page"].map(OsStr::new), file, more)
     }
 
+    /// The whole loop.
+    #[allow(dead_code, reason = "one of the two tests that share this file has it")]
+    pub(crate) fn demo(file: &Path) -> Self {
+        Self::start(["demo", "--inbox"].map(OsStr::new), file, &[])
+    }
+
     fn start<const N: usize>(command: [&OsStr; N], file: &Path, more: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_article-webhook"))
             .args(command)
@@ -55,6 +61,15 @@ impl Running {
         let url = text("page");
         let base = url.split("/?key=").next().unwrap().to_owned();
         Self { process, _output: output, url, base, receiver: text("listening") }
+    }
+}
+
+impl Running {
+    /// The memory of the process, in bytes; `None` where the system does not say.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
     }
 }
 

@@ -84,7 +84,7 @@ fn place(lane: AskLane) -> usize {
 }
 
 /// Gives asks back, because the caller of a claim is gone.
-pub(crate) fn release_asks<'t>(tx: &'t Transaction<'t>, leases: &'t Vec<AskLease>) -> Work<'t, ()> {
+pub(crate) fn release_asks<'t>(tx: &'t Transaction<'t>, leases: &'t [AskLease]) -> Work<'t, ()> {
     Box::pin(async move {
         for lease in leases {
             // It accepts no key.
@@ -108,7 +108,7 @@ pub(crate) fn settle_ask<'t>(
         let Some(mut job) = job.filter(|job| job.row.is_asked(*lease, now)) else {
             return Ok(AskSettled::LostLease);
         };
-        let mut entry = None;
+        let (mut entry, before) = (None, job.row.clone());
         match outcome {
             AskOutcome::Answered(answer) => {
                 entry = jobs::article_entry(tx, &job.job_id).await?.map(|entry| entry.state);
@@ -124,7 +124,7 @@ pub(crate) fn settle_ask<'t>(
             _ => {}
         }
         let settled = job.row.settle(*lease, outcome, entry, now);
-        rows::save_job(tx, &job).await?;
+        jobs::save(tx, &job, &before).await?;
         if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
             bucket::change(tx, |bucket, _| {
                 let _ = key;

@@ -38,9 +38,9 @@ pub(super) async fn change<T>(
 ) -> Result<T, Fault> {
     let before = read(tx, LOCK).await?;
     let now = tx.now().await?;
-    let mut bucket = before.clone().unwrap_or_else(|| Bucket::new(now));
+    let mut bucket = before.unwrap_or_else(|| Bucket::new(now));
     let changed = change(&mut bucket, now);
-    if before.as_ref() != Some(&bucket) {
+    if before != Some(bucket) {
         tx.execute(SAVE, &[(&text(&bucket), Type::TEXT)]).await?;
     }
     Ok(changed)

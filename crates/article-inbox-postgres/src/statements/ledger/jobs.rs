@@ -1,12 +1,12 @@
 use article_inbox::{
-    JobState, State,
+    EntryKey, JobState, State,
     store::{ArticleEntry, Expect, JobRow, from_millis},
 };
 use article_webhook::JobId;
 use tokio_postgres::types::Type;
 
 use super::{
-    super::rows::StoredRow,
+    super::rows::{StoredRow, lock_key, remove},
     intents,
     rows::{self, StoredJob, stored_job},
 };
@@ -38,13 +38,22 @@ pub(super) async fn lock_id(tx: &Transaction<'_>, id: i64) -> Result<Option<Stor
     rows.first().map(stored_job).transpose()
 }
 
-/// Writes a job back, if it changed.
+/// Writes a job back, if it changed. If its article came, a failure that waits is not handed out any more.
 pub(super) async fn save(
     tx: &Transaction<'_>,
     stored: &StoredJob,
     before: &JobRow,
 ) -> Result<(), Fault> {
-    if stored.row == *before { Ok(()) } else { rows::save_job(tx, stored).await }
+    if stored.row == *before {
+        return Ok(());
+    }
+    if stored.row.has_arrived_since(before.state)
+        && let Some(failure) = lock_key(tx, &EntryKey::failure(stored.job_id.clone())).await?
+        && failure.row.is_overtaken()
+    {
+        remove(tx, &[failure.id]).await?;
+    }
+    rows::save_job(tx, stored).await
 }
 
 /// The entry of a job's article, as far as the ledger needs to know it.
@@ -89,10 +98,7 @@ pub(in super::super) async fn outlive(
 }
 
 /// Expects jobs, as [`Ledger::expect`](article_inbox::store::Ledger::expect) says.
-pub(crate) fn expect<'t>(
-    tx: &'t Transaction<'t>,
-    jobs: &'t Vec<Expect>,
-) -> Work<'t, Vec<JobState>> {
+pub(crate) fn expect<'t>(tx: &'t Transaction<'t>, jobs: &'t [Expect]) -> Work<'t, Vec<JobState>> {
     Box::pin(async move {
         // Two nodes that expect the same jobs take them in the same order.
         let mut order: Vec<usize> = (0..jobs.len()).collect();

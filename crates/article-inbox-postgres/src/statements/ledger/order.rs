@@ -134,7 +134,7 @@ pub(crate) fn outcome_lost<'t>(tx: &'t Transaction<'t>, lease: &'t IntentLease) 
 }
 
 /// Gives up an intent whose outcome is unknown.
-pub(crate) fn abandon<'t>(tx: &'t Transaction<'t>, name: &'t Box<str>) -> Work<'t, bool> {
+pub(crate) fn abandon<'t>(tx: &'t Transaction<'t>, name: &'t str) -> Work<'t, bool> {
     Box::pin(async move {
         let Some(mut stored) = intents::lock(tx, name).await? else { return Ok(false) };
         let is_abandoned = stored.row.abandon(tx.now().await?);

@@ -77,9 +77,9 @@ pub(crate) fn jobs<'t>(
 }
 
 /// An intent, if the ledger has it.
-pub(crate) fn intent<'t>(tx: &'t Transaction<'t>, name: &'t Box<str>) -> Work<'t, Option<Intent>> {
+pub(crate) fn intent<'t>(tx: &'t Transaction<'t>, name: &'t str) -> Work<'t, Option<Intent>> {
     Box::pin(async move {
-        let rows = tx.query(INTENT, &[(name, Type::TEXT)]).await?;
+        let rows = tx.query(INTENT, &[(&name, Type::TEXT)]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let StoredIntent { id, name, row } = stored_intent(row)?;
         Ok(Some(row.into_intent(id, name, tx.now().await?)))

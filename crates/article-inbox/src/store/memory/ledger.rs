@@ -294,6 +294,9 @@ impl Tables {
         }
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
         let row = self.ledger.job_mut(&job_id).expect("it was just there");
-        row.settle(lease, outcome, entry, now)
+        let before = row.state;
+        let settled = row.settle(lease, outcome, entry, now);
+        self.overtake(&job_id, before);
+        settled
     }
 }

@@ -6,6 +6,7 @@ use std::{
 use article_webhook::JobId;
 
 use crate::{
+    ClockStep,
     call::{Ask, AskClaim, Asks, LedgerPruned},
     rules::{AskLane, Bucket, IntentRow, JobRow},
 };
@@ -83,6 +84,12 @@ impl LedgerTables {
     fn head(&self, lane: AskLane, now: SystemTime) -> Option<i64> {
         let due = self.jobs.iter().filter(|(_, (_, row))| row.is_due(now) && row.lane() == lane);
         due.map(|(id, (_, row))| (row.at, *id)).min().map(|(_, id)| id)
+    }
+
+    pub(super) fn follow_clock(&mut self, step: ClockStep) {
+        self.jobs.values_mut().for_each(|(_, row)| _ = row.follow(step));
+        self.intents.values_mut().for_each(|(_, row)| _ = row.follow(step));
+        self.bucket.iter_mut().for_each(|bucket| bucket.follow(step));
     }
 
     pub(super) fn forget(&mut self, job_id: &JobId) {

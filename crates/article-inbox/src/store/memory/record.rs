@@ -39,7 +39,9 @@ impl Tables {
             if let Some(entry) = entry {
                 job.follow_entry(entry.state, source, now);
             }
-            return job.recorded(recorded, &before, now);
+            let recorded = job.recorded(recorded, &before, now);
+            self.overtake(&key.job_id, before.state);
+            return recorded;
         }
         recorded
     }
@@ -53,7 +55,12 @@ impl Tables {
             return Recorded::Stored;
         };
         let known: Vec<_> = entry.bodies.iter().map(KnownBody::from).collect();
-        let recording = entry.row.record(KnownBody::from(&arrival), &known, now);
+        let new = KnownBody::from(&arrival);
+        let recording = if arrival.key.is_failure() {
+            entry.row.record_failure(new, &known, now)
+        } else {
+            entry.row.record(new, &known, now)
+        };
         match recording.write {
             BodyWrite::Nothing => {}
             BodyWrite::Append => entry.bodies.push(stored_body(arrival, now)),

@@ -8,8 +8,8 @@ use article_webhook::JobId;
 use super::ledger_tables::LedgerTables;
 use crate::{
     Body, Entry, EntryKey, State,
-    call::Arrival,
-    rules::{ArticleEntry, Row},
+    call::{Arrival, JobState},
+    rules::{ArticleEntry, JobRow, Row},
 };
 
 /// All data of a store in memory.
@@ -81,8 +81,21 @@ impl Tables {
     pub(super) fn follow(&mut self, key: &EntryKey, now: SystemTime) {
         let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
         if let Some((entry, job)) = entry.zip(self.ledger.job_mut(&key.job_id)) {
+            let before = job.state;
             job.follow_entry(entry.state, entry.source(), now);
+            self.overtake(&key.job_id, before);
         }
+    }
+
+    /// If a job's article came since the job was in this state, a failure that waits is not handed out any more.
+    pub(super) fn overtake(&mut self, job_id: &JobId, before: JobState) {
+        let has_arrived = |(_, job): (i64, &JobRow)| job.has_arrived_since(before);
+        if !self.ledger.job(job_id).is_some_and(has_arrived) {
+            return;
+        }
+        let failure = self.get(&EntryKey::failure(job_id.clone()));
+        let overtaken = failure.filter(|(_, entry)| entry.row.is_overtaken()).map(|(id, _)| id);
+        overtaken.into_iter().for_each(|id| self.remove(id));
     }
 
     /// The ids of the entries whose row fulfils a condition: by time, then by id.

@@ -23,7 +23,7 @@ pub(super) use self::{
     },
     operator::{bury, forget, import, probe, requeue},
     prune::{PRUNE_BYTES, prune},
-    read::{counts, excerpts, list, show},
+    read::{counts, excerpts, is_quick, list, show},
     restart::{follow, free_leases, store_clock, stored_clock},
     settle::{completion, settle},
 };

@@ -226,7 +226,10 @@ impl Store for SqliteStore {
     }
 
     fn list(&self, filter: Filter) -> Pending<'_, Page> {
-        self.read(move |tx| statements::list(tx, &filter))
+        match statements::is_quick(&filter) {
+            true => self.read_quickly(move |tx| statements::list(tx, &filter)),
+            false => self.read(move |tx| statements::list(tx, &filter)),
+        }
     }
 
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
@@ -234,7 +237,7 @@ impl Store for SqliteStore {
     }
 
     fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        self.read(move |tx| statements::excerpts(tx, &keys, bytes))
+        self.read_quickly(move |tx| statements::excerpts(tx, &keys, bytes))
     }
 
     fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {

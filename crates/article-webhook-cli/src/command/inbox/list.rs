@@ -1,10 +1,9 @@
 use std::path::PathBuf;
 
 use article_inbox::Filter;
-use article_webhook::JobId;
 use clap::Args;
 
-use super::{selection::FilterArguments, view};
+use super::{selection::ChoiceArguments, view};
 use crate::{context::Context, exit::Exit, failure::Failure, store};
 
 /// How many entries are read at once when all are listed.
@@ -25,17 +24,13 @@ pub(super) struct ListArguments {
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     #[command(flatten)]
-    filter: FilterArguments,
-    /// Only entries of this job
-    #[arg(long, value_name = "JOB", help_heading = "Filters")]
-    job: Option<JobId>,
+    choice: ChoiceArguments,
 }
 
 pub(super) async fn run(arguments: ListArguments, context: &Context) -> Result<Exit, Failure> {
     let inbox = store::shared(&arguments.file).await?;
     let limit = if arguments.all { PAGE } else { arguments.limit };
-    let filter = arguments.filter.filter(arguments.job);
-    let mut filter = Filter { after: arguments.after, limit, ..filter };
+    let mut filter = Filter { after: arguments.after, limit, ..arguments.choice.filter() };
     let mut is_empty = true;
     loop {
         let page = inbox.list(filter.clone()).await?;

@@ -4,4 +4,4 @@ mod bulk;
 mod filter;
 
 pub(super) use bulk::{Selection, together};
-pub(super) use filter::FilterArguments;
+pub(super) use filter::{ChoiceArguments, FilterArguments};

@@ -6,11 +6,7 @@ use axum::{
 use http::header;
 use maud::{DOCTYPE, PreEscaped, html};
 
-use super::{
-    BodyPath, Page,
-    entry::{gone, key},
-    failed,
-};
+use super::answer::{BodyPath, Page, failed, gone, key};
 
 /// No script, no form, no link, and nothing is loaded. The frame's own `sandbox` says the same: each of the two would do.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; form-action 'none'; base-uri 'none'; \

@@ -7,18 +7,15 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 
 use super::{
-    Page,
-    entry::{gone, key},
-    failed,
+    answer::{EntryPath, Page, failed, gone, key, nothing},
     guard::{check_form, refused},
-    nothing,
 };
 use crate::page::{shared::Shared, view};
 
 /// Lets an entry be handled again that is not done.
 pub(super) async fn requeue(
     State(shared): Page,
-    Path((job, event)): Path<(String, String)>,
+    Path((job, event)): EntryPath,
     headers: HeaderMap,
     form: Bytes,
 ) -> Response {
@@ -41,7 +38,7 @@ pub(super) async fn requeue(
 /// Hands out an entry again that is done.
 pub(super) async fn replay(
     State(shared): Page,
-    Path((job, event)): Path<(String, String)>,
+    Path((job, event)): EntryPath,
     headers: HeaderMap,
     form: Bytes,
 ) -> Response {

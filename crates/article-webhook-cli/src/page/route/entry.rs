@@ -5,10 +5,10 @@ use axum::{
     extract::{Path, RawQuery, State},
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, header};
+use http::header;
 use url::form_urlencoded;
 
-use super::{BodyPath, Page, failed};
+use super::answer::{BodyPath, EntryPath, Page, failed, gone, key};
 use crate::page::{
     shared::Shared,
     view::{self, Shown},
@@ -24,7 +24,7 @@ const NOTICES: [(&str, &str); 4] = [
 
 pub(super) async fn entry(
     State(shared): Page,
-    Path((job, event)): Path<(String, String)>,
+    Path((job, event)): EntryPath,
     RawQuery(query): RawQuery,
 ) -> Response {
     let Some(key) = key(&job, &event) else { return gone(&shared) };
@@ -62,12 +62,4 @@ pub(super) async fn body(State(shared): Page, Path((job, event, number)): BodyPa
     let headers =
         [(header::CONTENT_TYPE, "application/json"), (header::CONTENT_DISPOSITION, &name)];
     (headers, bytes).into_response()
-}
-
-pub(super) fn key(job: &str, event: &str) -> Option<EntryKey> {
-    Some(EntryKey { job_id: job.parse().ok()?, event: event.into() })
-}
-
-pub(super) fn gone(shared: &Shared) -> Response {
-    (StatusCode::NOT_FOUND, view::gone(shared)).into_response()
 }

@@ -10,7 +10,7 @@ use axum::{
 use futures_util::stream;
 use http::StatusCode;
 
-use super::Page;
+use super::answer::Page;
 
 /// How often a comment is sent where nothing changes. A page that was closed is noticed when it does not take one.
 const BEAT: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::Page;
+use super::answer::Page;
 use crate::page::{
     shared::{Buttons, Shared},
     view::{self, Health},

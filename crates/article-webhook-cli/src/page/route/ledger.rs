@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use article_inbox::{Error, IntentState, JobFilter, JobState};
 use axum::{extract::State, response::Response};
 
-use super::{Page, page};
+use super::answer::{Page, page};
 use crate::page::{
     shared::Shared,
     view::{self, Jobs},

@@ -7,7 +7,7 @@ use axum::{
 };
 use maud::Markup;
 
-use super::{Page, page};
+use super::answer::{Page, page};
 use crate::page::{
     shared::Shared,
     view::{self, Listed, Query, TITLE_BYTES},

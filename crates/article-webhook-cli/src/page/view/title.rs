@@ -3,8 +3,8 @@ use std::fmt;
 use article_inbox::Excerpt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// How many bytes of a body are read to find the title.
-pub(in crate::page) const TITLE_BYTES: usize = 8 * 1024;
+/// How many bytes of a body are read to find the title, which may stand after the HTML.
+pub(in crate::page) const TITLE_BYTES: usize = 64 * 1024;
 
 /// The title of the article whose first bytes these are, if it is among them.
 pub(super) fn title(excerpt: &Excerpt) -> Option<String> {

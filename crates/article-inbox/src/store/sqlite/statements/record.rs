@@ -27,7 +27,12 @@ pub(super) fn record_body(tx: &Tx<'_>, arrival: &Arrival) -> Result<(Recorded, S
     let id = stored.id;
     let bodies = known_bodies(tx, id)?;
     let known: Vec<_> = bodies.iter().map(|body| body.known).collect();
-    let recording = stored.row.record(KnownBody::from(arrival), &known, now);
+    let new = KnownBody::from(arrival);
+    let recording = if arrival.key.is_failure() {
+        stored.row.record_failure(new, &known, now)
+    } else {
+        stored.row.record(new, &known, now)
+    };
     match recording.write {
         BodyWrite::Nothing => {}
         BodyWrite::Append => {

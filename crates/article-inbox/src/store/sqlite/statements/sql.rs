@@ -171,6 +171,12 @@ pub(super) const NEWEST_STUCK: &str = list!(
     "WHERE (state = 'dead' OR state = 'unhandled' OR state = 'corrupt') AND state = ?3",
     newest first
 );
+/// Sorts its result. For states that few entries have.
+pub(super) const NEWEST_OF_FEW: &str =
+    list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3", newest first);
+/// How many entries are in a state, and not more than the limit.
+pub(super) const COUNT_FEW: &str = "SELECT count(*) FROM (SELECT TRUE FROM article_inbox_entries \
+    INDEXED BY article_inbox_entries_by_time WHERE state = ?1 LIMIT ?2)";
 /// The parameters are the id of the entry, how many bytes, and the greatest length of a body that is read.
 pub(super) const EXCERPT: &str = concat!(
     "SELECT ",
@@ -321,14 +327,16 @@ mod tests {
             plan.retain(|line| !line.contains("SUBQUERY") && !line.contains("_bodies"));
             plan
         };
-        assert_eq!(
-            entries(LIST_LIVE),
-            [
-                "SEARCH article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time (state=?)",
-                "SEARCH article_inbox_entries USING INTEGER PRIMARY KEY (rowid=?)",
-                "USE TEMP B-TREE FOR ORDER BY"
-            ]
-        );
+        for list in [LIST_LIVE, NEWEST_OF_FEW] {
+            assert_eq!(
+                entries(list),
+                [
+                    "SEARCH article_inbox_entries USING COVERING INDEX article_inbox_entries_by_time (state=?)",
+                    "SEARCH article_inbox_entries USING INTEGER PRIMARY KEY (rowid=?)",
+                    "USE TEMP B-TREE FOR ORDER BY"
+                ]
+            );
+        }
         for list in [LIST_JOB, NEWEST_JOB] {
             assert_eq!(
                 entries(list),

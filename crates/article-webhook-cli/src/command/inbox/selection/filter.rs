@@ -52,6 +52,28 @@ impl FilterArguments {
     }
 }
 
+/// Which entries are listed or exported.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Filters")]
+pub(crate) struct ChoiceArguments {
+    #[command(flatten)]
+    filter: FilterArguments,
+    /// Only entries of this job
+    #[arg(long, value_name = "JOB")]
+    job: Option<JobId>,
+}
+
+impl ChoiceArguments {
+    /// All entries are meant.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.job.is_none() && self.filter.is_empty()
+    }
+
+    pub(crate) fn filter(&self) -> Filter {
+        self.filter.filter(self.job.clone())
+    }
+}
+
 fn states() -> impl TypedValueParser<Value = State> {
     PossibleValuesParser::new(State::ALL.map(State::as_str))
         .map(|name| State::from_name(&name).expect("a possible value is the name of a state"))

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
 
-use super::counting::Counting;
+use super::{super::selection::ChoiceArguments, counting::Counting};
 use crate::{context::Context, exit::Exit, failure::Failure, store, text::escape};
 
 #[derive(Debug, Args)]
@@ -19,16 +19,31 @@ pub(crate) struct ExportArguments {
     /// Write to this file, which must not exist, instead of standard output
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    choice: ChoiceArguments,
+}
+
+impl ExportArguments {
+    /// With a filter, the entries that pass it, without the ledger, which is about all jobs.
+    async fn write(&self, inbox: &Inbox, to: impl Write) -> Result<u64, Failure> {
+        if self.choice.is_empty() {
+            return Ok(inbox.export(to).await?);
+        }
+        match inbox.export_entries(self.choice.filter(), to).await? {
+            0 => Err(Failure::nothing_matched("no entry matches")),
+            written => Ok(written),
+        }
+    }
 }
 
 pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
     let inbox = store::shared(&arguments.file).await?;
     let Some(path) = &arguments.output else {
         let mut to = Counting::new(BufWriter::new(Shown::default()), "exported", &context.output);
-        inbox.export(&mut to).await?;
+        arguments.write(&inbox, &mut to).await?;
         return Ok(Exit::Done);
     };
-    let exported = into_file(&inbox, path, context).await?;
+    let exported = into_file(&inbox, path, &arguments, context).await?;
     context
         .output
         .either(&json!({ "exported": exported }), &format!("exported {exported} entries"))?;
@@ -36,7 +51,12 @@ pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result
 }
 
 /// The file appears whole or not at all, and only its owner can read it.
-async fn into_file(inbox: &Inbox, path: &Path, context: &Context) -> Result<u64, Failure> {
+async fn into_file(
+    inbox: &Inbox,
+    path: &Path,
+    arguments: &ExportArguments,
+    context: &Context,
+) -> Result<u64, Failure> {
     let unwritable = |error: &io::Error| {
         Failure::failed(format!("{} cannot be written", path.display()))
             .because(error)
@@ -46,7 +66,7 @@ async fn into_file(inbox: &Inbox, path: &Path, context: &Context) -> Result<u64,
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| unwritable(&error))?;
     let mut to = Counting::new(BufWriter::new(file), "exported", &context.output);
-    let exported = inbox.export(&mut to).await?;
+    let exported = arguments.write(inbox, &mut to).await?;
     let file = to.into_inner().into_inner().map_err(|error| unwritable(error.error()))?;
     file.as_file().sync_all().map_err(|error| unwritable(&error))?;
     file.persist_noclobber(path).map_err(|PersistError { error, .. }| unwritable(&error))?;

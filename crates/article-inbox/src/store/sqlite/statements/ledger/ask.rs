@@ -138,7 +138,7 @@ pub(in crate::store::sqlite) fn settle_ask(
     let Some(mut job) = jobs::get(tx, lease.id)?.filter(|job| job.row.is_asked(lease, now)) else {
         return Ok(AskSettled::LostLease);
     };
-    let mut entry = None;
+    let (mut entry, before) = (None, job.row.clone());
     match outcome {
         AskOutcome::Answered(answer) => {
             entry = jobs::article_entry(tx, &job.job_id)?.map(|entry| entry.state);
@@ -157,7 +157,7 @@ pub(in crate::store::sqlite) fn settle_ask(
         bucket::change(tx, Bucket::accept_key)?;
     }
     let settled = job.row.settle(lease, outcome, entry, now);
-    rows::save_job(tx, &job)?;
+    jobs::save(tx, &job, &before)?;
     Ok(settled)
 }
 

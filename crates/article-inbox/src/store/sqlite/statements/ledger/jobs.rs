@@ -9,6 +9,7 @@ use crate::{
         damage::{Part, Tx, Unreadable, index_differs},
         fault::Fault,
         statements::{
+            operator::remove,
             rows::{self, DamagedJob, StoredJob, StoredRow},
             sql::ledger as sql,
         },
@@ -102,9 +103,18 @@ pub(super) fn tell(tx: &Tx<'_>, stored: &StoredJob, cause: &str) {
     tx.found(Part::Ledger, format!("job {id} of the ledger, {job_id}: {says}"));
 }
 
-/// Writes a job back, if it changed.
+/// Writes a job back, if it changed. If its article came, a failure that waits is not handed out any more.
 pub(super) fn save(tx: &Tx<'_>, stored: &StoredJob, before: &JobRow) -> Result<(), Fault> {
-    if stored.row == *before { Ok(()) } else { rows::save_job(tx, stored) }
+    if stored.row == *before {
+        return Ok(());
+    }
+    if stored.row.has_arrived_since(before.state)
+        && let Some(failure) = rows::find(tx, &EntryKey::failure(stored.job_id.clone()))?
+        && failure.row.is_overtaken()
+    {
+        remove(tx, failure.id)?;
+    }
+    rows::save_job(tx, stored)
 }
 
 /// The entry of a job's article, as far as the ledger needs to know it.

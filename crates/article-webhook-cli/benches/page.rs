@@ -1,0 +1,203 @@
+//! The page of `listen` while a thousand deliveries of 16 KB arrive in each second.
+//!
+//! `cargo bench -p article-webhook-cli --bench page`
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a benchmark ends where it cannot go on, and prints its figures
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::{Child, Command, ExitCode, Stdio},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use article_webhook::fixture::DeliveryRequest;
+use reqwest::{Client, StatusCode};
+use serde_json::Value;
+use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
+
+const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+
+const A_SECOND: u32 = 1000;
+const SECONDS: u32 = 10;
+const BYTES: usize = 16 * 1024;
+
+/// As many connections as a service has that does not wait.
+const AT_ONCE: usize = 64;
+
+/// What is promised.
+const SOON: Duration = Duration::from_secs(1);
+const MOST_MEMORY: u64 = 64 << 20;
+
+/// As the script of the page: it reads again at most this often.
+const LEAST: Duration = Duration::from_millis(200);
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let folder = tempfile::tempdir().unwrap();
+    let listening = Listening::start(folder.path().join("inbox.db").to_str().unwrap());
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = Client::builder().no_proxy().build().unwrap();
+    let body = body();
+
+    // Warm: the first page, and the first deliveries.
+    let cookie = cookie(&http, &listening.page).await;
+    for number in 0..100 {
+        let status = deliver(&http, &listening.receiver, &body, number).await;
+        assert_eq!(status, StatusCode::OK);
+    }
+    sleep(Duration::from_secs(1)).await;
+    let before = memory(&listening);
+
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let reader =
+        tokio::spawn(read(http.clone(), listening.base.clone(), cookie, Arc::clone(&seen)));
+    let (answered, most_memory) = send(&http, &listening, &body).await;
+    sleep(SOON).await;
+    reader.abort();
+
+    let first = answered.iter().map(|(_, at)| *at).min().unwrap();
+    let last = answered.iter().map(|(_, at)| *at).max().unwrap();
+    let rate = answered.len() as f64 / last.duration_since(first).as_secs_f64();
+    let seen = seen.lock().unwrap();
+    let mut delays: Vec<_> = answered
+        .iter()
+        .map(|(number, at)| {
+            let shown = seen.iter().find(|(newest, shown)| newest >= number && shown >= at);
+            shown.map_or(Duration::MAX, |(_, shown)| shown.duration_since(*at))
+        })
+        .collect();
+    delays.sort();
+    let (median, longest) = (delays[delays.len() / 2], delays[delays.len() - 1]);
+    let more = most_memory.saturating_sub(before);
+    let is_fast = rate >= 0.95 * f64::from(A_SECOND);
+    let is_live = longest <= SOON;
+    let is_small = more <= MOST_MEMORY;
+    let mark = |is_kept| if is_kept { "✓" } else { "✗" };
+    println!(
+        "the page of `listen`, deliveries of {BYTES} bytes for {SECONDS} s, {} readings of the page",
+        seen.len()
+    );
+    println!("  stored a second                {rate:.0} of {A_SECOND} {}", mark(is_fast));
+    println!(
+        "  seen after, median and longest {median:.0?}, {longest:.0?} (≤ 1 s) {}",
+        mark(is_live)
+    );
+    println!(
+        "  memory, before and more        {} MiB, {} MiB (≤ 64 MiB) {}",
+        before >> 20,
+        more >> 20,
+        mark(is_small)
+    );
+    if is_fast && is_live && is_small { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+struct Listening {
+    process: Child,
+    receiver: String,
+    page: String,
+    base: String,
+}
+
+impl Listening {
+    fn start(file: &str) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_article-webhook"))
+            .args(["listen", "--port", "0", "--json", "--inbox", file])
+            .env("ARTICLE_WEBHOOK_TOKEN", TOKEN)
+            .env_remove("ARTICLE_INBOX_READ_ONLY")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let started: Value = serde_json::from_str(&line).unwrap();
+        // It prints a line for each delivery.
+        std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
+        let text = |name: &str| started[name].as_str().unwrap().to_owned();
+        let page = text("page");
+        let base = page.split("/?key=").next().unwrap().to_owned();
+        Self { process, receiver: text("listening"), page, base }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The memory that the process has.
+fn memory(listening: &Listening) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", listening.process.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+/// An article of the size, in which the job id is to be replaced.
+fn body() -> String {
+    let complete = DeliveryRequest::complete();
+    let mut article: Value = serde_json::from_slice(complete.body()).unwrap();
+    let job = article["job_id"].as_str().unwrap().to_owned();
+    let pad = BYTES - article.to_string().len();
+    let html = &mut article["article"]["html"];
+    *html = format!("{}<p>{}</p>", html.as_str().unwrap(), "a ".repeat(pad / 2)).into();
+    article.to_string().replace(&job, "JOB_ID")
+}
+
+async fn deliver(http: &Client, url: &str, body: &str, number: u32) -> StatusCode {
+    let job = format!("job_{number:08}");
+    let post = http.post(url).body(body.replace("JOB_ID", &job));
+    let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
+    let post = post.header("X-Service-Event", "article.complete").header("X-Service-Job-Id", job);
+    post.send().await.unwrap().status()
+}
+
+/// Each delivery that was stored, and when it was answered; and the most memory.
+async fn send(http: &Client, listening: &Listening, body: &str) -> (Vec<(u32, Instant)>, u64) {
+    let (start, free) = (Instant::now(), Arc::new(Semaphore::new(AT_ONCE)));
+    let mut sending = JoinSet::new();
+    let mut most = 0;
+    for number in 0..A_SECOND * SECONDS {
+        let due = start + Duration::from_secs(1) * number / A_SECOND;
+        sleep(due.saturating_duration_since(Instant::now())).await;
+        if number % 100 == 0 {
+            most = most.max(memory(listening));
+        }
+        let permit = Arc::clone(&free).acquire_owned().await.unwrap();
+        let (http, url, body) = (http.clone(), listening.receiver.clone(), body.to_owned());
+        sending.spawn(async move {
+            let number = 1000 + number;
+            let status = deliver(&http, &url, &body, number).await;
+            drop(permit);
+            assert_eq!(status, StatusCode::OK);
+            (number, Instant::now())
+        });
+    }
+    let answered = sending.join_all().await;
+    (answered, most.max(memory(listening)))
+}
+
+async fn cookie(http: &Client, page: &str) -> String {
+    let opened = http.get(page).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap();
+    cookie.split(';').next().unwrap().to_owned()
+}
+
+/// Reads the page as its script does: at each event, but not too often. Keeps the newest delivery that it showed.
+async fn read(http: Client, base: String, cookie: String, seen: Arc<Mutex<Vec<(u32, Instant)>>>) {
+    let events = http.get(format!("{base}/events")).header("Cookie", &cookie);
+    let mut events = events.send().await.unwrap();
+    while events.chunk().await.unwrap().is_some() {
+        let start = Instant::now();
+        let page = http.get(&base).header("Cookie", &cookie).send().await.unwrap();
+        let page = page.text().await.unwrap();
+        let numbers = page.split("job_").skip(1).filter_map(|text| text.get(..8)?.parse().ok());
+        if let Some(newest) = numbers.max() {
+            seen.lock().unwrap().push((newest, Instant::now()));
+        }
+        sleep(LEAST.max(3 * start.elapsed())).await;
+    }
+}
