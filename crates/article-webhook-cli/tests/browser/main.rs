@@ -6,6 +6,8 @@
 mod driver;
 mod scene;
 
+#[path = "../page/picture.rs"]
+mod picture;
 #[path = "../page/running.rs"]
 mod running;
 

@@ -4,12 +4,15 @@ use std::{path::Path, time::Duration};
 
 use article_inbox::{
     Inbox, SqliteStore,
-    store::{Claim, Events, Ledger, Outcome},
+    store::{BucketSettings, Claim, Events, Ledger, Outcome},
 };
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
 const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";
+
+/// Of a collector.
+pub(crate) const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
 
 /// One entry is done, one dead, two wait, and one is no article. The receiver has ended.
 pub(crate) async fn inbox(path: &Path) {

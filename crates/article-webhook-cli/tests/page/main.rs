@@ -4,6 +4,8 @@ mod access;
 mod answers;
 mod client;
 mod long_list;
+mod picture;
+mod picture_age;
 mod running;
 
 #[path = "../cli/sample.rs"]

@@ -133,7 +133,7 @@ async fn what_a_ledger_waits_for_is_found() {
     let old = Old::new(96 * HOUR);
     let asked = SystemTime::now() - 96 * HOUR;
     old.store.expect(vec![Expect::job("job_1".parse().unwrap(), asked)]).await.unwrap();
-    old.store.intend("post-17", Duration::from_secs(60)).await.unwrap();
+    old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET).await.unwrap();
     let late = old.found().await;
     late.has("inbox.overdue_jobs", "fail");
     late.has("inbox.unknown_orders", "warn");
