@@ -8,9 +8,9 @@ use http::Request;
 use tokio::time::sleep;
 
 use crate::{
-    node::Life,
-    truth::{API_TIMEOUT, Truth},
-    weather::{Accident, Mood},
+    faults::{ApiFault, CallFault},
+    node::Process,
+    observed::{API_TIMEOUT, Observed},
     world::{API_KEY, SECOND, World, span},
 };
 
@@ -19,8 +19,8 @@ pub(crate) fn not_an_article(job: &str, number: u8) -> Bytes {
     format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":{number}}}}}"#).into()
 }
 
-/// The number of the body that a cursed job has each time.
-pub(crate) const CURSED: u8 = 0;
+/// The number of the body that a job without a decodable article has each time.
+pub(crate) const UNDECODABLE: u8 = 0;
 
 /// What came of a call.
 enum Called {
@@ -51,57 +51,61 @@ const NOT_FOUND: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
 
 /// The calls of one process to the service: the state machine of the simulator, without sockets.
 #[derive(Clone)]
-pub(crate) struct Line {
+pub(crate) struct ApiConnection {
     world: Arc<World>,
-    life: Life,
+    process: Process,
     key: ApiKey,
 }
 
-impl Line {
-    pub(crate) fn new(world: &Arc<World>, life: &Life) -> Self {
+impl ApiConnection {
+    pub(crate) fn new(world: &Arc<World>, process: &Process) -> Self {
         let key = ApiKey::new(API_KEY).expect("the key is valid");
-        Self { world: Arc::clone(world), life: life.clone(), key }
+        Self { world: Arc::clone(world), process: process.clone(), key }
     }
 
-    /// One call: its accidents, and what comes of it.
+    /// One call: its faults, and what comes of it.
     async fn call(
         &self,
         name: &str,
         request: Request<Bytes>,
-        sent: impl FnOnce(&mut Truth, Duration) -> Result<(), String>,
+        sent: impl FnOnce(&mut Observed, Duration) -> Result<(), String>,
     ) -> Called {
-        self.life.go_on().await;
+        self.process.while_running().await;
         let world = &self.world;
         let now = world.now();
-        let (accident, mood, latency) = world.with(|inner| {
-            let accident = inner.weather.accident(&mut inner.rng);
-            let mood = inner.weather.mood(&mut inner.rng, now);
-            (accident, mood, span(&mut inner.rng, SECOND / 100, 20 * SECOND))
+        let (call_fault, api_fault, latency) = world.with(|inner| {
+            let call_fault = inner.faults.call_fault(&mut inner.rng);
+            let api_fault = inner.faults.api_fault(&mut inner.rng, now);
+            (call_fault, api_fault, span(&mut inner.rng, SECOND / 100, 20 * SECOND))
         });
-        if accident == Accident::CrashBefore {
-            self.life.end(world, name, "before").await;
+        if call_fault == CallFault::CrashBefore {
+            self.process.crash(world, name, "before").await;
         }
-        world.note(&format!("{} {name} {}: {mood:?}", self.life, subject(&request)));
+        world.note(&format!("{} {name} {}: {api_fault:?}", self.process, subject(&request)));
         world.seen(sent);
-        match mood {
-            Mood::Unreachable => return Called::Unreachable,
-            Mood::Panics => panic!("planted"),
-            Mood::Hangs => pending().await,
+        match api_fault {
+            ApiFault::Unreachable => return Called::Unreachable,
+            ApiFault::Panics => panic!("planted"),
+            ApiFault::Hangs => pending().await,
             _ => {}
         }
         let half = latency / 2;
         sleep(half).await;
-        let answer = self.answer(mood, &request);
-        if accident == Accident::CrashAfter {
-            self.life.end(world, name, "after").await;
+        let answer = self.answer(api_fault, &request);
+        if call_fault == CallFault::CrashAfter {
+            self.process.crash(world, name, "after").await;
         }
         sleep(half).await;
-        self.life.go_on().await;
+        self.process.while_running().await;
         answer.map_or(Called::Unanswered, |(answer, order)| Called::Answered(answer, order))
     }
 
     /// What the service answers, if an answer comes.
-    fn answer(&self, mood: Mood, request: &Request<Bytes>) -> Option<(RawResponse, Order)> {
+    fn answer(
+        &self,
+        api_fault: ApiFault,
+        request: &Request<Bytes>,
+    ) -> Option<(RawResponse, Order)> {
         let order = Cell::new(Order::NotTaken);
         let carried_out = || {
             let (status, body) = self.carry_out(request);
@@ -112,43 +116,46 @@ impl Line {
         };
         let pause = |status, pause: Duration| {
             let now = self.world.now();
-            self.world.with(|inner| inner.truth.rate.pause_answered(self.life.node(), now, pause));
+            self.world
+                .with(|inner| inner.observed.rate.pause_answered(self.process.node(), now, pause));
             self.raw(status, &pause.as_secs().to_string(), Bytes::new())
         };
         let refused = |status, body: &'static str| {
-            self.world.with(|inner| inner.truth.rate.key_refused());
+            self.world.with(|inner| inner.observed.rate.key_refused());
             self.raw(status, "", body)
         };
-        let answer = match mood {
-            Mood::CutBefore => return None,
-            Mood::CutAfter => {
+        let answer = match api_fault {
+            ApiFault::CutBefore => return None,
+            ApiFault::CutAfter => {
                 carried_out();
                 return None;
             }
-            Mood::StatusAfter(status) => {
+            ApiFault::StatusAfter(status) => {
                 carried_out();
                 self.raw(status, "", "<h1>out of order</h1>")
             }
-            Mood::Status(status) => self.raw(status, "", "<h1>out of order</h1>"),
-            Mood::RateLimited(time) => pause(429, time),
-            Mood::Unavailable(time) => pause(503, time),
-            Mood::Unauthorized => refused(401, r#"{"error":"invalid_api_key"}"#),
-            Mood::Forbidden => refused(403, r#"{"error":"forbidden"}"#),
-            Mood::Page => self.raw(200, "", "<!doctype html><h1>Sign in</h1>"),
-            Mood::Truncated => {
+            ApiFault::Status(status) => self.raw(status, "", "<h1>out of order</h1>"),
+            ApiFault::RateLimited(time) => pause(429, time),
+            ApiFault::Unavailable(time) => pause(503, time),
+            ApiFault::Unauthorized => refused(401, r#"{"error":"invalid_api_key"}"#),
+            ApiFault::Forbidden => refused(403, r#"{"error":"forbidden"}"#),
+            ApiFault::Page => self.raw(200, "", "<!doctype html><h1>Sign in</h1>"),
+            ApiFault::Truncated => {
                 let (status, body) = carried_out();
                 self.raw(status, "", body.slice(..body.len() / 2))
             }
-            Mood::NotAnArticle if request.method() == http::Method::GET => {
+            ApiFault::NotAnArticle if request.method() == http::Method::GET => {
                 let number = self.world.draw(|rng| rng.u8(1..8));
                 self.raw(200, "", not_an_article(id(request), number))
             }
-            Mood::OtherJob if request.method() == http::Method::GET => {
+            ApiFault::OtherJob if request.method() == http::Method::GET => {
                 let (status, body) = carried_out();
                 let text = String::from_utf8_lossy(&body).replace(id(request), "job_of_another");
                 self.raw(status, "", text)
             }
-            Mood::OtherKey if request.method() == http::Method::GET => self.raw(404, "", NOT_FOUND),
+            ApiFault::OtherKey if request.method() == http::Method::GET => {
+                self.raw(404, "", NOT_FOUND)
+            }
             _ => {
                 let (status, body) = carried_out();
                 self.raw(status, "", body)
@@ -163,9 +170,9 @@ impl Line {
         if response.status() == 202 {
             self.world.taken(subject(request), response.body());
         }
-        let is_cursed = self.world.with(|inner| inner.truth.is_cursed(id(request)));
-        if is_cursed && self.world.state_of(id(request)) == Some(JobState::Complete) {
-            return (200, not_an_article(id(request), CURSED));
+        let is_undecodable = self.world.with(|inner| inner.observed.is_undecodable(id(request)));
+        if is_undecodable && self.world.state_of(id(request)) == Some(JobState::Complete) {
+            return (200, not_an_article(id(request), UNDECODABLE));
         }
         (response.status().as_u16(), response.into_body())
     }
@@ -196,21 +203,21 @@ pub(crate) fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Reque
     request.expect("the request is valid")
 }
 
-impl Api for Line {
+impl Api for ApiConnection {
     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
         Box::pin(async move {
             let order = serde_json::to_value(article).expect("an order is JSON");
             let intent = order["topic"].as_str().expect("it has a topic").to_owned();
             let sent = request("POST", "/v1/content/articles", order.to_string());
             let called =
-                self.call("create", sent, |truth, now| truth.order_sent(&intent, now)).await;
+                self.call("create", sent, |observed, now| observed.order_sent(&intent, now)).await;
             if matches!(called, Called::Unreachable | Called::Answered(_, Order::NotTaken)) {
-                self.world.with(|inner| inner.truth.order_refused(&intent));
+                self.world.with(|inner| inner.observed.order_refused(&intent));
             }
             let created = Created::classify(&self.key, article, called.result());
             if let Ok(created) = &created {
-                let answered = (created.job_id.to_string(), self.life.clone());
-                self.world.with(|inner| inner.truth.answered_orders.push(answered));
+                let answered = (created.job_id.to_string(), self.process.clone());
+                self.world.with(|inner| inner.observed.answered_orders.push(answered));
             }
             created
         })
@@ -220,7 +227,8 @@ impl Api for Line {
         Box::pin(async move {
             let path = format!("/v1/content/articles/{job_id}");
             let sent = request("GET", &path, Bytes::new());
-            let raw = self.call("ask", sent, |truth, now| truth.ask_sent(job_id.as_str(), now));
+            let raw =
+                self.call("ask", sent, |observed, now| observed.ask_sent(job_id.as_str(), now));
             let raw = raw.await.result()?;
             Ok(Response::classify(&self.key, job_id, raw))
         })

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Uri};
 use tokio::time::{sleep, timeout};
 
 use crate::{
-    api::{CURSED, not_an_article},
+    api::{UNDECODABLE, not_an_article},
     node::Running,
     world::{DAY, TOKEN, World},
 };
@@ -26,7 +26,7 @@ pub(crate) async fn deliver_all(world: Arc<World>) {
         for push in world.service(|service, now| service.due(now)) {
             let outcome = deliver(&world, &push).await;
             world.service(|service, now| service.pushed(now, &push, outcome));
-            world.with(|inner| inner.truth.pushes.push(push));
+            world.with(|inner| inner.observed.pushes.push(push));
         }
     }
 }
@@ -35,15 +35,15 @@ pub(crate) async fn deliver_all(world: Arc<World>) {
 async fn deliver(world: &Arc<World>, push: &Push) -> Outcome {
     let id = push.job_id();
     let now = world.now();
-    let (is_down, is_calm, accident) = world.with(|inner| {
-        let is_down = inner.weather.receiver_is_down(now) || inner.truth.beacons.contains(id);
-        (is_down, inner.weather.is_calm(), inner.rng.u8(..16))
+    let (is_down, have_ended, call_fault) = world.with(|inner| {
+        let is_down = inner.faults.receiver_is_down(now) || inner.observed.undelivered.contains(id);
+        (is_down, inner.faults.have_ended(), inner.rng.u8(..16))
     });
     if is_down {
         return Outcome::failed("no connection");
     }
-    match accident {
-        _ if is_calm => {}
+    match call_fault {
+        _ if have_ended => {}
         0 => return Outcome::failed("cut"),
         1 => {
             send(world, push, |_, body| body.slice(..body.len() / 2)).await;
@@ -62,7 +62,7 @@ async fn deliver(world: &Arc<World>, push: &Push) -> Outcome {
     let outcome = Outcome::status(status);
     if outcome.is_success() {
         world.with(|inner| {
-            let job = inner.truth.job(id);
+            let job = inner.observed.job(id);
             job.accepted = true;
             job.accepted_with_intent |= push.url().contains("/orders/");
         });
@@ -79,8 +79,8 @@ pub(crate) async fn send(
     let Some(node) = world.any_node() else { return 502 };
     let id = push.job_id();
     let (mut parts, body) = push.request().into_parts();
-    let body = match world.with(|inner| inner.truth.is_cursed(id)) {
-        true => not_an_article(id, CURSED),
+    let body = match world.with(|inner| inner.observed.is_undecodable(id)) {
+        true => not_an_article(id, UNDECODABLE),
         false => body,
     };
     let body = change(&mut parts.headers, body);
@@ -112,7 +112,7 @@ async fn receive(
 pub(crate) async fn send_undecodable(world: &Arc<World>, push: &Push) -> u16 {
     let (id, number) = (push.job_id(), world.draw(|rng| rng.u8(1..8)));
     // Also if the answer says otherwise: the body may be stored all the same.
-    world.with(|inner| _ = inner.truth.job(id).undecodable.insert(number));
+    world.with(|inner| _ = inner.observed.job(id).undecodable_bodies.insert(number));
     send(world, push, |_, _| not_an_article(id, number)).await
 }
 

@@ -1,5 +1,5 @@
 //! The collector, the ledger, the rules and the inbox on one stepped clock, against the state machine of the service: one
-//! seed draws one story of outages, lost answers, crashes and impatient callers.
+//! seed draws one course of outages, lost answers, crashes and callers that hang up.
 //!
 //! ```text
 //! cargo test -p article-webhook-tests --test simulation                     200 seeds
@@ -9,22 +9,22 @@
 //! ```
 //!
 //! A run is a single thread with Tokio's paused clock, so that a seed replays exactly. The store is in memory and survives
-//! each crash. A process that dies does nothing more: what it called before is carried out or not, as drawn.
+//! each crash. A process that crashes does nothing more: what it called before is carried out or not, as drawn.
 //!
-//! What is checked comes from an independent ledger (`truth.rs`): what the service took, was asked and answered, and what
-//! handlers were given. The worker is a model (`worker.rs`), everything else is the real code.
+//! What is checked comes from what the harness observes (`observed.rs`, `rate.rs`): what the service took, was asked and
+//! answered, and what handlers were given. The worker is a model (`worker.rs`), everything else is the real code.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program may
 
 mod api;
 mod deliver;
+mod faults;
 mod node;
+mod observed;
 mod rate;
 mod run;
 mod script;
 mod store;
-mod truth;
-mod weather;
 mod worker;
 mod world;
 
@@ -50,8 +50,8 @@ const LONG: u64 = 10_000;
 /// How many of the first seeds are run twice.
 const TWICE: u64 = 8;
 
-/// The calls at which a process dies, before or after they are carried out. The long form must reach each.
-const POINTS: [&str; 19] = [
+/// The calls at which a process crashes, before or after they are carried out. The long form must reach each.
+const POINTS: [&str; 18] = [
     "abandon",
     "ask",
     "claim",
@@ -60,7 +60,6 @@ const POINTS: [&str; 19] = [
     "expect",
     "forget",
     "intend",
-    "intent",
     "not_ordered",
     "order_again",
     "ordered",
@@ -96,7 +95,7 @@ fn main() -> ExitCode {
     run_all(seed.unwrap_or(0), count)
 }
 
-/// A planted panic is part of the story.
+/// A planted panic is one of the faults.
 fn quiet_planted_panics() {
     let standard = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -148,7 +147,7 @@ fn run_all(first: u64, count: u64) -> ExitCode {
         return ExitCode::FAILURE;
     }
     if count >= LONG && !unreached.is_empty() {
-        println!("simulation: no process died {unreached:?}");
+        println!("simulation: no process crashed {unreached:?}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

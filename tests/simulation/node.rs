@@ -21,55 +21,55 @@ use tokio::{
 };
 
 use crate::{
-    api::Line,
+    api::ApiConnection,
     store::Connection,
     worker::work,
     world::{DAY, HOUR, MINUTE, ORDERS, SECOND, Urls, World, span},
 };
 
-/// One process from its start to its end. Nothing that it calls after its end is carried out.
+/// One process, from its start to its crash. Nothing that it calls after that is carried out.
 #[derive(Clone)]
-pub(crate) struct Life(Arc<Inner>);
+pub(crate) struct Process(Arc<Inner>);
 
 struct Inner {
     node: usize,
     number: u32,
-    is_over: AtomicBool,
-    over: Notify,
+    has_crashed: AtomicBool,
+    crashed: Notify,
 }
 
-impl Life {
+impl Process {
     fn new(node: usize, number: u32) -> Self {
-        let (is_over, over) = (AtomicBool::new(false), Notify::new());
-        Self(Arc::new(Inner { node, number, is_over, over }))
+        let (has_crashed, crashed) = (AtomicBool::new(false), Notify::new());
+        Self(Arc::new(Inner { node, number, has_crashed, crashed }))
     }
 
     pub(crate) fn node(&self) -> usize {
         self.0.node
     }
 
-    /// The process dies here.
-    pub(crate) async fn end(&self, world: &World, name: &str, when: &str) {
-        world.note(&format!("{self} dies {when} {name}"));
-        world.with(|inner| inner.truth.crashes.insert(format!("{when} {name}")));
-        self.0.is_over.store(true, Ordering::Relaxed);
-        self.0.over.notify_one();
+    /// The process crashes here.
+    pub(crate) async fn crash(&self, world: &World, name: &str, when: &str) {
+        world.note(&format!("{self} crashes {when} {name}"));
+        world.with(|inner| inner.observed.crashes.insert(format!("{when} {name}")));
+        self.0.has_crashed.store(true, Ordering::Relaxed);
+        self.0.crashed.notify_one();
         pending::<()>().await;
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.0.is_over.load(Ordering::Relaxed)
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.0.has_crashed.load(Ordering::Relaxed)
     }
 
-    /// Returns while the process lives.
-    pub(crate) async fn go_on(&self) {
-        if self.is_over() {
+    /// Returns while the process runs.
+    pub(crate) async fn while_running(&self) {
+        if self.has_crashed() {
             pending::<()>().await;
         }
     }
 }
 
-impl fmt::Display for Life {
+impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node {}.{}", self.0.node, self.0.number)
     }
@@ -83,37 +83,37 @@ pub(crate) struct Running {
     pub(crate) store: Connection,
 }
 
-/// A machine: it starts its process again whenever that has died.
+/// A machine: it starts its process again whenever that has crashed.
 pub(crate) async fn run_node(world: Arc<World>, node: usize) {
     for number in 1.. {
-        let life = Life::new(node, number);
-        let running = start(&world, &life);
-        world.note(&format!("{life} starts"));
+        let process = Process::new(node, number);
+        let running = start(&world, &process);
+        world.note(&format!("{process} starts"));
         world.nodes()[node] = Some(running.clone());
         let mut tasks = JoinSet::new();
         tasks.spawn(collect(Arc::clone(&world), running.collector));
         tasks.spawn(work(Arc::clone(&world), running.store));
-        life.0.over.notified().await;
+        process.0.crashed.notified().await;
         world.nodes()[node] = None;
         drop(tasks);
         let down = world.draw(|rng| span(rng, SECOND, 6 * HOUR));
-        sleep_while_it_storms(&world, down).await;
+        sleep_during_faults(&world, down).await;
     }
 }
 
 /// Waits for this time, or until nothing goes wrong any more.
-async fn sleep_while_it_storms(world: &World, time: Duration) {
+async fn sleep_during_faults(world: &World, time: Duration) {
     let end = world.now() + time;
-    while world.now() < end && !world.with(|inner| inner.weather.is_calm()) {
+    while world.now() < end && !world.with(|inner| inner.faults.have_ended()) {
         let rest = end.saturating_sub(world.now());
         _ = timeout(rest.min(10 * MINUTE), world.changed.notified()).await;
     }
 }
 
-fn start(world: &Arc<World>, life: &Life) -> Running {
-    let store = Connection::new(world, life);
+fn start(world: &Arc<World>, process: &Process) -> Running {
+    let store = Connection::new(world, process);
     let inbox = Inbox::new(store.clone());
-    let collector = Collector::builder(&inbox, Line::new(world, life))
+    let collector = Collector::builder(&inbox, ApiConnection::new(world, process))
         .rate(world.plan.per_minute, world.plan.burst)
         // Longer than a call: Tokio tells several calls of their end in an order that no seed replays.
         .shutdown_grace(MINUTE);

@@ -1,4 +1,4 @@
-//! One run from its seed to its verdict.
+//! One run, from its seed to what was found.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -6,13 +6,13 @@ use article_inbox::{
     EntryKey, ExpectedJob, IntentState, JobState, MAX_BODIES,
     store::{Ledger, Store},
 };
-use article_simulator::JobState as Made;
+use article_simulator::JobState as ServiceState;
 use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
 
 use crate::{
     deliver::deliver_all,
     node::run_node,
-    script::{count_recovered, order_elsewhere, storm},
+    script::{count_recovered, order_elsewhere, run_script},
     world::{DAY, Ending, HOUR, MINUTE, World},
 };
 
@@ -36,29 +36,29 @@ pub(crate) fn run(seed: u64) -> Report {
         select! {
             biased;
             () = world.failed.notified() => {}
-            () = live(&world) => {}
+            () = simulate(&world) => {}
         }
         let counts = world.store.ledger_counts().await.expect("a store in memory counts");
         Report {
             ending: world.ending(),
-            crashes: world.with(|inner| inner.truth.crashes.clone()),
-            seen: world.with(|inner| inner.truth.states.clone()),
-            pruned: world.with(|inner| inner.truth.pruned),
+            crashes: world.with(|inner| inner.observed.crashes.clone()),
+            seen: world.with(|inner| inner.observed.states.clone()),
+            pruned: world.with(|inner| inner.observed.pruned),
             states: counts.states,
             recovered: counts.recovered,
         }
     })
 }
 
-async fn live(world: &Arc<World>) {
+async fn simulate(world: &Arc<World>) {
     world.note(&format!("{:?}", world.plan));
     let mut tasks = JoinSet::new();
     tasks.spawn(deliver_all(Arc::clone(world)));
     let mut nodes: Vec<_> =
         (0..world.plan.nodes).map(|node| tasks.spawn(run_node(Arc::clone(world), node))).collect();
-    storm(Arc::clone(world)).await;
+    run_script(Arc::clone(world)).await;
     world.note("nothing goes wrong any more");
-    world.with(|inner| inner.weather.calm());
+    world.with(|inner| inner.faults.end());
     world.changed.notify_waiters();
     // What the API called unreadable again and again is looked at by a person now.
     sleep(10 * MINUTE).await;
@@ -85,8 +85,9 @@ async fn jobs(world: &World) -> Vec<ExpectedJob> {
 async fn open_unreadable(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
-        let is_cursed = world.with(|inner| inner.truth.is_cursed(id)) && !world.has_failed(id);
-        if job.state == JobState::Unreadable && !is_cursed {
+        let is_undecodable =
+            world.with(|inner| inner.observed.is_undecodable(id)) && !world.has_failed(id);
+        if job.state == JobState::Unreadable && !is_undecodable {
             let Some(node) = world.any_node() else { return world.fail("no node runs") };
             node.collector.expect(job.job_id).await.map(drop).unwrap_or_default();
         }
@@ -96,7 +97,7 @@ async fn open_unreadable(world: &World) {
 /// Waits until every job that the service knows has ended, for as long as the arithmetic of the bucket allows.
 async fn until_ended(world: &World) {
     let open = u32::try_from(jobs(world).await.len()).expect("few jobs");
-    let paused = world.with(|inner| inner.truth.rate.paused_until());
+    let paused = world.with(|inner| inner.observed.rate.paused_until());
     let start = world.now().max(paused);
     // A job is asked for once a day at least. The probe of a refused key comes each hour, an unreadable answer is asked
     // for again after an hour, and the rate is at least a sixteenth.
@@ -128,12 +129,12 @@ async fn is_settled(world: &World) -> bool {
 async fn until_not_found(world: &World) {
     for _ in 0..12 {
         let Some(node) = world.any_node() else { return world.fail("no node runs") };
-        if let Some(beacon) = order_elsewhere(world, "beacon") {
+        if let Some(undelivered) = order_elsewhere(world, "undelivered") {
             world.with(|inner| {
-                inner.truth.beacons.insert(beacon.to_string());
-                inner.truth.job(beacon.as_str()).cursed = false;
+                inner.observed.undelivered.insert(undelivered.to_string());
+                inner.observed.job(undelivered.as_str()).is_undecodable = false;
             });
-            node.collector.expect(beacon).await.map(drop).unwrap_or_default();
+            node.collector.expect(undelivered).await.map(drop).unwrap_or_default();
         }
         sleep(DAY / 2).await;
         if world.is_failed() || !jobs(world).await.iter().any(|job| job.state.is_open()) {
@@ -147,13 +148,13 @@ async fn until_not_found(world: &World) {
 async fn judge(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
-        let (is_cursed, is_forgotten, is_full) = world.with(|inner| {
-            let seen = inner.truth.job(id);
-            (seen.cursed, seen.forgotten, seen.undecodable.len() >= MAX_BODIES)
+        let (is_undecodable, is_forgotten, is_full) = world.with(|inner| {
+            let seen = inner.observed.job(id);
+            (seen.is_undecodable, seen.forgotten, seen.undecodable_bodies.len() >= MAX_BODIES)
         });
         let expected: &[JobState] = match world.state_of(id) {
-            Some(Made::Failed(_)) => &[JobState::Failed],
-            Some(_) if is_cursed => &[JobState::Unreadable],
+            Some(ServiceState::Failed(_)) => &[JobState::Failed],
+            Some(_) if is_undecodable => &[JobState::Unreadable],
             // A body of the API takes the place of no delivered one.
             Some(_) if is_full => &[JobState::Arrived, JobState::Collected, JobState::Unreadable],
             Some(_) => &[JobState::Arrived, JobState::Collected],
@@ -167,7 +168,7 @@ async fn judge(world: &World) {
                 .fail(&format!("{id} ended as {}, expected {expected:?}: {job:?}", job.state));
         }
         let (done, failure_done) = world.with(|inner| {
-            let seen = inner.truth.job(id);
+            let seen = inner.observed.job(id);
             (seen.done, seen.failure_done)
         });
         if job.state.has_article() && !done {
@@ -179,12 +180,12 @@ async fn judge(world: &World) {
         }
     }
     let (taken, answered) =
-        world.with(|inner| (inner.truth.taken.clone(), inner.truth.answered_orders.clone()));
-    for (id, life) in answered {
-        let is_noted = world.with(|inner| inner.truth.noted.contains(&id));
-        if !is_noted && !life.is_over() {
+        world.with(|inner| (inner.observed.taken.clone(), inner.observed.answered_orders.clone()));
+    for (id, process) in answered {
+        let is_noted = world.with(|inner| inner.observed.noted.contains(&id));
+        if !is_noted && !process.has_crashed() {
             return world
-                .fail(&format!("{life} saw the answer to the order of {id}, and forgot it"));
+                .fail(&format!("{process} saw the answer to the order of {id}, and forgot it"));
         }
     }
     for (id, intent) in taken {
@@ -194,9 +195,9 @@ async fn judge(world: &World) {
 
 /// Nothing that the service took has vanished.
 async fn judge_order(world: &World, id: &str, intent: &str) {
-    let (forgotten, accepted, with_intent, done, cursed) = world.with(|inner| {
-        let seen = inner.truth.job(id);
-        (seen.forgotten, seen.accepted, seen.accepted_with_intent, seen.done, seen.cursed)
+    let (forgotten, accepted, with_intent, done, is_undecodable) = world.with(|inner| {
+        let seen = inner.observed.job(id);
+        (seen.forgotten, seen.accepted, seen.accepted_with_intent, seen.done, seen.is_undecodable)
     });
     let job_id: article_client::JobId = id.parse().expect("it is an id");
     let row = world.store.job(job_id.clone()).await.expect("a store in memory looks");
@@ -207,10 +208,10 @@ async fn judge_order(world: &World, id: &str, intent: &str) {
         }
         return;
     }
-    if accepted && !done && !cursed {
+    if accepted && !done && !is_undecodable {
         return world.fail(&format!("{id} was accepted, and no handler has it"));
     }
-    let is_pruned = world.with(|inner| inner.truth.pruned_intents.contains(intent));
+    let is_pruned = world.with(|inner| inner.observed.pruned_intents.contains(intent));
     if row.is_some() || is_pruned || !intent.starts_with("post-") {
         return;
     }

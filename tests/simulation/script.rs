@@ -13,13 +13,13 @@ use tokio::{
 use crate::{
     api::request,
     deliver::{forge_failure, send, send_undecodable},
+    faults::any_api_fault,
     node::Running,
-    weather::any_mood,
     world::{DAY, HOUR, Key, SECOND, World, span},
 };
 
 /// One thing after the other, until the time is over.
-pub(crate) async fn storm(world: Arc<World>) {
+pub(crate) async fn run_script(world: Arc<World>) {
     let mut tasks = JoinSet::new();
     if world.plan.key == Key::Another {
         tasks.spawn(use_another_key(Arc::clone(&world)));
@@ -57,15 +57,15 @@ async fn use_another_key(world: Arc<World>) {
     sleep(begin).await;
     let until = (world.now() + time).min(world.plan.span);
     world.note(&format!("the key of another environment is used until {until:?}"));
-    world.with(|inner| inner.weather.key_is_another(until));
+    world.with(|inner| inner.faults.key_is_another(until));
 }
 
 /// Orders, gives up, or orders again. Some callers hang up.
 async fn order(world: Arc<World>) {
     let Some(Running { collector, .. }) = world.any_node() else { return };
-    let (number, what, patience) = world.draw(|rng| {
-        let patience = (rng.u8(..4) == 0).then(|| span(rng, SECOND / 100, 30 * SECOND));
-        (rng.u32(..world.plan.intents), rng.u8(..12), patience)
+    let (number, what, limit) = world.draw(|rng| {
+        let limit = (rng.u8(..4) == 0).then(|| span(rng, SECOND / 100, 30 * SECOND));
+        (rng.u32(..world.plan.intents), rng.u8(..12), limit)
     });
     let intent = format!("post-{number}");
     let article = NewArticle::new(&intent).field("bytes", 600.into());
@@ -82,7 +82,7 @@ async fn order(world: Arc<World>) {
             _ => collector.order(&intent, &article).await.map(|outcome| format!("{outcome:?}")),
         }
     };
-    let told = timeout(patience.unwrap_or(HOUR), call).await;
+    let told = timeout(limit.unwrap_or(HOUR), call).await;
     world.note(&format!("{intent} ({what}): {told:?}"));
 }
 
@@ -117,22 +117,22 @@ pub(crate) fn order_elsewhere(world: &World, topic: &str) -> Option<JobId> {
 /// Begins an outage.
 fn fail_something(world: &World) {
     let now = world.now();
-    let (what, until, mood) = world.draw(|rng| {
-        let mood = any_mood(rng);
-        (rng.u8(..6), now + span(rng, SECOND, 3 * DAY), mood)
+    let (what, until, api_fault) = world.draw(|rng| {
+        let api_fault = any_api_fault(rng);
+        (rng.u8(..6), now + span(rng, SECOND, 3 * DAY), api_fault)
     });
-    world.note(&format!("outage {what} until {until:?}, {mood:?}"));
+    world.note(&format!("outage {what} until {until:?}, {api_fault:?}"));
     let until = until.min(world.plan.span);
     world.with(|inner| match what {
-        0 => inner.weather.store_fails(&[0], until),
-        1 => inner.weather.store_fails(&[0, 1], until),
-        2 | 3 => inner.weather.receiver_fails(until),
-        _ => inner.weather.api_is(mood, until),
+        0 => inner.faults.store_fails(&[0], until),
+        1 => inner.faults.store_fails(&[0, 1], until),
+        2 | 3 => inner.faults.receiver_fails(until),
+        _ => inner.faults.api_fails_with(api_fault, until),
     });
 }
 
 async fn forget(world: &World) {
-    let jobs: Vec<_> = world.with(|inner| inner.truth.taken.keys().cloned().collect());
+    let jobs: Vec<_> = world.with(|inner| inner.observed.taken.keys().cloned().collect());
     let job = world.draw(|rng| rng.choice(jobs));
     let (Some(job), Some(node)) = (job, world.any_node()) else { return };
     let job = job.parse::<JobId>().expect("it is an id");
@@ -159,7 +159,7 @@ async fn prune(world: &World) {
 /// An old delivery comes once more, or with a header that forges a failure, or with bodies that are no article.
 async fn deliver_again(world: Arc<World>) {
     let what = world.draw(|rng| rng.u8(..4));
-    let pushes = world.with(|inner| inner.truth.pushes.clone());
+    let pushes = world.with(|inner| inner.observed.pushes.clone());
     let Some(push) = world.draw(|rng| rng.choice(pushes)) else { return };
     match what {
         0 | 1 => forge_failure(&world, &push).await,
@@ -197,11 +197,11 @@ async fn resume(world: &World) {
 pub(crate) async fn count_recovered(world: &World) {
     let now = world.time();
     let (jobs, _) = world.ledger().await;
-    world.with(|inner| inner.truth.states.extend(jobs.iter().map(|job| job.state)));
+    world.with(|inner| inner.observed.states.extend(jobs.iter().map(|job| job.state)));
     let counts = world.store.ledger_counts().await.expect("a store in memory counts");
     let expected = world.with(|inner| {
         let ids = jobs.iter().filter(|job| job.state.has_article());
-        ids.filter(|job| inner.truth.was_recovered(job.job_id.as_str(), now)).count()
+        ids.filter(|job| inner.observed.was_recovered(job.job_id.as_str(), now)).count()
     });
     if counts.recovered != expected as u64 {
         let cause = format!("{} are counted as recovered, and {expected} were", counts.recovered);

@@ -18,9 +18,9 @@ use article_webhook::JobId;
 use tokio::time::sleep;
 
 use crate::{
-    node::Life,
-    truth::{Ask, Truth},
-    weather::Accident,
+    faults::CallFault,
+    node::Process,
+    observed::{Ask, Observed},
     world::World,
 };
 
@@ -28,56 +28,56 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct Connection {
     world: Arc<World>,
-    life: Life,
+    process: Process,
 }
 
 impl Connection {
-    pub(crate) fn new(world: &Arc<World>, life: &Life) -> Self {
-        Self { world: Arc::clone(world), life: life.clone() }
+    pub(crate) fn new(world: &Arc<World>, process: &Process) -> Self {
+        Self { world: Arc::clone(world), process: process.clone() }
     }
 
-    /// A call with its accidents. `seen` is told what was carried out, also if the application is not.
+    /// A call with its faults. `seen` is told what was carried out, also if the application is not.
     fn through<'a, T: Send + 'a>(
         &'a self,
         name: &'static str,
         call: Pending<'a, T>,
-        seen: impl FnOnce(&T, &mut Truth, Duration) -> Result<(), String> + Send + 'a,
+        seen: impl FnOnce(&T, &mut Observed, Duration) -> Result<(), String> + Send + 'a,
     ) -> Pending<'a, T> {
-        let (world, life) = (&self.world, &self.life);
+        let (world, process) = (&self.world, &self.process);
         Box::pin(async move {
-            life.go_on().await;
+            process.while_running().await;
             let now = world.now();
-            let (is_down, accident) = world.with(|inner| {
-                let is_down = inner.weather.store_is_down(life.node(), now);
-                (is_down, inner.weather.accident(&mut inner.rng))
+            let (is_down, call_fault) = world.with(|inner| {
+                let is_down = inner.faults.store_is_down(process.node(), now);
+                (is_down, inner.faults.call_fault(&mut inner.rng))
             });
-            match accident {
-                Accident::CrashBefore => life.end(world, name, "before").await,
-                Accident::SlowBefore(time) => {
+            match call_fault {
+                CallFault::CrashBefore => process.crash(world, name, "before").await,
+                CallFault::SlowBefore(time) => {
                     sleep(time).await;
-                    life.go_on().await;
+                    process.while_running().await;
                 }
                 _ => {}
             }
-            if is_down || accident == Accident::FailsBefore {
+            if is_down || call_fault == CallFault::FailsBefore {
                 return Err(Error::unavailable("the store is down"));
             }
             world.now();
             let result = call.await;
             if let Ok(value) = &result {
-                world.seen(|truth, now| seen(value, truth, now));
+                world.seen(|observed, now| seen(value, observed, now));
             }
             if !matches!(name, "claim" | "claim_asks" | "intent") {
-                world.note(&format!("{life} {name} {accident:?}"));
+                world.note(&format!("{process} {name} {call_fault:?}"));
                 world.changed.notify_waiters();
             }
-            match accident {
-                Accident::CrashAfter => life.end(world, name, "after").await,
-                Accident::FailsAfter => return Err(Error::unavailable("the answer was lost")),
-                Accident::SlowAfter(time) => sleep(time).await,
+            match call_fault {
+                CallFault::CrashAfter => process.crash(world, name, "after").await,
+                CallFault::FailsAfter => return Err(Error::unavailable("the answer was lost")),
+                CallFault::SlowAfter(time) => sleep(time).await,
                 _ => {}
             }
-            life.go_on().await;
+            process.while_running().await;
             result
         })
     }
@@ -87,7 +87,7 @@ impl Connection {
         for id in jobs {
             let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
             if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
-                self.world.with(|inner| inner.truth.left_no_trace(id.as_str()));
+                self.world.with(|inner| inner.observed.left_no_trace(id.as_str()));
             }
         }
         Ok(())
@@ -95,7 +95,7 @@ impl Connection {
 
     /// The bodies of a job's article that were delivered, read past the connection.
     async fn delivered(&self, id: i64) -> Vec<Digest> {
-        let row = self.world.with(|inner| inner.truth.rows.get(&id).cloned());
+        let row = self.world.with(|inner| inner.observed.rows.get(&id).cloned());
         let Some(job_id) = row.and_then(|ask| ask.job.parse().ok()) else { return Vec::new() };
         let shown = self.world.store.show(EntryKey::article(job_id)).await;
         let bodies = shown.ok().flatten().map(|(_, bodies)| bodies).unwrap_or_default();
@@ -106,7 +106,7 @@ impl Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Connection of {}", self.life)
+        write!(f, "Connection of {}", self.process)
     }
 }
 
@@ -133,13 +133,13 @@ impl Store for Connection {
             self.look_for_a_trace(job.as_slice()).await?;
             self.world.store.record(arrival).await
         });
-        self.through("record", call, move |recorded, truth, now| {
+        self.through("record", call, move |recorded, observed, now| {
             if *recorded != Recorded::Crowded && key.is_article() && source == Source::Webhook {
-                truth.is_back(key.job_id.as_str());
-                truth.pushed(key.job_id.as_str());
+                observed.is_back(key.job_id.as_str());
+                observed.pushed(key.job_id.as_str());
                 // A copy of a body that could not be read leaves its entry as it is.
                 if recorded.is_stored() {
-                    truth.in_hand(key.job_id.as_str(), now);
+                    observed.in_hand(key.job_id.as_str(), now);
                 }
             }
             Ok(())
@@ -147,9 +147,9 @@ impl Store for Connection {
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
-        self.through("claim", self.world.store.claim(claim), |claims, truth, _| {
+        self.through("claim", self.world.store.claim(claim), |claims, observed, _| {
             let keys = claims.claimed.iter().map(|claimed| (claimed.lease.id, claimed.key.clone()));
-            truth.entries.extend(keys);
+            observed.entries.extend(keys);
             Ok(())
         })
     }
@@ -157,15 +157,15 @@ impl Store for Connection {
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
         let settled = outcome.clone();
         let call = self.world.store.settle(lease, outcome);
-        self.through("settle", call, move |result, truth, _| {
-            let Some(key) = truth.entries.get(&lease.id).cloned() else { return Ok(()) };
+        self.through("settle", call, move |result, observed, _| {
+            let Some(key) = observed.entries.get(&lease.id).cloned() else { return Ok(()) };
             let id = key.job_id.as_str();
             match settled {
                 _ if *result != Settled::Settled => {}
-                Outcome::Done if key.is_article() => truth.job(id).done = true,
-                Outcome::Done => truth.job(id).failure_done = true,
+                Outcome::Done if key.is_article() => observed.job(id).done = true,
+                Outcome::Done => observed.job(id).failure_done = true,
                 Outcome::Unhandled { .. } | Outcome::Corrupt { .. } if key.is_article() => {
-                    truth.unreadable(id);
+                    observed.unreadable(id);
                 }
                 _ => {}
             }
@@ -183,8 +183,8 @@ impl Store for Connection {
 
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         let id = job_id.clone();
-        self.through("forget", self.world.store.forget(job_id), move |_, truth, _| {
-            truth.forgotten(id.as_str());
+        self.through("forget", self.world.store.forget(job_id), move |_, observed, _| {
+            observed.forgotten(id.as_str());
             Ok(())
         })
     }
@@ -221,20 +221,26 @@ impl Ledger for Connection {
         bucket: BucketSettings,
     ) -> Pending<'a, Intended> {
         let call = self.world.store.order_again(name, within, bucket);
-        self.through("order_again", call, |intended, truth, _| {
+        self.through("order_again", call, |intended, observed, _| {
             if matches!(intended, Intended::Begun(_)) {
-                truth.again(name);
+                observed.again(name);
             }
             Ok(())
         })
     }
 
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
         let id = job_id.clone();
-        let call = self.world.store.ordered(name, job_id, at);
-        self.through("ordered", call, move |(), truth, _| {
-            truth.ordered(id.as_str());
-            truth.rate.key_accepted();
+        let call = self.world.store.ordered(name, job_id, at, key);
+        self.through("ordered", call, move |(), observed, _| {
+            observed.ordered(id.as_str());
+            observed.rate.key_accepted();
             Ok(())
         })
     }
@@ -254,11 +260,11 @@ impl Ledger for Connection {
             self.look_for_a_trace(&names).await?;
             self.world.store.expect(jobs).await
         });
-        self.through("expect", call, move |states, truth, _| {
+        self.through("expect", call, move |states, observed, _| {
             for (id, state) in ids.iter().zip(states) {
-                truth.expected(id.as_str());
+                observed.expected(id.as_str());
                 if !state.has_article() {
-                    truth.may_be_asked(id.as_str());
+                    observed.may_be_asked(id.as_str());
                 }
             }
             Ok(())
@@ -267,7 +273,7 @@ impl Ledger for Connection {
 
     fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
         let call = self.world.store.claim_asks(claim);
-        self.through("claim_asks", call, move |asks, truth, now| {
+        self.through("claim_asks", call, move |asks, observed, now| {
             for store::Ask { lease, job } in &asks.asks {
                 let ask = Ask {
                     job: job.job_id.to_string(),
@@ -276,25 +282,30 @@ impl Ledger for Connection {
                     ends: now + claim.lease,
                     settled: false,
                 };
-                truth.rows.insert(lease.id, ask);
+                observed.rows.insert(lease.id, ask);
             }
             Ok(())
         })
     }
 
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
         let settled = outcome.clone();
         let call = Box::pin(async move {
             let before = self.delivered(lease.id).await;
-            let result = self.world.store.settle_ask(lease, outcome).await;
+            let result = self.world.store.settle_ask(lease, outcome, key).await;
             let after = self.delivered(lease.id).await;
             if !before.iter().all(|digest| after.contains(digest)) {
                 self.world.fail("an answer of the API took the place of a delivered body");
             }
             result
         });
-        self.through("settle_ask", call, move |result, truth, now| {
-            let ask = truth.rows.get(&lease.id).cloned().unwrap_or_default();
+        self.through("settle_ask", call, move |result, observed, now| {
+            let ask = observed.rows.get(&lease.id).cloned().unwrap_or_default();
             let id = ask.job;
             if *result == AskSettled::LostLease {
                 return Ok(());
@@ -302,53 +313,36 @@ impl Ledger for Connection {
             if ask.fence != lease.fence || now >= ask.ends || ask.settled {
                 return Err(format!("the answer to a lost ask for {id} is stored"));
             }
-            truth.rows.entry(lease.id).or_default().settled = true;
+            observed.rows.entry(lease.id).or_default().settled = true;
             if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
-                truth.rate.key_accepted();
+                observed.rate.key_accepted();
             }
             match (result, settled) {
-                (_, AskOutcome::Released) => truth.ask_released(&id),
-                (AskSettled::Settled(JobState::Collected), _) => truth.collected(&id, now),
-                _ => truth.ask_ended(&id, now),
+                (_, AskOutcome::Released) => observed.ask_released(&id),
+                (AskSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
+                _ => observed.ask_ended(&id, now),
             }
             Ok(())
         })
     }
 
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
-        let call = Box::pin(async move {
-            let (jobs, intents) = self.world.ledger().await;
-            let pruned = self.world.store.prune_ledger(before, limit).await?;
-            let (kept_jobs, kept_intents) = self.world.ledger().await;
-            for job in jobs.iter().filter(|job| kept_jobs.iter().all(|kept| kept.id != job.id)) {
-                if job.state.is_open() || job.at >= before {
-                    self.world.fail(&format!("retention removed {job:?}"));
-                }
-                self.world.with(|inner| inner.truth.row_pruned(job.job_id.as_str()));
-            }
-            let is_kept = |intent: &Intent| kept_intents.iter().any(|kept| kept.id == intent.id);
-            for intent in intents.iter().filter(|intent| !is_kept(intent)) {
-                if matches!(intent.state, IntentState::Ordering | IntentState::Unknown) {
-                    self.world.fail(&format!("retention removed {intent:?}"));
-                }
-                self.world.with(|inner| inner.truth.intent_pruned(&intent.name));
-            }
-            Ok(pruned)
-        });
+        let call = Box::pin(self.world.prune_ledger(before, limit));
         self.through("prune_ledger", call, |_, _, _| Ok(()))
     }
 
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
-        let node = self.life.node();
-        self.through("report", self.world.store.report(event), move |(), truth, now| match event {
+        let node = self.process.node();
+        self.through("report", self.world.store.report(event), move |(), observed, now| match event
+        {
             BucketEvent::RateLimited { retry_after } => {
-                truth.rate.pause_stored(node, retry_after, now)
+                observed.rate.pause_stored(node, retry_after, now)
             }
             BucketEvent::Resumed => {
-                truth.rate.resumed();
+                observed.rate.resumed();
                 Ok(())
             }
-            BucketEvent::KeyRefused => truth.rate.refusal_stored(now),
+            BucketEvent::KeyRefused { .. } => observed.rate.refusal_stored(now),
         })
     }
 

@@ -93,20 +93,20 @@ async fn handle(world: &World, key: &EntryKey, bytes: &[u8], attempt: u32) -> Ou
     let id = key.job_id.as_str();
     world.note(&format!("the handler of {key} begins, attempt {attempt}"));
     if key.is_article() {
-        world.seen(|truth, _| truth.handling(id));
-        if world.truth_of(id).as_deref() != Some(bytes) {
+        world.seen(|observed, _| observed.handling(id));
+        if world.finished_article(id).as_deref() != Some(bytes) {
             world.fail(&format!("the article of {id} is not what the service finished"));
         }
     } else if !world.has_failed(id) {
         world.fail(&format!("{id} is handled as failed, and the service never said so"));
     }
-    let is_calm = world.with(|inner| inner.weather.is_calm());
+    let have_ended = world.with(|inner| inner.faults.have_ended());
     let (fails, takes) = world.draw(|rng| (rng.u8(..8) == 0, rng.u8(..16)));
-    if !is_calm && takes == 0 {
+    if !have_ended && takes == 0 {
         let time = world.draw(|rng| span(rng, SECOND, 2 * MINUTE));
         sleep(time).await;
     }
-    match fails && !is_calm {
+    match fails && !have_ended {
         true => Outcome::Retry { after: Duration::from_secs(30), cause: "drawn".to_owned() },
         false => Outcome::Done,
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, ExpectedJob, Intent, JobFilter, MemoryStore,
+    Clock, Error, ExpectedJob, Intent, IntentState, JobFilter, LedgerPruned, MemoryStore,
     store::{Ledger, Store},
 };
 use article_simulator::{JobState, Service, Settings, Tenant};
@@ -19,7 +19,7 @@ use fastrand::Rng;
 use serde_json::Value;
 use tokio::{sync::Notify, time::Instant};
 
-use crate::{api::request, node::Running, truth::Truth, weather::Weather};
+use crate::{api::request, faults::Faults, node::Running, observed::Observed};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -87,9 +87,9 @@ pub(crate) struct World {
 
 pub(crate) struct Inner {
     pub(crate) rng: Rng,
-    pub(crate) weather: Weather,
-    pub(crate) truth: Truth,
-    story: VecDeque<String>,
+    pub(crate) faults: Faults,
+    pub(crate) observed: Observed,
+    log: VecDeque<String>,
     /// How many steps are kept.
     kept: usize,
     hash: DefaultHasher,
@@ -127,7 +127,7 @@ impl World {
         let tenant = tenant.expect("the target is valid");
         let settings = Settings { seed, tenants: vec![tenant], ..Settings::default() };
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + 365 * DAY);
-        let weather = Weather::new(&mut rng);
+        let faults = Faults::new(&mut rng);
         let steps = std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok());
         Arc::new(Self {
             plan,
@@ -140,9 +140,9 @@ impl World {
             service: Mutex::new(Service::new(settings)),
             inner: Mutex::new(Inner {
                 rng,
-                weather,
-                truth: Truth::new(plan),
-                story: VecDeque::new(),
+                faults,
+                observed: Observed::new(plan),
+                log: VecDeque::new(),
                 kept: steps.unwrap_or(STEPS).max(1),
                 hash: DefaultHasher::new(),
                 cause: None,
@@ -190,9 +190,9 @@ impl World {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (intent, job) = (text(&order["topic"]), text(&answer["job_id"]));
         self.with(|inner| {
-            let is_cursed = inner.rng.u8(..16) == 0;
-            inner.truth.job(&job).cursed = is_cursed;
-            inner.truth.taken.insert(job.clone(), intent);
+            let is_undecodable = inner.rng.u8(..16) == 0;
+            inner.observed.job(&job).is_undecodable = is_undecodable;
+            inner.observed.taken.insert(job.clone(), intent);
         });
         self.orders.notify_waiters();
         job
@@ -206,8 +206,33 @@ impl World {
         (jobs, intents.expect("a store in memory lists its intents").items)
     }
 
+    /// What retention removes from the ledger had ended before that time.
+    pub(crate) async fn prune_ledger(
+        &self,
+        before: SystemTime,
+        limit: u32,
+    ) -> Result<LedgerPruned, Error> {
+        let (jobs, intents) = self.ledger().await;
+        let pruned = self.store.prune_ledger(before, limit).await?;
+        let (kept_jobs, kept_intents) = self.ledger().await;
+        for job in jobs.iter().filter(|job| kept_jobs.iter().all(|kept| kept.id != job.id)) {
+            if job.state.is_open() || job.at >= before {
+                self.fail(&format!("retention removed {job:?}"));
+            }
+            self.with(|inner| inner.observed.row_pruned(job.job_id.as_str()));
+        }
+        let is_kept = |intent: &Intent| kept_intents.iter().any(|kept| kept.id == intent.id);
+        for intent in intents.iter().filter(|intent| !is_kept(intent)) {
+            if matches!(intent.state, IntentState::Ordering | IntentState::Unknown) {
+                self.fail(&format!("retention removed {intent:?}"));
+            }
+            self.with(|inner| inner.observed.intent_pruned(&intent.name));
+        }
+        Ok(pruned)
+    }
+
     /// The article of a job, if the service has finished it, and nothing changes it on its way.
-    pub(crate) fn truth_of(&self, job: &str) -> Option<Bytes> {
+    pub(crate) fn finished_article(&self, job: &str) -> Option<Bytes> {
         let path = format!("/v1/content/articles/{job}");
         let ask = request("GET", &path, Bytes::new());
         let response = self.service(|service, now| service.call(now, &ask));
@@ -246,22 +271,22 @@ impl World {
         running.into_iter().nth(node)
     }
 
-    /// A step of the story.
+    /// A step, for the log of the run.
     pub(crate) fn note(&self, step: &str) {
         let step = format!("{:>12.3}  {step}", self.now().as_secs_f64());
         self.with(|inner| {
             step.hash(&mut inner.hash);
-            inner.story.truncate(inner.kept - 1);
-            inner.story.push_front(step);
+            inner.log.truncate(inner.kept - 1);
+            inner.log.push_front(step);
         });
     }
 
-    /// What was seen by the independent ledger. An error ends the run.
-    pub(crate) fn seen(&self, check: impl FnOnce(&mut Truth, Duration) -> Result<(), String>) {
+    /// What the harness observed. An error ends the run.
+    pub(crate) fn seen(&self, check: impl FnOnce(&mut Observed, Duration) -> Result<(), String>) {
         let (now, time) = (self.now(), self.time());
         let checked = self.with(|inner| {
-            inner.truth.time = time;
-            check(&mut inner.truth, now)
+            inner.observed.time = time;
+            check(&mut inner.observed, now)
         });
         if let Err(cause) = checked {
             self.fail(&cause);
@@ -283,7 +308,7 @@ impl World {
         self.with(|inner| Ending {
             hash: inner.hash.finish(),
             cause: inner.cause.clone(),
-            steps: inner.story.iter().rev().cloned().collect(),
+            steps: inner.log.iter().rev().cloned().collect(),
         })
     }
 }

@@ -14,8 +14,6 @@ mod list;
 
 use std::sync::Arc;
 
-use self::answer::nothing;
-use super::{asset, shared::Shared};
 use axum::{
     Router,
     extract::{DefaultBodyLimit, State},
@@ -23,6 +21,9 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
+
+use self::answer::nothing;
+use super::{asset, shared::Shared};
 
 /// A form of the page has a token and nothing else.
 const FORM_BYTES: usize = 4096;

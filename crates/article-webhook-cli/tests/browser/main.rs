@@ -3,9 +3,13 @@
 //! Without `chromedriver` on the PATH the tests are skipped, and say so; where the variable `CI` is set, that is a failure.
 //! Screenshots are in the folder that `BROWSER_SCREENSHOTS` names, or in a temporary one.
 
+#![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
+
 mod driver;
 mod scene;
 
+#[path = "../page/picture.rs"]
+mod picture;
 #[path = "../page/running.rs"]
 mod running;
 

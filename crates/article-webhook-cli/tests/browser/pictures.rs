@@ -1,8 +1,8 @@
-//! What the page looks like.
+//! What the page looks like: screenshots, and the picture of the README, which `PAGE_PICTURE=write` renews.
 
 use std::{env, fs, path::PathBuf};
 
-use crate::{driver::Browser, running::Running, scene};
+use crate::{driver::Browser, picture, running::Running, scene};
 
 #[tokio::test]
 async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
@@ -56,6 +56,30 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
             browser.screenshot(&pictures.join(format!("{name}_{scheme}_{width}.png"))).await;
             browser.size(width, 900).await;
         }
+    }
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn the_picture_of_the_readme_is_small() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    scene::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.size(1000, 616).await;
+    browser.scheme("light").await;
+    browser.open(&page.url).await;
+    browser.wait("return document.getElementById('connection')?.dataset.state === 'on'").await;
+    // The place of a temporary file says nothing, and a scroll bar neither.
+    browser.run("document.documentElement.style.overflow = 'hidden'").await;
+    let picture = folder.path().join("page.png");
+    browser.screenshot(&picture).await;
+    let length = fs::metadata(&picture).unwrap().len();
+    assert!(length < 100_000, "{length} bytes");
+    if env::var_os("PAGE_PICTURE").is_some_and(|value| value == "write") {
+        fs::copy(&picture, picture::PICTURE).unwrap();
+        fs::write(picture::DIGEST, picture::digest()).unwrap();
     }
     browser.end().await;
 }

@@ -59,8 +59,8 @@ pub(crate) fn article(job: &str, title: &str) -> DeliveryRequest {
 pub(crate) async fn inbox(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     let inbox = Inbox::new(store.clone());
-    for (number, title) in TITLES.iter().enumerate() {
-        let job = format!("job_{:08x}", 0x7c1e_4a52_u32.wrapping_mul(number as u32 * 2 + 1));
+    for (number, title) in (0_u32..).zip(TITLES) {
+        let job = format!("job_{:08x}", 0x7c1e_4a52_u32.wrapping_mul(number * 2 + 1));
         assert_eq!(inbox.accept(article(&job, title).delivery().unwrap()).await, Reply::Stored);
         let retry = |cause: &str, after| Outcome::Retry { after, cause: cause.to_owned() };
         let down = "the blog answered 503 Service Unavailable";

@@ -1,10 +1,15 @@
 //! The page, asked over real sockets as a browser asks, and as what must not get in.
 
+#![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
+
 mod access;
 mod answers;
 mod client;
 mod long_list;
+mod picture;
+mod picture_age;
 mod running;
 
+#[allow(dead_code, reason = "the commands' tests use more of it")]
 #[path = "../cli/sample.rs"]
 mod sample;

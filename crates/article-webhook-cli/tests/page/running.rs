@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 pub(crate) struct Running {
-    process: Child,
+    pub(crate) process: Child,
     /// Kept open, so that the process does not end because nothing reads its output.
     _output: BufReader<ChildStdout>,
     /// With the key.
@@ -61,15 +61,6 @@ impl Running {
         let url = text("page");
         let base = url.split("/?key=").next().unwrap().to_owned();
         Self { process, _output: output, url, base, receiver: text("listening") }
-    }
-}
-
-impl Running {
-    /// The memory of the process, in bytes; `None` where the system does not say.
-    pub(crate) fn memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
     }
 }
 

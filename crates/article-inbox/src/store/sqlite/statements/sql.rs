@@ -39,6 +39,14 @@ macro_rules! by_time {
     };
 }
 
+// After the macros that it uses.
+mod list;
+
+pub(super) use self::list::{
+    COUNT_FEW, EXCERPT, LIST, LIST_JOB, LIST_LIVE, LIST_OTHER, LIST_STUCK, NEWEST, NEWEST_JOB,
+    NEWEST_OF_FEW, NEWEST_OTHER, NEWEST_STUCK,
+};
+
 // Entries. What a transition changes is decided by the rules: a row is loaded, changed and saved.
 // A row is always read from its table: an index with damage may lead to another row, and SQLite takes the columns that
 // are in an index from there.
@@ -126,64 +134,6 @@ pub(super) const COUNTS: &str = "SELECT state, count(*) FROM article_inbox_entri
 pub(super) const DUE_SINCE: &str = by_time!("SELECT at", "?2 AND at <= ?3 ORDER BY at LIMIT 1");
 pub(super) const SHOW: &str =
     concat!("SELECT ", shown!(), " FROM article_inbox_entries WHERE id = ?1");
-
-/// The lists differ only in the index by which they find ids. All have the parameters after, limit, state, event, job,
-/// target and time, and must agree with [`Filter::accepts`](crate::Filter::accepts).
-macro_rules! list {
-    ($by:literal) => {
-        list!($by, "> ?1", "")
-    };
-    ($by:literal, newest first) => {
-        list!($by, "< ?1", " DESC")
-    };
-    ($by:literal, $after:literal, $order:literal) => {
-        concat!(
-            "SELECT ",
-            shown!(),
-            " FROM (SELECT id AS found FROM article_inbox_entries ",
-            $by,
-            " AND id ",
-            $after,
-            ") CROSS JOIN article_inbox_entries ON id = found \
-             WHERE (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR event = ?4) \
-             AND (?5 IS NULL OR job_id = ?5) AND (?7 IS NULL OR received_at < ?7) \
-             AND (?6 IS NULL OR (SELECT target FROM article_inbox_bodies WHERE slot = id * 16) = ?6) \
-             ORDER BY found",
-            $order,
-            " LIMIT ?2"
-        )
-    };
-}
-pub(super) const LIST: &str = list!("NOT INDEXED WHERE TRUE");
-pub(super) const LIST_JOB: &str = list!("WHERE job_id = ?5");
-pub(super) const LIST_OTHER: &str = list!("WHERE event <> 'article.complete' AND event = ?4");
-/// In the words of the index: SQLite would build a table of the values of `IN` for each entry that is written.
-pub(super) const LIST_STUCK: &str =
-    list!("WHERE (state = 'dead' OR state = 'unhandled' OR state = 'corrupt') AND state = ?3");
-/// Sorts its result. There are few such entries, compared to those that are done.
-pub(super) const LIST_LIVE: &str =
-    list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3");
-pub(super) const NEWEST: &str = list!("NOT INDEXED WHERE TRUE", newest first);
-pub(super) const NEWEST_JOB: &str = list!("WHERE job_id = ?5", newest first);
-pub(super) const NEWEST_OTHER: &str =
-    list!("WHERE event <> 'article.complete' AND event = ?4", newest first);
-pub(super) const NEWEST_STUCK: &str = list!(
-    "WHERE (state = 'dead' OR state = 'unhandled' OR state = 'corrupt') AND state = ?3",
-    newest first
-);
-/// Sorts its result. For states that few entries have.
-pub(super) const NEWEST_OF_FEW: &str =
-    list!("INDEXED BY article_inbox_entries_by_time WHERE state = ?3", newest first);
-/// How many entries are in a state, and not more than the limit.
-pub(super) const COUNT_FEW: &str = "SELECT count(*) FROM (SELECT TRUE FROM article_inbox_entries \
-    INDEXED BY article_inbox_entries_by_time WHERE state = ?1 LIMIT ?2)";
-/// The parameters are the id of the entry, how many bytes, and the greatest length of a body that is read.
-pub(super) const EXCERPT: &str = concat!(
-    "SELECT ",
-    body!(),
-    ", length(body), CASE WHEN length(body) <= ?3 THEN substr(body, 1, ?2) END \
-     FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot LIMIT 1"
-);
 
 // Start and health.
 /// Selects entries of one state after a time: those that [`Row::follow`](crate::rules::Row::follow) or

@@ -10,7 +10,7 @@ use article_inbox::{EntryKey, JobState};
 use article_simulator::Push;
 
 use crate::{
-    node::Life,
+    node::Process,
     rate::{Rate, TOKEN_VALID},
     world::{HOUR, Plan, SECOND},
 };
@@ -24,7 +24,7 @@ pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long after a collection a push still shows that it was not needed.
 const LAST_PUSH: Duration = Duration::from_secs(400);
 
-pub(crate) struct Truth {
+pub(crate) struct Observed {
     /// The time of the last step by the clock of the machines.
     pub(crate) time: SystemTime,
     pub(crate) rate: Rate,
@@ -38,12 +38,12 @@ pub(crate) struct Truth {
     /// What the service has sent, to be sent once more.
     pub(crate) pushes: Vec<Push>,
     /// Jobs whose deliveries never reach the receiver.
-    pub(crate) beacons: BTreeSet<String>,
+    pub(crate) undelivered: BTreeSet<String>,
     /// The jobs of orders whose answer a process has seen.
-    pub(crate) answered_orders: Vec<(String, Life)>,
+    pub(crate) answered_orders: Vec<(String, Process)>,
     /// The jobs that the ledger has noted.
     pub(crate) noted: BTreeSet<String>,
-    /// The points at which a process died.
+    /// The points at which a process crashed.
     pub(crate) crashes: BTreeSet<String>,
     /// The states of jobs that were listed.
     pub(crate) states: BTreeSet<JobState>,
@@ -94,12 +94,12 @@ pub(crate) struct SeenJob {
     /// Retention was allowed to remove its row of the ledger, and has.
     row_pruned: bool,
     /// The API and the receiver give a body that is no article, each time.
-    pub(crate) cursed: bool,
+    pub(crate) is_undecodable: bool,
     /// Which bodies that are no article were delivered.
-    pub(crate) undecodable: BTreeSet<u8>,
+    pub(crate) undecodable_bodies: BTreeSet<u8>,
 }
 
-impl Truth {
+impl Observed {
     pub(crate) fn new(plan: Plan) -> Self {
         Self {
             time: SystemTime::UNIX_EPOCH,
@@ -110,7 +110,7 @@ impl Truth {
             rows: BTreeMap::new(),
             entries: BTreeMap::new(),
             pushes: Vec::new(),
-            beacons: BTreeSet::new(),
+            undelivered: BTreeSet::new(),
             answered_orders: Vec::new(),
             noted: BTreeSet::new(),
             crashes: BTreeSet::new(),
@@ -124,8 +124,8 @@ impl Truth {
         self.jobs.entry(job.to_owned()).or_default()
     }
 
-    pub(crate) fn is_cursed(&self, job: &str) -> bool {
-        self.jobs.get(job).is_some_and(|job| job.cursed)
+    pub(crate) fn is_undecodable(&self, job: &str) -> bool {
+        self.jobs.get(job).is_some_and(|job| job.is_undecodable)
     }
 
     /// The application asks to order this intent, although an earlier call may have.
@@ -217,17 +217,17 @@ impl Truth {
     }
 
     pub(crate) fn forgotten(&mut self, id: &str) {
-        let cursed = self.is_cursed(id);
-        *self.job(id) = SeenJob { forgotten: true, cursed, ..SeenJob::default() };
+        let is_undecodable = self.is_undecodable(id);
+        *self.job(id) = SeenJob { forgotten: true, is_undecodable, ..SeenJob::default() };
     }
 
     /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
     /// begins anew. An entry without an article leaves no row, but what was accepted must still come.
     pub(crate) fn left_no_trace(&mut self, id: &str) {
-        let cursed = self.is_cursed(id);
+        let is_undecodable = self.is_undecodable(id);
         let job = self.job(id);
         if job.row_pruned {
-            *job = SeenJob { forgotten: job.forgotten, cursed, ..SeenJob::default() };
+            *job = SeenJob { forgotten: job.forgotten, is_undecodable, ..SeenJob::default() };
         } else if !job.done {
             (job.pushed, job.collected) = (None, None);
         }

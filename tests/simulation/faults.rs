@@ -8,8 +8,8 @@ use crate::world::{DAY, SECOND, span};
 
 /// What the API does with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mood {
-    Fine,
+pub(crate) enum ApiFault {
+    None,
     /// No connection: nothing was sent.
     Unreachable,
     /// The call is sent and cut before the service sees it.
@@ -40,9 +40,9 @@ pub(crate) enum Mood {
     Hangs,
 }
 
-/// What becomes of a call at a named point of the application.
+/// What becomes of a call of the store or the service at a named point of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Accident {
+pub(crate) enum CallFault {
     None,
     CrashBefore,
     /// It was carried out, and its answer is not seen.
@@ -54,42 +54,42 @@ pub(crate) enum Accident {
     SlowAfter(Duration),
 }
 
-/// What is wrong now. Everything ends when it is calm.
+/// What fails now. Nothing does, once the faults have ended.
 #[derive(Debug)]
-pub(crate) struct Weather {
-    is_calm: bool,
-    /// How often a call ends in an accident, in parts of 1,000.
+pub(crate) struct Faults {
+    have_ended: bool,
+    /// How often a call fails, in parts of 1,000.
     crashes: u32,
     failures: u32,
-    moods: u32,
+    api_faults: u32,
     /// Until when the store is out of order for each node.
     store: [Duration; 2],
     receiver: Duration,
-    api: (Mood, Duration),
+    api: (ApiFault, Duration),
     /// Until when the API knows no job, and the receiver is down.
     other_key: Duration,
 }
 
-impl Weather {
+impl Faults {
     pub(crate) fn new(rng: &mut Rng) -> Self {
         Self {
-            is_calm: false,
+            have_ended: false,
             crashes: [0, 2, 10, 40][rng.usize(..4)],
             failures: [0, 5, 30][rng.usize(..3)],
-            moods: [0, 20, 150, 400][rng.usize(..4)],
+            api_faults: [0, 20, 150, 400][rng.usize(..4)],
             store: [Duration::ZERO; 2],
             receiver: Duration::ZERO,
-            api: (Mood::Fine, Duration::ZERO),
+            api: (ApiFault::None, Duration::ZERO),
             other_key: Duration::ZERO,
         }
     }
 
-    pub(crate) fn calm(&mut self) {
-        self.is_calm = true;
+    pub(crate) fn end(&mut self) {
+        self.have_ended = true;
     }
 
-    pub(crate) fn is_calm(&self) -> bool {
-        self.is_calm
+    pub(crate) fn have_ended(&self) -> bool {
+        self.have_ended
     }
 
     /// An outage of the store for these nodes, which a run cannot end.
@@ -101,8 +101,8 @@ impl Weather {
         self.receiver = until;
     }
 
-    pub(crate) fn api_is(&mut self, mood: Mood, until: Duration) {
-        self.api = (mood, until);
+    pub(crate) fn api_fails_with(&mut self, api_fault: ApiFault, until: Duration) {
+        self.api = (api_fault, until);
     }
 
     /// The key of another environment is used, and nothing is delivered. Once in a run: twice, and with another job that was
@@ -112,65 +112,65 @@ impl Weather {
     }
 
     pub(crate) fn store_is_down(&self, node: usize, now: Duration) -> bool {
-        !self.is_calm && now < self.store[node]
+        !self.have_ended && now < self.store[node]
     }
 
     pub(crate) fn receiver_is_down(&self, now: Duration) -> bool {
-        !self.is_calm && now < self.receiver.max(self.other_key)
+        !self.have_ended && now < self.receiver.max(self.other_key)
     }
 
-    pub(crate) fn mood(&self, rng: &mut Rng, now: Duration) -> Mood {
-        if self.is_calm {
-            return Mood::Fine;
+    pub(crate) fn api_fault(&self, rng: &mut Rng, now: Duration) -> ApiFault {
+        if self.have_ended {
+            return ApiFault::None;
         }
         if now < self.other_key {
-            return Mood::OtherKey;
+            return ApiFault::OtherKey;
         }
         if now < self.api.1 {
             return self.api.0;
         }
-        if rng.u32(..1000) < self.moods { any_mood(rng) } else { Mood::Fine }
+        if rng.u32(..1000) < self.api_faults { any_api_fault(rng) } else { ApiFault::None }
     }
 
     /// What happens at a point. Only a call of the store can fail there.
-    pub(crate) fn accident(&self, rng: &mut Rng) -> Accident {
-        if self.is_calm {
-            return Accident::None;
+    pub(crate) fn call_fault(&self, rng: &mut Rng) -> CallFault {
+        if self.have_ended {
+            return CallFault::None;
         }
         match rng.u32(..1000) {
             part if part < self.crashes => match rng.u8(..2) {
-                0 => Accident::CrashBefore,
-                _ => Accident::CrashAfter,
+                0 => CallFault::CrashBefore,
+                _ => CallFault::CrashAfter,
             },
             part if part < self.crashes + self.failures => match rng.u8(..5) {
-                0 | 1 => Accident::FailsBefore,
-                2 => Accident::FailsAfter,
-                3 => Accident::SlowBefore(span(rng, SECOND / 100, 100 * SECOND)),
-                _ => Accident::SlowAfter(span(rng, SECOND / 100, 100 * SECOND)),
+                0 | 1 => CallFault::FailsBefore,
+                2 => CallFault::FailsAfter,
+                3 => CallFault::SlowBefore(span(rng, SECOND / 100, 100 * SECOND)),
+                _ => CallFault::SlowAfter(span(rng, SECOND / 100, 100 * SECOND)),
             },
-            _ => Accident::None,
+            _ => CallFault::None,
         }
     }
 }
 
 /// One of the faults of the API that may hit a single call, or all for some time.
-pub(crate) fn any_mood(rng: &mut Rng) -> Mood {
+pub(crate) fn any_api_fault(rng: &mut Rng) -> ApiFault {
     match rng.u8(..16) {
-        0 => Mood::Unreachable,
-        1 => Mood::CutBefore,
-        2 => Mood::CutAfter,
-        3 => Mood::StatusAfter([500, 502, 504][rng.usize(..3)]),
-        4 => Mood::Status([500, 502, 404, 302, 418][rng.usize(..5)]),
-        5 | 6 => Mood::RateLimited(whole(span(rng, SECOND, DAY))),
-        7 => Mood::Unavailable(whole(span(rng, SECOND, DAY))),
-        8 => Mood::Unauthorized,
-        9 => Mood::Forbidden,
-        10 => Mood::Page,
-        11 => Mood::Truncated,
-        12 => Mood::NotAnArticle,
-        13 => Mood::OtherJob,
-        14 => Mood::Panics,
-        _ => Mood::Hangs,
+        0 => ApiFault::Unreachable,
+        1 => ApiFault::CutBefore,
+        2 => ApiFault::CutAfter,
+        3 => ApiFault::StatusAfter([500, 502, 504][rng.usize(..3)]),
+        4 => ApiFault::Status([500, 502, 404, 302, 418][rng.usize(..5)]),
+        5 | 6 => ApiFault::RateLimited(whole(span(rng, SECOND, DAY))),
+        7 => ApiFault::Unavailable(whole(span(rng, SECOND, DAY))),
+        8 => ApiFault::Unauthorized,
+        9 => ApiFault::Forbidden,
+        10 => ApiFault::Page,
+        11 => ApiFault::Truncated,
+        12 => ApiFault::NotAnArticle,
+        13 => ApiFault::OtherJob,
+        14 => ApiFault::Panics,
+        _ => ApiFault::Hangs,
     }
 }
 
