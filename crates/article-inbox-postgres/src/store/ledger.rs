@@ -37,8 +37,14 @@ impl Ledger for PostgresStore {
         self.transact((Box::<str>::from(name), within, bucket), statements::order_again)
     }
 
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
-        self.transact((Box::<str>::from(name), job_id, at, 0), statements::ordered)
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        self.transact((Box::<str>::from(name), job_id, at, key), statements::ordered)
     }
 
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
@@ -70,8 +76,13 @@ impl Ledger for PostgresStore {
         })
     }
 
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
-        self.transact((lease, outcome, 0), statements::settle_ask)
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
+        self.transact((lease, outcome, key), statements::settle_ask)
     }
 
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {

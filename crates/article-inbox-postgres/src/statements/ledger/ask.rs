@@ -126,11 +126,7 @@ pub(crate) fn settle_ask<'t>(
         let settled = job.row.settle(*lease, outcome, entry, now);
         jobs::save(tx, &job, &before).await?;
         if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-            bucket::change(tx, |bucket, _| {
-                let _ = key;
-                bucket.accept_key()
-            })
-            .await?;
+            bucket::change(tx, |bucket, _| bucket.accept_key(*key)).await?;
         }
         Ok(settled)
     })

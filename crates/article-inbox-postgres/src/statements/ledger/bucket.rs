@@ -1,6 +1,6 @@
 use article_inbox::{
     Error, PauseReason,
-    store::{Bucket, BucketEvent, Pause, from_millis, to_millis},
+    store::{Bucket, BucketEvent, Pause, RefusedKey, from_millis, to_millis},
 };
 use serde_json::{Value, json};
 use tokio_postgres::types::Type;
@@ -38,9 +38,9 @@ pub(super) async fn change<T>(
 ) -> Result<T, Fault> {
     let before = read(tx, LOCK).await?;
     let now = tx.now().await?;
-    let mut bucket = before.unwrap_or_else(|| Bucket::new(now));
+    let mut bucket = before.clone().unwrap_or_else(|| Bucket::new(now));
     let changed = change(&mut bucket, now);
-    if before != Some(bucket) {
+    if before.as_ref() != Some(&bucket) {
         tx.execute(SAVE, &[(&text(&bucket), Type::TEXT)]).await?;
     }
     Ok(changed)
@@ -64,22 +64,25 @@ fn text(bucket: &Bucket) -> String {
         shared_at,
         limited,
         refused,
-        refusals,
         refused_at,
         key,
         turn,
+        orders,
     } = bucket;
+    let refused = refused.iter().map(|refused| {
+        json!([refused.key, refused.refusals, to_millis(refused.since), to_millis(refused.until)])
+    });
     let value = json!({
         "used": used,
         "refilled_at": to_millis(*refilled_at),
         "share": share,
         "shared_at": to_millis(*shared_at),
         "limited": limited.map(|pause| [to_millis(pause.since), to_millis(pause.until)]),
-        "refused": refused.map(|pause| [to_millis(pause.since), to_millis(pause.until)]),
-        "refusals": refusals,
+        "refused": Value::from_iter(refused),
         "refused_at": refused_at.map(to_millis),
         "key": key,
         "turn": turn,
+        "orders": orders,
     });
     value.to_string()
 }
@@ -87,20 +90,32 @@ fn text(bucket: &Bucket) -> String {
 fn bucket_in(text: &str) -> Option<Bucket> {
     let value: Value = serde_json::from_str(text).ok()?;
     let time = |value: &Value| value.as_i64().map(from_millis);
-    let pause = |value: &Value, why| match value {
-        Value::Null => Some(None),
-        value => Some(Some(Pause { since: time(&value[0])?, until: time(&value[1])?, why })),
+    let limited = match &value["limited"] {
+        Value::Null => None,
+        limited => Some(Pause {
+            since: time(&limited[0])?,
+            until: time(&limited[1])?,
+            why: PauseReason::RateLimited,
+        }),
+    };
+    let refused = |refused: &Value| {
+        Some(RefusedKey {
+            key: refused[0].as_u64()?,
+            refusals: refused[1].as_u64()?.try_into().ok()?,
+            since: time(&refused[2])?,
+            until: time(&refused[3])?,
+        })
     };
     Some(Bucket {
         used: value["used"].as_i64()?,
         refilled_at: time(&value["refilled_at"])?,
         share: value["share"].as_u64()?.try_into().ok()?,
         shared_at: time(&value["shared_at"])?,
-        limited: pause(&value["limited"], PauseReason::RateLimited)?,
-        refused: pause(&value["refused"], PauseReason::KeyRefused)?,
-        refusals: value["refusals"].as_u64()?.try_into().ok()?,
+        limited,
+        refused: value["refused"].as_array()?.iter().map(refused).collect::<Option<_>>()?,
         refused_at: time(&value["refused_at"]),
         key: value["key"].as_u64()?,
         turn: value["turn"].as_u64()?.try_into().ok()?,
+        orders: value["orders"].as_u64()?.try_into().ok()?,
     })
 }

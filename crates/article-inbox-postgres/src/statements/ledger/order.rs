@@ -98,11 +98,7 @@ pub(crate) fn ordered<'t>(
             let expect = Expect { reason, intent, ..Expect::job(job_id.clone(), *at) };
             jobs::expect_one(tx, &expect).await?;
         }
-        bucket::change(tx, |bucket, _| {
-            let _ = key;
-            bucket.accept_key()
-        })
-        .await?;
+        bucket::change(tx, |bucket, _| bucket.accept_key(*key)).await?;
         Ok(())
     })
 }
