@@ -139,10 +139,12 @@ async fn what_a_ledger_waits_for_is_found() {
     late.has("inbox.unknown_orders", "warn");
 
     for (event, code, severity) in [
-        (BucketEvent::KeyRefused, "inbox.key_refused", "fail"),
+        (BucketEvent::KeyRefused { key: sample::BUCKET.key }, "inbox.key_refused", "fail"),
         (BucketEvent::RateLimited { retry_after: HOUR }, "inbox.rate_limited", "warn"),
     ] {
         let paused = Old::new(Duration::ZERO);
+        // The key that was used last is the one that counts.
+        paused.store.intend("post-18", Duration::from_secs(60), sample::BUCKET).await.unwrap();
         paused.store.report(event).await.unwrap();
         paused.found().await.has(code, severity);
     }
