@@ -229,9 +229,15 @@ impl Ledger for Connection {
         })
     }
 
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
         let id = job_id.clone();
-        let call = self.world.store.ordered(name, job_id, at);
+        let call = self.world.store.ordered(name, job_id, at, key);
         self.through("ordered", call, move |(), observed, _| {
             observed.ordered(id.as_str());
             observed.rate.key_accepted();
@@ -282,11 +288,16 @@ impl Ledger for Connection {
         })
     }
 
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
         let settled = outcome.clone();
         let call = Box::pin(async move {
             let before = self.delivered(lease.id).await;
-            let result = self.world.store.settle_ask(lease, outcome).await;
+            let result = self.world.store.settle_ask(lease, outcome, key).await;
             let after = self.delivered(lease.id).await;
             if !before.iter().all(|digest| after.contains(digest)) {
                 self.world.fail("an answer of the API took the place of a delivered body");
@@ -331,7 +342,7 @@ impl Ledger for Connection {
                 observed.rate.resumed();
                 Ok(())
             }
-            BucketEvent::KeyRefused => observed.rate.refusal_stored(now),
+            BucketEvent::KeyRefused { .. } => observed.rate.refusal_stored(now),
         })
     }
 

@@ -73,7 +73,8 @@ pub trait Api: Send + Sync + 'static {
     /// How long a call may take, up to an hour. One that takes longer is dropped.
     fn timeout(&self) -> Duration;
 
-    /// A number that stands for the API key. Another number lifts the pause of a refused key.
+    /// A number that stands for the API key, the same in each process. A key that the service refuses is paused, and no
+    /// other.
     fn key_fingerprint(&self) -> u64;
 }
 

@@ -79,6 +79,9 @@ impl Collector {
     /// than its time limit, and that it is [in progress](OrderOutcome::InProgress) before. With [webhook
     /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
+    /// An order does not wait for a token of the [rate](CollectorBuilder::rate), which limits asks alone. Many orders
+    /// slow the asks down, to a quarter of the rate at least.
+    ///
     /// All of this is done in a task of its own, which begins when this future is polled first. It goes on when the future
     /// is dropped, and another order of the intent tells what became of it. If the service took the order and the store
     /// fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
@@ -190,7 +193,7 @@ impl Collector {
         health::health(&self.0).await
     }
 
-    /// Lifts a pause, for instance after the service accepts the API key again.
+    /// Lifts all pauses, for instance after the service accepts the API key again.
     ///
     /// # Errors
     ///

@@ -10,7 +10,9 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 /// When a job is asked for. After the first ask, each pause is half as long again as the last one, up to the longest,
 /// minus a random part of at most a half. A job that is expected since 72 hours is asked for once a day.
 ///
-/// No number of asks ends a job.
+/// No number of asks ends a job, and retention removes none that is open: one that the service never finishes stays
+/// [overdue](article_inbox::LedgerCounts::overdue) and takes a token a day, until its article comes, the service gives
+/// it up, or a person [forgets](article_inbox::Inbox::forget) it.
 ///
 /// ```
 /// use std::time::Duration;

@@ -83,7 +83,7 @@ impl Shared {
     /// Stores what happened to the bucket. It is tried again until `is_late`.
     pub(crate) async fn report(&self, event: BucketEvent, is_late: impl Fn() -> bool) {
         match event {
-            BucketEvent::KeyRefused => telemetry::key_refused(),
+            BucketEvent::KeyRefused { .. } => telemetry::key_refused(),
             BucketEvent::RateLimited { retry_after } => telemetry::rate_limited(retry_after),
             BucketEvent::Resumed => {}
         }

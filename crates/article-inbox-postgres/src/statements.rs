@@ -4,6 +4,10 @@ mod sql;
 
 mod rows;
 
+mod record_body;
+
+mod ledger;
+
 mod check;
 mod claim;
 mod operator;
@@ -14,6 +18,11 @@ mod settle;
 
 pub(crate) use check::{check, now, probe};
 pub(crate) use claim::{claim, extend, release};
+pub(crate) use ledger::{
+    abandon, bucket, claim_asks, expect, import_bucket, import_intent, import_job, intend, intent,
+    intents, job, jobs, ledger_counts, not_ordered, order_again, ordered, outcome_lost,
+    prune_ledger, release_asks, report, settle_ask,
+};
 pub(crate) use operator::{bury, forget, import, requeue};
 pub(crate) use prune::prune;
 pub(crate) use read::{counts, due_since, list, show};

@@ -1,13 +1,16 @@
 mod undelivered;
 
+mod ledger;
+
 use std::{
+    borrow::Borrow,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Page, Prune, Pruned, State,
+    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Inbox, Page, Prune, Pruned, State,
     store::{
         Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store, StoreHealth,
         from_millis, to_millis,
@@ -62,14 +65,14 @@ pub struct PostgresStore {
 /// The database's time, as it was read last.
 struct KnownTime(Mutex<(SystemTime, Instant)>);
 
-/// Connects to the database of this URL, with the settings that suit most applications, and creates the tables in its
-/// schema `public` if they are not there.
+/// The inbox in the database of this URL, with the settings that suit most applications. Its tables are in the schema
+/// `public`, and are created if they are not there.
 ///
 /// # Errors
 ///
 /// As [`PostgresSettings::new`] and [`PostgresStore::connect`].
-pub async fn connect(url: &str) -> Result<PostgresStore, Error> {
-    PostgresStore::connect(PostgresSettings::new(url)?).await
+pub async fn connect(url: &str) -> Result<Inbox, Error> {
+    Ok(Inbox::new(PostgresStore::connect(PostgresSettings::new(url)?).await?))
 }
 
 impl PostgresStore {
@@ -93,13 +96,14 @@ impl PostgresStore {
     }
 
     /// One transaction on the connections for workers and operators.
-    fn transact<A, T>(
+    fn transact<A, B, T>(
         &self,
         arguments: A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
+        work: for<'t> fn(&'t Transaction<'t>, &'t B) -> Work<'t, T>,
     ) -> Pending<'_, T>
     where
-        A: Send + Sync + 'static,
+        A: Borrow<B> + Send + Sync + 'static,
+        B: Sync + ?Sized + 'static,
         T: Send + 'static,
     {
         Box::pin(self.database.transact(Lane::Working, arguments, work))
@@ -130,7 +134,8 @@ impl Store for PostgresStore {
             let claimed = self.database.spawn(async move {
                 let (lane, length) = (Lane::Working, Length::Call);
                 let claims = database.retried(lane, length, &claim, statements::claim).await?;
-                Ok(Undelivered::new(claims, database))
+                let leases = claims.claimed.iter().map(|claimed| claimed.lease).collect();
+                Ok(Undelivered::new(claims, leases, statements::release, database))
             });
             Ok(claimed.await?.deliver())
         })

@@ -17,12 +17,11 @@ pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
 pub use excerpt::Excerpt;
-pub(crate) use ledger::LAST_DELIVERY;
 pub use ledger::{
     Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
-    LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause, PauseReason,
-    Reason,
+    LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause,
+    PauseReason, Reason,
 };
 pub use list::{Counts, Filter, Order, Page};
 pub use prune::{Prune, Pruned};

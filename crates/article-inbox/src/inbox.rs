@@ -1,5 +1,6 @@
 //! Stores deliveries before they are answered.
 
+mod counts_cache;
 mod expect_queue;
 mod probe_cache;
 #[cfg(feature = "signal")]
@@ -27,7 +28,7 @@ use std::{
 
 use tokio::time::timeout;
 
-use self::{expect_queue::ExpectQueue, probe_cache::ProbeCache};
+use self::{counts_cache::CountsCache, expect_queue::ExpectQueue, probe_cache::ProbeCache};
 use crate::{
     Clock, Error,
     store::{Ledger, Pending, memory::MemoryStore},
@@ -85,6 +86,7 @@ struct Shared {
     workers: Registry,
     refused: Mutex<ExpectQueue>,
     probe: tokio::sync::Mutex<ProbeCache>,
+    counts: tokio::sync::Mutex<CountsCache>,
 }
 
 impl Inbox {
@@ -112,6 +114,7 @@ impl Inbox {
             workers: Registry::default(),
             refused: Mutex::default(),
             probe: tokio::sync::Mutex::default(),
+            counts: tokio::sync::Mutex::default(),
         }))
     }
 

@@ -18,7 +18,7 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
-pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered};
+pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered, RefusedKey};
 #[cfg(feature = "sqlite")]
 pub(crate) use ledger::{LONGEST_CALL, LONGEST_WAIT};
 pub use record::{BodyWrite, KnownBody, Recording};

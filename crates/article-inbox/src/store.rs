@@ -18,11 +18,11 @@ pub use ledger::Ledger;
 
 pub use crate::call::{
     Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
-    BucketSettings, Claim, Claimed, Claims, Events, Expect, Intended, IntentLease, Lease,
-    OrderTurn, Outcome, Pause, Recorded, Settled, StoreHealth,
+    BucketSettings, Claim, Claimed, Claims, Events, Expect, Intended, IntentLease, LAST_DELIVERY,
+    Lease, OrderTurn, Outcome, Pause, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
     ArticleEntry, AskLane, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow,
-    KnownBody, NotOrdered, Recording, Row,
+    KnownBody, NotOrdered, Recording, RefusedKey, Row,
 };
 pub use crate::timestamp::{from_millis, to_millis};

@@ -202,7 +202,7 @@ impl Scene {
             }
             Step::Ordered(number) => {
                 if self.calls.contains_key(&number) {
-                    store.ordered(&name(number), job(number), now).await.unwrap();
+                    store.ordered(&name(number), job(number), now, 1).await.unwrap();
                     // A job that was forgotten stays so.
                     if store.job(job(number)).await.unwrap().is_some() {
                         self.known.entry(number).or_default();
@@ -265,7 +265,7 @@ impl Scene {
         let before = self.seen(number).await;
         let is_held = matches!(&before.0, Some(job)
             if job.state == JobState::Asking && job.id == lease.id && self.clock.now() < job.at);
-        let settled = self.store.settle_ask(lease, outcome.clone()).await.unwrap();
+        let settled = self.store.settle_ask(lease, outcome.clone(), 1).await.unwrap();
         let after = self.seen(number).await;
         match settled {
             AskSettled::LostLease => assert_eq!(before, after, "a lost lease changes nothing"),

@@ -94,9 +94,9 @@ async fn claim_all(ledger: &Arc<dyn Ledger>) -> f64 {
     let mut releases = JoinSet::new();
     for ask in claimed {
         let ledger = Arc::clone(ledger);
-        releases.spawn(
-            async move { ledger.settle_ask(ask.lease, AskOutcome::Released).await.unwrap() },
-        );
+        releases.spawn(async move {
+            ledger.settle_ask(ask.lease, AskOutcome::Released, 1).await.unwrap()
+        });
     }
     releases.join_all().await;
     took.as_secs_f64() * 1000.0

@@ -52,15 +52,16 @@ pub(super) async fn ask(
     let ends = ask.job.at;
     let now = shared.ledger.now();
     let is_fresh = now <= ends - lease(&shared) + TOKEN_VALID;
+    let key = shared.api.key_fingerprint();
     if !is_fresh || *signal.borrow() != Signal::Go {
-        return settle(&shared, &ask, AskOutcome::Released, None).await;
+        return settle(&shared, &ask, AskOutcome::Released, key, None).await;
     }
     let began = Began { order: Instant::now(), time: now };
     let answer = answer(&shared, &ask, signal).await;
     let now = shared.ledger.now();
     let expected_for = expected_for(&ask, now);
     let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
-    let asked = Asked { job: &ask.job, pause, began, now };
+    let asked = Asked { job: &ask.job, pause, began, now, key };
     let Meaning { outcome, event, name } = match &answer {
         Ok(response) => asked.meaning(response, &mut shared.key_watch()),
         Err(why) => asked.without_answer(why),
@@ -73,7 +74,7 @@ pub(super) async fn ask(
         Outcome::Undecodable(error) => Some(error),
         _ => None,
     });
-    settle(&shared, &ask, outcome, undecodable).await
+    settle(&shared, &ask, outcome, key, undecodable).await
 }
 
 /// The answer of the API, if it comes in time and reading it does not panic.
@@ -102,10 +103,11 @@ async fn settle(
     shared: &Shared,
     ask: &store::Ask,
     outcome: AskOutcome,
+    key: u64,
     undecodable: Option<&DecodeError>,
 ) -> Option<Duration> {
     let is_late = || is_over(shared, ask.job.at);
-    let call = || shared.ledger.settle_ask(ask.lease, outcome.clone());
+    let call = || shared.ledger.settle_ask(ask.lease, outcome.clone(), key);
     let settled = repeat("settle_ask", is_late, call).await;
     if matches!(outcome, AskOutcome::Answered(_) | AskOutcome::Failed { .. }) {
         // Also if the lease is lost: an earlier call may have stored the outcome, and its answer was lost.

@@ -27,14 +27,17 @@ use crate::{shared::Shared, telemetry};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive] // more may be reported
 pub struct CollectorHealth {
-    /// What is expected, and the pause of asks and orders.
+    /// What is expected, and the pause of asks and orders with the API key of this collector.
     pub ledger: LedgerHealth,
     /// How many clones of this collector run in this process. While it is 0, nothing is asked for.
     pub running: u32,
 }
 
 pub(crate) async fn health(shared: &Shared) -> Result<CollectorHealth, Error> {
-    let ledger = shared.inbox.ledger_health().await?;
+    let mut ledger = shared.inbox.ledger_health().await?;
+    let bucket = shared.ledger.bucket().await?;
+    // Another collector may use another key.
+    ledger.paused = bucket.paused(shared.bucket().key, shared.ledger.now());
     let (now, oldest) = (shared.ledger.now(), ledger.counts.oldest_expected);
     let oldest = oldest.and_then(|since| now.duration_since(since).ok()).unwrap_or_default();
     let paused = ledger.paused.and_then(|pause| pause.until.duration_since(now).ok());

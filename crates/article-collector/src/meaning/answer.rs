@@ -50,6 +50,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) began: Began,
     /// The time.
     pub(crate) now: SystemTime,
+    /// The API key, by its fingerprint.
+    pub(crate) key: u64,
 }
 
 impl Asked<'_> {
@@ -67,11 +69,10 @@ impl Asked<'_> {
             _ => {}
         }
         let name = name(&response.outcome);
+        let refused = BucketEvent::KeyRefused { key: self.key };
         let event = match &response.outcome {
-            Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
-            Outcome::Forbidden => {
-                watch.forbade(self.job.id, self.began.order).then_some(BucketEvent::KeyRefused)
-            }
+            Outcome::Unauthorized => Some(refused),
+            Outcome::Forbidden => watch.forbade(self.job.id, self.began.order).then_some(refused),
             _ => rate_limit_of(response),
         };
         let asked = response.retry_after.unwrap_or_default().min(DAY);

@@ -35,7 +35,8 @@ pub(crate) async fn order(
     Intent::check_name(intent)?;
     let under_way = OrderUnderWay::new(shared);
     let (intent, article) = (intent.into(), article.clone());
-    let order = Order { shared: under_way, attempt, intent, article };
+    let key = shared.api.key_fingerprint();
+    let order = Order { shared: under_way, attempt, intent, article, key };
     let (reply, replied) = oneshot::channel();
     tokio::spawn(order.run(Reply(Some(reply))));
     // The task panicked, or its runtime ends: whether the call was made is not known.
@@ -48,6 +49,8 @@ struct Order {
     attempt: Attempt,
     intent: Box<str>,
     article: NewArticle,
+    /// The API key of the call, by its fingerprint.
+    key: u64,
 }
 
 /// What the caller is told, once.
@@ -179,7 +182,7 @@ impl Order {
             self.shared.key_watch().accepted(began);
         }
         let event = error.response().and_then(|response| match response.outcome {
-            Outcome::Unauthorized => Some(BucketEvent::KeyRefused),
+            Outcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
             _ => rate_limit_of(response),
         });
         if error.is_outcome_unknown() {
@@ -194,7 +197,7 @@ impl Order {
         match note {
             Note::Ordered(job_id) => {
                 let first_ask = self.shared.first_ask();
-                ledger.ordered(&self.intent, job_id.clone(), first_ask).await?;
+                ledger.ordered(&self.intent, job_id.clone(), first_ask, self.key).await?;
                 self.shared.wake_for_new_job();
                 Ok(())
             }

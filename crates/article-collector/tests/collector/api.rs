@@ -66,6 +66,7 @@ pub(crate) struct Script(Arc<Inner>);
 
 struct Inner {
     clock: Clock,
+    key: u64,
     orders: Mutex<Answers>,
     asks: Mutex<Answers>,
     /// The orders that were sent, as JSON would show them.
@@ -79,8 +80,14 @@ struct Inner {
 impl Script {
     /// An API that knows no job.
     pub(crate) fn new(clock: Clock) -> Self {
+        Self::with_key(clock, 17)
+    }
+
+    /// The same for another API key.
+    pub(crate) fn with_key(clock: Clock, key: u64) -> Self {
         Self(Arc::new(Inner {
             clock,
+            key,
             orders: Mutex::new(Box::new(|_| Reply::created("job_1"))),
             asks: Mutex::new(Box::new(|_| {
                 let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
@@ -184,6 +191,6 @@ impl Api for Script {
     }
 
     fn key_fingerprint(&self) -> u64 {
-        17
+        self.0.key
     }
 }

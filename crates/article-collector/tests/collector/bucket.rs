@@ -1,5 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
+use article_client::NewArticle;
+use article_collector::{Collector, OrderOutcome};
 use article_inbox::{
     JobState, PauseReason,
     store::{BucketEvent, Ledger},
@@ -7,7 +9,7 @@ use article_inbox::{
 use tokio::time::sleep;
 
 use crate::{
-    api::Reply,
+    api::{Reply, Script},
     faulty_ledger::Fault,
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
@@ -34,6 +36,28 @@ async fn the_bucket_spreads_what_is_due_at_once() {
         }
     }
     running.abort();
+}
+
+/// Twice the rate for ten minutes: every order is made, and every fourth of the 300 tokens is an ask's.
+#[tokio::test]
+async fn many_orders_leave_the_asks_their_share() {
+    let world = World::new();
+    let collector = world.builder().rate(30, 5).build().unwrap();
+    for job in 0..1000 {
+        collector.expect(format!("old_{job}").parse().unwrap()).await.unwrap();
+    }
+    world.api.on_order_of(|topic| Reply::created(&format!("job_{topic}")));
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    for second in 0..600 {
+        let article = NewArticle::new(&second.to_string());
+        let outcome = collector.order(&format!("post-{second}"), &article).await.unwrap();
+        assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{outcome:?}");
+        collector.run_until_idle().await.unwrap();
+        world.clock.advance(SECOND);
+    }
+    let asked = world.api.asked().len();
+    assert!((75..=80).contains(&asked), "{asked} asked, and 5 tokens were saved up");
 }
 
 /// It is counted in full, and a token that was saved does not shorten it.
@@ -139,6 +163,31 @@ async fn a_refused_key_is_tried_from_time_to_time() {
     for job in &jobs {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
+}
+
+/// Two collectors on one inbox, as while a key is replaced on one node after the other.
+#[tokio::test]
+async fn a_refused_key_stays_paused_beside_another() {
+    let world = World::new();
+    let good = Script::with_key(world.clock.clone(), 18);
+    let refused = world.builder().rate(60, 5).build().unwrap();
+    let accepted = Collector::builder(&world.inbox, good.clone()).rate(60, 5).build().unwrap();
+    let jobs: Vec<_> = (0..60).map(|job| format!("job_{job}")).collect();
+    for job in &jobs {
+        accepted.expect(job.parse().unwrap()).await.unwrap();
+    }
+    world.api.on_ask(|_| Reply::status(401));
+    good.on_ask(|_| Reply::queued());
+    for _ in 0..12 * 60 {
+        world.clock.advance(5 * SECOND);
+        refused.run_until_idle().await.unwrap();
+        accepted.run_until_idle().await.unwrap();
+    }
+    assert!(world.api.asked().len() <= 8, "{} asks were refused", world.api.asked().len());
+    assert!(good.asked().len() > 150, "{}", good.asked().len());
+    let why = refused.health().await.unwrap().ledger.paused.map(|pause| pause.why);
+    assert_eq!(why, Some(PauseReason::KeyRefused));
+    assert!(accepted.health().await.unwrap().ledger.paused.is_none());
 }
 
 /// A 403 may be about one job: a proxy, or the plan.

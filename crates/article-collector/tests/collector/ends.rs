@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{EntryKey, JobState};
+use article_inbox::{EntryKey, JobState, store::Ledger};
 use tokio::{sync::Notify, time::timeout};
 
 use crate::{
@@ -29,6 +29,34 @@ async fn a_failed_job_ends_with_what_the_service_said() {
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// It is kept until its article comes, the service gives it up, or a person forgets it.
+#[tokio::test]
+async fn an_open_job_is_asked_for_once_a_day_for_years() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(|_| Reply::queued());
+    for _ in 0..4 * 24 {
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+    }
+    let asked = world.api.asked().len();
+    for _ in 0..700 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+    }
+    assert_eq!(world.api.asked().len(), asked + 700);
+    let pruned = world.ledger.prune_ledger(world.clock.now(), 100).await.unwrap();
+    assert_eq!((pruned.jobs, world.state("job_1").await), (0, JobState::Expected));
+    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
+
+    world.inbox.forget("job_1".parse().unwrap()).await.unwrap();
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked().len(), asked + 700);
+    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 0);
 }
 
 /// As after a delivery, the worker does not wait until it polls the store.

@@ -150,8 +150,14 @@ impl Ledger for FaultyLedger {
     ) -> Pending<'a, Intended> {
         self.through("order_again", self.store.order_again(name, within, bucket))
     }
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
-        self.through("ordered", self.store.ordered(name, job_id, at))
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        self.through("ordered", self.store.ordered(name, job_id, at, key))
     }
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
         self.through("abandon", self.store.abandon(name))
@@ -164,7 +170,7 @@ impl Ledger for FaultyLedger {
         outcome_lost(lease: IntentLease) -> bool;
         expect(jobs: Vec<Expect>) -> Vec<JobState>;
         claim_asks(claim: AskClaim) -> Asks;
-        settle_ask(lease: AskLease, outcome: AskOutcome) -> AskSettled;
+        settle_ask(lease: AskLease, outcome: AskOutcome, key: u64) -> AskSettled;
         report(event: BucketEvent) -> ();
         bucket() -> Bucket;
         job(job_id: JobId) -> Option<ExpectedJob>;

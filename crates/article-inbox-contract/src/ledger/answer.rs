@@ -5,7 +5,7 @@ use article_inbox::{
     store::{AskSettled, Expect, Outcome, Recorded, Settled},
 };
 
-use super::steps::{ASKS, answer, answered, failed};
+use super::steps::{ASKS, KEY, answer, answered, failed};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, bytes, job},
@@ -14,7 +14,7 @@ use crate::{
 /// An answer with the article is recorded as a delivery is, with its source and the job's intent.
 pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.now()).await.unwrap();
+    trial.ledger().ordered("post-17", job("job_1"), trial.now(), KEY).await.unwrap();
     let lease = trial.ask("job_1").await;
     trial.advance(1);
     let settled = trial.settle_ask(lease, answered(FIRST)).await;

@@ -9,10 +9,12 @@ use article_inbox::{
     },
 };
 
-use super::steps::{AMPLE, ASKS, WITHIN, again, answered, failed, not_found};
+use super::steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, failed, not_found};
 use crate::{LedgerSubject, Trial, trial::FIRST};
 
 const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
+
+const REFUSED: BucketEvent = BucketEvent::KeyRefused { key: KEY };
 
 fn limited(seconds: u64) -> BucketEvent {
     BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
@@ -93,7 +95,7 @@ pub async fn an_order_takes_into_debt(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(trial.asked(claim).await, ["job_1"]);
 }
 
-/// Many orders are all made, and the asks wait for no more than three bursts of them.
+/// Many orders are all made, and the asks wait for no more than three of them.
 pub async fn the_debt_of_orders_has_a_limit(mut trial: Trial<impl LedgerSubject>) {
     for _ in 0..100 {
         assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
@@ -105,6 +107,23 @@ pub async fn the_debt_of_orders_has_a_limit(mut trial: Trial<impl LedgerSubject>
     assert!(trial.asked(claim).await.is_empty());
     trial.advance(1);
     assert_eq!(trial.asked(claim).await, ["job_1"]);
+}
+
+/// Orders at twice the rate for an hour. All are made, and every fourth token is an ask's.
+pub async fn orders_leave_asks_their_share(mut trial: Trial<impl LedgerSubject>) {
+    let settings = BucketSettings { per_minute: 6, burst: 5, key: 1 };
+    let claim = AskClaim { limit: 1, bucket: settings, ..ASKS };
+    let mut asked = 0;
+    trial.expect_now("job_1").await;
+    for _ in 0..720 {
+        trial.advance(5);
+        assert_eq!(order(&trial, settings).await, OrderTurn::Taken);
+        for ask in trial.claim_asks(claim).await.asks {
+            asked += 1;
+            trial.settle_ask(ask.lease, AskOutcome::Released).await;
+        }
+    }
+    assert_eq!(asked, 360 / 4 + 2, "and two of the tokens that the bucket began with");
 }
 
 /// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
@@ -126,7 +145,7 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
 
 /// A person lifts a pause of either kind.
 pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
-    for event in [limited(86_400), BucketEvent::KeyRefused] {
+    for event in [limited(86_400), REFUSED] {
         report(&trial, event).await;
         assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
         report(&trial, BucketEvent::Resumed).await;
@@ -142,7 +161,7 @@ pub async fn a_refused_key_is_tried_by_one_ask(mut trial: Trial<impl LedgerSubje
     let first = trial.claim_asks(ASKS).await.asks;
     for ask in first {
         trial.settle_ask(ask.lease, again(0)).await;
-        report(&trial, BucketEvent::KeyRefused).await;
+        report(&trial, REFUSED).await;
     }
     assert_eq!(bucket(&trial).await.refused_at, Some(trial.now()));
     assert!(trial.asked(ASKS).await.is_empty());
@@ -171,12 +190,12 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
     .enumerate()
     {
         let id = format!("job_{number}");
-        report(&trial, BucketEvent::KeyRefused).await;
+        report(&trial, REFUSED).await;
         trial.advance(300);
         let lease = trial.asking(&id).await;
         let named = format!("{outcome:?}");
         trial.settle_ask(lease, outcome).await;
-        let is_paused = bucket(&trial).await.paused(trial.now()).is_some();
+        let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, !is_accepted, "{named}");
         report(&trial, BucketEvent::Resumed).await;
         trial.store().forget(id.parse().unwrap()).await.unwrap();
@@ -187,19 +206,32 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
 pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(
     trial: Trial<impl LedgerSubject>,
 ) {
-    for event in [BucketEvent::KeyRefused, limited(86_400)] {
+    for event in [REFUSED, limited(86_400)] {
         report(&trial, event).await;
-        trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now()).await.unwrap();
-        let is_paused = bucket(&trial).await.paused(trial.now()).is_some();
-        assert_eq!(is_paused, event != BucketEvent::KeyRefused, "{event:?}");
+        trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), KEY).await.unwrap();
+        let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
+        assert_eq!(is_paused, event != REFUSED, "{event:?}");
     }
 }
 
-/// Another API key ends the pause of a refused one.
-pub async fn another_key_ends_the_pause_of_a_refused_one(trial: Trial<impl LedgerSubject>) {
+/// Another API key works at once, and the refused one stays paused, whatever becomes of the other.
+pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
-    report(&trial, BucketEvent::KeyRefused).await;
+    report(&trial, REFUSED).await;
     assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
     let other = BucketSettings { key: 2, ..AMPLE };
+    let paused = async || bucket(&trial).await.paused(KEY, trial.now());
+    let pause = paused().await;
     assert_eq!(order(&trial, other).await, OrderTurn::Taken);
+    trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), 2).await.unwrap();
+    let asks = trial.claim_asks(AskClaim { bucket: other, ..ASKS }).await.asks;
+    trial.ledger().settle_ask(asks[0].lease, answered(FIRST), 2).await.unwrap();
+    assert_eq!(paused().await, pause);
+
+    report(&trial, BucketEvent::KeyRefused { key: 2 }).await;
+    trial.advance(300);
+    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken, "one try each");
+    assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
+    assert_eq!(order(&trial, other).await, OrderTurn::Taken);
+    assert!(matches!(order(&trial, other).await, OrderTurn::Paused(_)));
 }

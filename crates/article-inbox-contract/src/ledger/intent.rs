@@ -8,7 +8,7 @@ use article_inbox::{
 };
 use tokio::task::JoinSet;
 
-use super::steps::{AMPLE, WITHIN, with_intent};
+use super::steps::{AMPLE, KEY, WITHIN, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -36,7 +36,7 @@ async fn put(trial: &mut Trial<impl LedgerSubject>, name: &str, state: IntentSta
         IntentState::Ordering => {}
         IntentState::Unknown => trial.advance_by(WITHIN),
         IntentState::Ordered => {
-            trial.ledger().ordered(name, job(name), trial.after(600)).await.unwrap();
+            trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
         }
         IntentState::Abandoned => {
             trial.advance_by(WITHIN);
@@ -95,7 +95,7 @@ pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
     }
     trial.ledger().report(BucketEvent::RateLimited { retry_after: WITHIN / 2 }).await.unwrap();
     let bucket = trial.ledger().bucket().await.unwrap();
-    let paused = Intended::Paused(bucket.paused(trial.now()).expect("it is paused"));
+    let paused = Intended::Paused(bucket.paused(KEY, trial.now()).expect("it is paused"));
     let ledger = trial.ledger();
     assert_eq!(ledger.intend("post-17", WITHIN, AMPLE).await.unwrap(), paused);
     assert_eq!(ledger.order_again("post-17", WITHIN, AMPLE).await.unwrap(), paused);
@@ -113,8 +113,9 @@ pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(ledger.bucket().await.unwrap(), bucket, "no token is taken");
     trial.advance_by(WITHIN / 2);
     trial.intended("post-17").await;
-    let turn = ledger.bucket().await.unwrap().used;
-    assert!(turn > 0, "a call takes one");
+    let mut expected = bucket;
+    expected.take_for_order(AMPLE, trial.now());
+    assert_eq!(ledger.bucket().await.unwrap(), expected, "a call begins as the rule says");
 }
 
 /// The outcome of a call that has ended without a certain answer is unknown at once.
@@ -162,7 +163,7 @@ pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl Ledger
 /// An order that the service took has a job, which is expected.
 pub async fn the_job_of_an_order_is_expected(trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     let intent = trial.intent("post-17").await;
     assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job("job_1"))));
     let shown = trial.job("job_1").await;
@@ -176,7 +177,7 @@ pub async fn a_late_answer_counts(mut trial: Trial<impl LedgerSubject>) {
         let name = state.as_str();
         put(&mut trial, name, state).await;
         let late = format!("late-{name}");
-        trial.ledger().ordered(name, job(&late), trial.after(600)).await.unwrap();
+        trial.ledger().ordered(name, job(&late), trial.after(600), KEY).await.unwrap();
         let intent = trial.intent(name).await;
         let expected = if state == IntentState::Ordered { name } else { &late };
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(expected))));
@@ -186,7 +187,7 @@ pub async fn a_late_answer_counts(mut trial: Trial<impl LedgerSubject>) {
 
 /// An order whose intent is gone is paid for, so that both are stored.
 pub async fn an_answer_without_an_intent_counts(trial: Trial<impl LedgerSubject>) {
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")));
     assert_eq!(trial.state("job_1").await, JobState::Expected);
 }
@@ -195,7 +196,7 @@ pub async fn an_answer_without_an_intent_counts(trial: Trial<impl LedgerSubject>
 pub async fn a_delivery_may_come_before_the_answer(trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
     trial.record("job_1", FIRST).await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some("post-17")));
 }

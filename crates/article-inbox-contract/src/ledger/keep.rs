@@ -5,7 +5,7 @@ use article_inbox::{
     store::{AskSettled, Bucket, BucketEvent, Expect, Intended},
 };
 
-use super::steps::{AMPLE, ASKS, WITHIN, again, answered, not_found, with_intent};
+use super::steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, not_found, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -21,7 +21,7 @@ async fn jobs(trial: &Trial<impl LedgerSubject>) -> Vec<String> {
 pub async fn a_forgotten_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSubject>) {
     for (name, id) in [("post-17", "job_1"), ("post-18", "job_2")] {
         trial.intended(name).await;
-        trial.ledger().ordered(name, job(id), trial.now()).await.unwrap();
+        trial.ledger().ordered(name, job(id), trial.now(), KEY).await.unwrap();
     }
     let before = trial.intent("post-17").await;
     trial.store().forget(job("job_1")).await.unwrap();
@@ -40,20 +40,20 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
     for name in intents {
         trial.intended(name).await;
     }
-    trial.ledger().ordered("noted", job("noted"), trial.now()).await.unwrap();
+    trial.ledger().ordered("noted", job("noted"), trial.now(), KEY).await.unwrap();
     trial.store().record(with_intent("delivered", "delivered")).await.unwrap();
     trial.advance_by(WITHIN);
     trial.ledger().abandon("abandoned").await.unwrap();
     for name in intents {
         trial.store().forget(job(name)).await.unwrap();
         for _ in 0..2 {
-            trial.ledger().ordered(name, job(name), trial.after(600)).await.unwrap();
+            trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
             assert_eq!(trial.ledger().job(job(name)).await.unwrap(), None, "{name}");
         }
         let intent = trial.intent(name).await;
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, None), "{name}");
     }
-    trial.ledger().ordered("noted", job("another"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("noted", job("another"), trial.after(600), KEY).await.unwrap();
     assert_eq!(trial.state("another").await, JobState::Expected, "it was not forgotten");
 }
 
@@ -90,11 +90,11 @@ pub async fn only_intents_that_ended_are_pruned(mut trial: Trial<impl LedgerSubj
     for name in ["unknown", "abandoned", "ordered"] {
         trial.intended(name).await;
     }
-    trial.ledger().ordered("ordered", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("ordered", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
     trial.ledger().abandon("abandoned").await.unwrap();
     trial.advance(86_400);
-    trial.ledger().ordered("late", job("job_2"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("late", job("job_2"), trial.after(600), KEY).await.unwrap();
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(pruned, LedgerPruned { jobs: 0, intents: 2, more: false });
     let left = trial.ledger().intents(None, 0, 100).await.unwrap().items;
@@ -106,7 +106,7 @@ pub async fn only_intents_that_ended_are_pruned(mut trial: Trial<impl LedgerSubj
 pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl LedgerSubject>) {
     for id in ["a", "b", "c"] {
         trial.end(id, not_found()).await;
-        trial.ledger().ordered(id, job(id), trial.now()).await.unwrap();
+        trial.ledger().ordered(id, job(id), trial.now(), KEY).await.unwrap();
         trial.end(id, not_found()).await;
         trial.advance(1);
     }
@@ -180,7 +180,7 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) 
 /// An imported intent is as it was shown, but for its id, and it does not order twice.
 pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-18", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-18", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
     for (name, state) in [("post-17", IntentState::Unknown), ("post-18", IntentState::Ordered)] {
         let shown = trial.intent(name).await;
@@ -216,22 +216,23 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
 
 /// An imported bucket takes away what the other store used up, and gives nothing, nor does the first ask or order after it.
 pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
-    let mut refused = Bucket { key: AMPLE.key, ..Bucket::new(trial.now()) };
-    refused.report(BucketEvent::KeyRefused, trial.now());
-    trial.ledger().import_bucket(refused).await.unwrap();
+    let mut refused = Bucket::new(trial.now());
+    let event = BucketEvent::KeyRefused { key: KEY };
+    refused.report(event, trial.now());
+    trial.ledger().import_bucket(refused.clone()).await.unwrap();
     trial.expect_now("job_1").await;
     assert!(trial.claim_asks(ASKS).await.asks.is_empty());
     let intended = trial.ledger().intend("post-17", WITHIN, AMPLE).await.unwrap();
-    assert_eq!(intended, Intended::Paused(refused.refused.unwrap()));
+    assert_eq!(intended, Intended::Paused(refused.paused(KEY, trial.now()).unwrap()));
     trial.ledger().report(BucketEvent::Resumed).await.unwrap();
 
     trial.intended("post-17").await;
     let mut expected = trial.ledger().bucket().await.unwrap();
     let mut other = Bucket { used: 5000, ..Bucket::new(trial.now()) };
-    other.report(BucketEvent::KeyRefused, trial.now());
-    for imported in [other, Bucket::new(trial.now())] {
-        trial.ledger().import_bucket(imported).await.unwrap();
+    other.report(event, trial.now());
+    for imported in [other.clone(), Bucket::new(trial.now())] {
         expected.import(&imported);
+        trial.ledger().import_bucket(imported).await.unwrap();
         assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
     }
     assert_eq!((expected.used, expected.refused), (5000, other.refused));

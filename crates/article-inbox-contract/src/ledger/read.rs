@@ -7,7 +7,7 @@ use article_inbox::{
     store::{AskLease, AskOutcome, BucketEvent, Expect, IntentLease},
 };
 
-use super::steps::{AMPLE, ASKS, WITHIN, answered, failed, not_found};
+use super::steps::{AMPLE, ASKS, KEY, WITHIN, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -73,7 +73,7 @@ pub async fn unknown_intents_are_counted(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(counts(&trial).await.unknown_intents, 0);
     trial.advance_by(WITHIN);
     trial.intended("post-18").await;
-    trial.ledger().ordered("post-19", job("job_1"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-19", job("job_1"), trial.after(600), KEY).await.unwrap();
     assert_eq!(counts(&trial).await.unknown_intents, 1);
     trial.ledger().abandon("post-17").await.unwrap();
     assert_eq!(counts(&trial).await.unknown_intents, 0);
@@ -104,7 +104,7 @@ pub async fn a_recovered_job_is_counted_when_no_push_can_come(
 pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl LedgerSubject>) {
     trial.end("a", not_found()).await;
     trial.advance(1);
-    trial.ledger().ordered("post-17", job("b"), trial.after(600)).await.unwrap();
+    trial.ledger().ordered("post-17", job("b"), trial.after(600), KEY).await.unwrap();
     trial.advance(1);
     trial.expect(Expect::job(job("c"), trial.after(600))).await;
     let all = JobFilter::default();
@@ -170,13 +170,13 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
     let errors: [Option<Error>; 20] = [
         ledger.intend("post-18", WITHIN, AMPLE).await.err(),
         ledger.order_again("post-17", WITHIN, AMPLE).await.err(),
-        ledger.ordered("post-17", job("job_1"), now).await.err(),
+        ledger.ordered("post-17", job("job_1"), now, KEY).await.err(),
         ledger.not_ordered(call).await.err(),
         ledger.outcome_lost(call).await.err(),
         ledger.abandon("post-17").await.err(),
         ledger.expect(vec![]).await.err(),
         ledger.claim_asks(ASKS).await.err(),
-        ledger.settle_ask(ask, AskOutcome::Released).await.err(),
+        ledger.settle_ask(ask, AskOutcome::Released, KEY).await.err(),
         ledger.report(BucketEvent::Resumed).await.err(),
         ledger.bucket().await.err(),
         ledger.job(job("job_1")).await.err(),

@@ -19,8 +19,12 @@ use crate::{
     trial::{FIRST, arrival, job},
 };
 
+/// The API key of a case that is not about keys.
+pub(super) const KEY: u64 = 1;
+
 /// A bucket that has a token for each ask of a case that is not about tokens.
-pub(super) const AMPLE: BucketSettings = BucketSettings { per_minute: 60_000, burst: 1000, key: 1 };
+pub(super) const AMPLE: BucketSettings =
+    BucketSettings { per_minute: 60_000, burst: 1000, key: KEY };
 
 /// The claim of a case that is not about claims.
 pub(super) const ASKS: AskClaim =
@@ -80,7 +84,7 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(super) async fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> AskSettled {
-        self.ledger().settle_ask(lease, outcome).await.unwrap()
+        self.ledger().settle_ask(lease, outcome, KEY).await.unwrap()
     }
 
     /// Expects a job and ends the ask for it. The caller ensures that no other is due.

@@ -105,12 +105,13 @@ macro_rules! ledger_contract {
                 asks_take_no_more_than_the_rate,
                 an_order_takes_into_debt,
                 the_debt_of_orders_has_a_limit,
+                orders_leave_asks_their_share,
                 a_pause_lasts_in_full,
                 a_pause_is_lifted,
                 a_refused_key_is_tried_by_one_ask,
                 an_accepted_key_ends_its_pause,
                 an_order_that_was_taken_ends_the_pause_of_a_refused_key,
-                another_key_ends_the_pause_of_a_refused_one,
+                a_refused_key_stays_paused_beside_another,
             }
             keep {
                 a_forgotten_job_leaves_its_intent_ordered,

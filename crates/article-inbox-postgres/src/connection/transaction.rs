@@ -1,4 +1,5 @@
 use std::{
+    borrow::Borrow,
     pin::Pin,
     sync::{Arc, atomic::Ordering},
     time::{Duration, SystemTime},
@@ -79,19 +80,21 @@ impl Database {
     }
 
     /// Runs a transaction in a task that no caller cancels, and commits it.
-    pub(crate) async fn transact<A, T>(
+    pub(crate) async fn transact<A, B, T>(
         self: &Arc<Self>,
         lane: Lane,
         arguments: A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
+        work: for<'t> fn(&'t Transaction<'t>, &'t B) -> Work<'t, T>,
     ) -> Result<T, Error>
     where
-        A: Send + Sync + 'static,
+        A: Borrow<B> + Send + Sync + 'static,
+        B: Sync + ?Sized + 'static,
         T: Send + 'static,
     {
         let database = Arc::clone(self);
-        let transaction =
-            async move { Ok(database.retried(lane, Length::Call, &arguments, work).await?) };
+        let transaction = async move {
+            Ok(database.retried(lane, Length::Call, arguments.borrow(), work).await?)
+        };
         self.spawn(transaction).await
     }
 

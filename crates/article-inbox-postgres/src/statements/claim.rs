@@ -147,7 +147,7 @@ pub(crate) fn extend<'t>(
 }
 
 /// Gives entries back, because the caller of a claim is gone.
-pub(crate) fn release<'t>(tx: &'t Transaction<'t>, leases: &'t Vec<Lease>) -> Work<'t, ()> {
+pub(crate) fn release<'t>(tx: &'t Transaction<'t>, leases: &'t [Lease]) -> Work<'t, ()> {
     Box::pin(async move {
         for lease in leases {
             let release = (*lease, Outcome::Released);

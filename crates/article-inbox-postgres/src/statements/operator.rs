@@ -2,7 +2,10 @@ use article_inbox::{Body, Entry, EntryKey, State, store::Row};
 use article_webhook::JobId;
 use tokio_postgres::types::Type;
 
-use super::rows;
+use super::{
+    ledger,
+    rows::{self, StoredRow},
+};
 use crate::connection::{Transaction, Work, first};
 
 /// An entry that another store exported, with its bodies.
@@ -22,6 +25,7 @@ pub(crate) fn requeue<'t>(
         let requeued = stored.row.requeue(*from, held, tx.now().await?);
         if requeued {
             rows::save(tx, &stored).await?;
+            ledger::follow(tx, &stored).await?;
         }
         Ok(requeued)
     })
@@ -37,6 +41,7 @@ pub(crate) fn bury<'t>(
         let buried = stored.row.bury(cause.as_str(), tx.now().await?);
         if buried {
             rows::save(tx, &stored).await?;
+            ledger::follow(tx, &stored).await?;
         }
         Ok(buried)
     })
@@ -49,6 +54,7 @@ pub(crate) fn forget<'t>(tx: &'t Transaction<'t>, job_id: &'t JobId) -> Work<'t,
             bodies AS (DELETE FROM article_inbox_bodies WHERE entry IN (SELECT id FROM gone)) \
             SELECT count(*) FROM gone";
         let rows = tx.query(forget, &[(&job_id.as_str(), Type::TEXT)]).await?;
+        ledger::forget(tx, job_id).await?;
         Ok(first(&rows)?.try_get::<_, i64>(0)?.unsigned_abs())
     })
 }
@@ -64,6 +70,8 @@ pub(crate) fn import<'t>(tx: &'t Transaction<'t>, (entry, bodies): &'t Imported)
         for (slot, body) in (0..).zip(bodies) {
             rows::put_body(tx, id, slot, body).await?;
         }
+        let (key, received_at) = (entry.key.clone(), entry.received_at);
+        ledger::follow(tx, &StoredRow { id, key, received_at, row }).await?;
         Ok(true)
     })
 }

@@ -1,7 +1,7 @@
 use article_inbox::{Prune, Pruned, State, store::to_millis};
 use tokio_postgres::types::Type;
 
-use super::sql;
+use super::{ledger, rows, sql};
 use crate::connection::{Transaction, Work, first};
 
 /// Only one node prunes at a time: two would wait for each other's rows. The lock is that of these tables, whatever their
@@ -19,11 +19,11 @@ const EMPTY_BODIES: &str = "UPDATE article_inbox_bodies b SET body = NULL \
     FROM unnest($1::bigint[], $2::smallint[]) AS old (entry, slot) WHERE b.entry = old.entry AND b.slot = old.slot";
 
 /// Selects entries that [`Prune::removes_entry`] accepts, and must agree with it.
-const OLD_ENTRIES: &str = "SELECT id, at FROM article_inbox_entries WHERE state = $1 AND at < $2 \
-    ORDER BY at, id LIMIT $3 FOR UPDATE SKIP LOCKED";
-
-const REMOVE: &str = "WITH gone AS (DELETE FROM article_inbox_entries WHERE id = ANY($1)) \
-    DELETE FROM article_inbox_bodies WHERE entry = ANY($1)";
+const OLD_ENTRIES: &str = concat!(
+    "SELECT ",
+    sql::entry!(),
+    " FROM article_inbox_entries e WHERE e.state = $1 AND e.at < $2 ORDER BY e.at, e.id LIMIT $3 FOR UPDATE SKIP LOCKED"
+);
 
 /// Removes a batch of old data, as [`Store::prune`](article_inbox::store::Store::prune) says. Vacuum frees its space.
 pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, Pruned> {
@@ -51,7 +51,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
             pruned.bodies = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         }
 
-        let mut old: Vec<(i64, i64)> = Vec::new();
+        let mut old = Vec::new();
         for (state, before) in [
             (State::Done, Some(prune.entries_before)),
             (State::Unhandled, Some(prune.entries_before)),
@@ -65,14 +65,18 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
                 (&one_more as _, Type::INT8),
             ];
             for row in tx.query(OLD_ENTRIES, &parameters).await? {
-                old.push((row.try_get(1)?, row.try_get(0)?));
+                old.push(rows::stored(&row)?);
             }
         }
-        old.sort_unstable();
+        old.sort_unstable_by_key(|stored| (stored.row.at, stored.id));
         pruned.more |= old.len() > limit;
-        let old: Vec<_> = old.into_iter().take(limit).map(|(_, id)| id).collect();
+        old.truncate(limit);
+        for stored in &old {
+            ledger::outlive(tx, stored).await?;
+        }
+        let old: Vec<_> = old.iter().map(|stored| stored.id).collect();
         if !old.is_empty() {
-            tx.execute(REMOVE, &[(&old, Type::INT8_ARRAY)]).await?;
+            rows::remove(tx, &old).await?;
             pruned.entries = u32::try_from(old.len()).unwrap_or(u32::MAX);
         }
         Ok(pruned)

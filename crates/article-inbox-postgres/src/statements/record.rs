@@ -1,22 +1,19 @@
 use std::collections::HashSet;
 
 use article_inbox::{
-    Body,
-    store::{Arrival, BodyWrite, KnownBody, Recorded, Recording},
+    State,
+    store::{Arrival, Recorded},
 };
 use tokio_postgres::types::Type;
 
-use super::{
-    rows::{self, KnownIn, StoredRow},
-    sql,
-};
+use super::{ledger::Jobs, record_body::record_known, rows, sql};
 use crate::{
     connection::{Transaction, Work},
     fault::Fault,
 };
 
-/// Stores a batch of bodies, as [`Store::record`](article_inbox::store::Store::record) says of each, and answers in the
-/// order of the batch.
+/// Stores a batch of bodies, as [`Store::record`](article_inbox::store::Store::record) says of each, tells the ledger of
+/// copies of articles, and answers in the order of the batch.
 pub(crate) fn record<'t>(
     tx: &'t Transaction<'t>,
     arrivals: &'t [Arrival],
@@ -26,17 +23,30 @@ pub(crate) fn record<'t>(
         let mut order: Vec<usize> = (0..arrivals.len()).collect();
         order.sort_by_key(|index| key(&arrivals[*index]));
         let mut seen = HashSet::new();
-        let (firsts, others): (Vec<_>, Vec<_>) =
-            order.into_iter().partition(|index| seen.insert(key(&arrivals[*index])));
+        let firsts: Vec<_> =
+            order.iter().copied().filter(|index| seen.insert(key(&arrivals[*index]))).collect();
 
+        // Sent together: the jobs are locked first, as wherever a job and an entry change together.
+        let (jobs, added) =
+            tokio::try_join!(Jobs::lock(tx, arrivals), add_new(tx, arrivals, &firsts))?;
+        let mut jobs = jobs;
         let mut recorded = vec![Recorded::Stored; arrivals.len()];
-        let added = add_new(tx, arrivals, &firsts).await?;
-        let known = firsts.into_iter().filter(|index| !added.contains(index));
         let mut is_unsafe = false;
-        for index in known.chain(others) {
-            let answer = record_known(tx, &arrivals[index]).await?;
-            is_unsafe |= answer == Recorded::Duplicate;
-            recorded[index] = answer;
+        for index in order {
+            let arrival = &arrivals[index];
+            let (body, entry) = if added.contains(&index) {
+                (Recorded::Stored, Some(State::Waiting))
+            } else if let Some(stored) = rows::find(tx, &arrival.key).await? {
+                let (body, entry) = record_known(tx, arrival, stored).await?;
+                (body, Some(entry))
+            } else if jobs.is_tombstone(&arrival.key) {
+                (Recorded::Duplicate, None)
+            } else {
+                // It was there a moment ago: retention or an operator has removed it.
+                return Err(Fault::Vanished);
+            };
+            is_unsafe |= body == Recorded::Duplicate;
+            recorded[index] = jobs.note(tx, arrival, body, entry).await?;
         }
         if is_unsafe {
             // What it is a duplicate of is visible here before it is safe on a standby. So this waits for it.
@@ -83,59 +93,4 @@ async fn add_new(
         added.extend(number.checked_sub(1).and_then(|number| firsts.get(number)));
     }
     Ok(added)
-}
-
-/// Stores a body of an entry that is there. The entry is locked only to be changed: an application's transaction that
-/// completes it keeps no duplicate waiting.
-async fn record_known(tx: &Transaction<'_>, arrival: &Arrival) -> Result<Recorded, Fault> {
-    let read = rows::find(tx, &arrival.key).await?;
-    let Decided { recording, .. } = decide(tx, read, arrival).await?;
-    if recording.write == BodyWrite::Nothing && !recording.changes_row() {
-        return Ok(recording.recorded);
-    }
-
-    let locked = rows::lock_key(tx, &arrival.key).await?;
-    let Decided { stored, bodies, recording, body } = decide(tx, locked, arrival).await?;
-    let id = stored.id;
-    match recording.write {
-        BodyWrite::Nothing => {}
-        BodyWrite::Append => {
-            let slot = bodies.last().map_or(0, |last| last.slot + 1);
-            rows::put_body(tx, id, slot, &body).await?;
-        }
-        BodyWrite::Replace(index) => {
-            let KnownIn { slot, intent, .. } = &bodies[index];
-            let intent = body.intent.clone().or_else(|| intent.clone());
-            rows::put_body(tx, id, *slot, &Body { intent, ..body }).await?;
-        }
-        BodyWrite::Intent(index) => {
-            rows::put_intent(tx, id, bodies[index].slot, arrival.intent.as_deref()).await?;
-        }
-    }
-    if recording.changes_row() {
-        rows::save(tx, &stored).await?;
-    }
-    Ok(recording.recorded)
-}
-
-/// What the rule says about a body of an entry that is there.
-struct Decided {
-    stored: StoredRow,
-    bodies: Vec<KnownIn>,
-    recording: Recording,
-    body: Body,
-}
-
-async fn decide(
-    tx: &Transaction<'_>,
-    stored: Option<StoredRow>,
-    arrival: &Arrival,
-) -> Result<Decided, Fault> {
-    // It was there a moment ago: retention or an operator has removed it.
-    let mut stored = stored.ok_or(Fault::Vanished)?;
-    let bodies = rows::known_bodies(tx, stored.id).await?;
-    let now = tx.now().await?;
-    let known: Vec<_> = bodies.iter().map(|body| body.known).collect();
-    let recording = stored.row.record(KnownBody::from(arrival), &known, now);
-    Ok(Decided { stored, bodies, recording, body: rows::new_body(arrival, now) })
 }

@@ -1,12 +1,12 @@
 use std::time::SystemTime;
 
 use article_inbox::{
-    Completion,
+    Completion, State,
     store::{Lease, Outcome, Settled, to_millis},
 };
 use tokio_postgres::types::Type;
 
-use super::rows;
+use super::{ledger, rows};
 use crate::{
     connection::{Transaction, Work, first},
     fault::Fault,
@@ -35,6 +35,10 @@ pub(crate) fn settle<'t>(
         let settled = stored.row.settle(*lease, outcome, bodies, tx.now().await?);
         if settled == Settled::Settled {
             rows::save(tx, &stored).await?;
+            // The job of a leased entry had its article already, and loses it only so (`JobRow::follow_entry`).
+            if matches!(stored.row.state, State::Unhandled | State::Corrupt) {
+                ledger::follow(tx, &stored).await?;
+            }
         }
         Ok(settled)
     })
@@ -47,7 +51,8 @@ async fn count_bodies(tx: &Transaction<'_>, id: i64) -> Result<usize, Fault> {
 }
 
 /// A statement that completes an entry in a transaction of the application. It decides by itself, and must agree with
-/// [`Row::settle`](article_inbox::store::Row::settle) for `Outcome::Done`. A test's clock is not the database's, so then
+/// [`Row::settle`](article_inbox::store::Row::settle) for `Outcome::Done`. It has nothing to tell the ledger: the job of a
+/// leased entry had its article already. A test's clock is not the database's, so then
 /// the statement has the time of this call.
 pub(crate) fn completion(schema: &str, lease: Lease, given: Option<SystemTime>) -> Completion {
     let mut parameters = vec![lease.id, lease.fence];

@@ -9,6 +9,8 @@ macro_rules! entry {
     };
 }
 
+pub(super) use entry;
+
 /// The database's time in milliseconds, or that of a test's clock in the parameter of this number.
 macro_rules! now {
     ($parameter:literal) => {
@@ -51,10 +53,14 @@ pub(super) const PUT_INTENT: &str =
 pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries e SET has_bytes = EXISTS \
     (SELECT FROM article_inbox_bodies b WHERE b.entry = e.id AND b.body IS NOT NULL) WHERE e.id = ANY($1)";
 
+pub(super) const REMOVE: &str = "WITH gone AS (DELETE FROM article_inbox_entries WHERE id = ANY($1)) \
+    DELETE FROM article_inbox_bodies WHERE entry = ANY($1)";
+
 /// Adds the entries of a batch that are not there, with their first bodies, and returns their numbers in the batch. It
 /// must agree with [`Row::new`](article_inbox::store::Row::new). The insertion waits for another transaction that adds the
 /// same key; a batch is sorted, so that two of them do not wait for each other. It would also wait for one that changes the
-/// entry of the key, such as an application's, so keys that are there are left out before.
+/// entry of the key, such as an application's, so keys that are there are left out before. So are the articles of jobs that
+/// [`JobRow::is_tombstone`](article_inbox::store::JobRow::is_tombstone) accepts, with which this must agree too.
 pub(super) const RECORD_NEW: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
@@ -64,6 +70,8 @@ pub(super) const RECORD_NEW: &str = concat!(
      interrupted, conflicts, has_bytes) SELECT job_id, event, 'waiting', 0, 0, now, now, now, now, 0, 0, true \
      FROM arrived a, clock \
      WHERE NOT EXISTS (SELECT FROM article_inbox_entries e WHERE e.job_id = a.job_id AND e.event = a.event) \
+     AND NOT (a.event = 'article.complete' AND EXISTS (SELECT FROM article_inbox_jobs j WHERE j.job_id = a.job_id \
+     AND j.state IN ('arrived', 'collected'))) \
      ORDER BY number ON CONFLICT (job_id, event) DO NOTHING RETURNING id, job_id, event), \
      stored AS (INSERT INTO article_inbox_bodies (entry, slot, received_at, source, target, intent, digest, body) \
      SELECT id, 0, now, source, target, intent, digest, body FROM added JOIN arrived USING (job_id, event), clock) \

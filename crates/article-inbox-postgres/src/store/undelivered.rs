@@ -1,39 +1,44 @@
 use std::sync::Arc;
 
-use article_inbox::store::Claims;
+use crate::connection::{Database, Lane, Transaction, Work};
 
-use crate::{
-    connection::{Database, Lane},
-    statements,
-};
-
-/// The result of a claim on its way to its caller. If that is gone, no worker runs what was leased, so it is given back.
-pub(super) struct Undelivered {
-    claims: Option<Claims>,
+/// The result of a claim on its way to its caller. If that is gone, nothing runs what was leased, so it is given back.
+pub(super) struct Undelivered<T, L: Send + Sync + 'static> {
+    claimed: T,
+    leases: Vec<L>,
+    release: Release<L>,
     database: Arc<Database>,
 }
 
-impl Undelivered {
-    pub(super) fn new(claims: Claims, database: Arc<Database>) -> Self {
-        Self { claims: Some(claims), database }
+/// A transaction that gives leases back.
+type Release<L> = for<'t> fn(&'t Transaction<'t>, &'t [L]) -> Work<'t, ()>;
+
+impl<T: Default, L: Send + Sync + 'static> Undelivered<T, L> {
+    pub(super) fn new(
+        claimed: T,
+        leases: Vec<L>,
+        release: Release<L>,
+        database: Arc<Database>,
+    ) -> Self {
+        Self { claimed, leases, release, database }
     }
 
-    pub(super) fn deliver(mut self) -> Claims {
-        self.claims.take().unwrap_or_default()
+    pub(super) fn deliver(mut self) -> T {
+        self.leases.clear();
+        std::mem::take(&mut self.claimed)
     }
 }
 
-impl Drop for Undelivered {
+impl<T, L: Send + Sync + 'static> Drop for Undelivered<T, L> {
     fn drop(&mut self) {
-        let leases = self.claims.take().unwrap_or_default().claimed;
-        let leases: Vec<_> = leases.iter().map(|claimed| claimed.lease).collect();
+        let (leases, release) = (std::mem::take(&mut self.leases), self.release);
         if leases.is_empty() {
             return;
         }
         let database = Arc::clone(&self.database);
         self.database.connections.runtime.spawn(async move {
             // If this fails, the leases end by themselves.
-            let _ = database.transact(Lane::Working, leases, statements::release).await;
+            let _ = database.transact(Lane::Working, leases, release).await;
         });
     }
 }

@@ -13,8 +13,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, Completion, store::Store};
-use article_inbox_contract::{Durable, Subject, Transactional};
+use article_inbox::{
+    Clock, Completion,
+    store::{Ledger, Store},
+};
+use article_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
 use article_inbox_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::types::ToSql;
 
@@ -63,6 +66,12 @@ impl Subject for Postgres {
     }
 }
 
+impl LedgerSubject for Postgres {
+    fn ledger(&self) -> Arc<dyn Ledger> {
+        self.store.clone().unwrap()
+    }
+}
+
 impl Durable for Postgres {
     fn reopen(&mut self) {
         self.store = None;
@@ -102,18 +111,10 @@ mod with_an_application {
     article_inbox_contract::transactional_store_contract!(fresh!());
 }
 
+mod ledger {
+    article_inbox_contract::ledger_contract!(fresh!());
+}
+
 mod after_a_restart {
-    article_inbox_contract::store_contract! {
-        @ fresh!();
-        durable {
-            entries_and_bodies_survive,
-            a_leased_entry_survives,
-            fences_go_on_growing,
-            duplicates_are_known,
-            pauses_survive,
-            ids_are_not_given_again,
-            what_is_gone_stays_gone,
-            an_operators_work_survives,
-        }
-    }
+    article_inbox_contract::durable_store_contract!(fresh!());
 }

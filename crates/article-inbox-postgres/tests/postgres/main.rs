@@ -8,6 +8,7 @@ mod scene;
 #[path = "../common/server.rs"]
 mod server;
 
+mod inbox;
 mod nodes;
 mod refusals;
 

@@ -12,5 +12,4 @@ pub use bucket::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason};
 pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};
-pub(crate) use list::LAST_DELIVERY;
-pub use list::{JobFilter, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE};
+pub use list::{JobFilter, LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE};

@@ -86,15 +86,16 @@ pub struct LedgerHealth {
     /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
     /// recovered, and how many orders have an unknown outcome.
     pub counts: LedgerCounts,
-    /// The pause in which nothing is asked or ordered, while it lasts.
+    /// The pause in which nothing is asked or ordered, while it lasts: of the service, or of the API key that was used
+    /// last.
     pub paused: Option<Pause>,
-    /// When the service last refused the API key.
+    /// When the service last refused an API key.
     pub key_refused_at: Option<SystemTime>,
 }
 
 impl Inbox {
     /// The health of the inbox. Cheap for any number of entries, and within two seconds also if the store hangs. The figures
-    /// of the ledger are counted, which takes longer the more jobs it has.
+    /// of the ledger are those of [`ledger_health`](Self::ledger_health).
     pub async fn health(&self) -> Health {
         let store = &self.0.store;
         let due_since = self.patiently(store.due_since());
@@ -136,16 +137,32 @@ impl Inbox {
         self.writable().await.map_err(Error::unavailable)
     }
 
-    /// The figures of the ledger alone. They are counted, which takes longer the more jobs it has.
+    /// The figures of the ledger alone.
+    ///
+    /// They are counted, which takes longer the more jobs the ledger has: about 0.3 seconds for a million in SQLite. Counts
+    /// that took more than 20 milliseconds are used again for fifty times as long, so that health can be asked often: of
+    /// a million jobs, they are up to 15 seconds old. The pause is always that of now.
     ///
     /// # Errors
     ///
     /// The store failed.
     pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
         let store = &self.0.store;
-        let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
-        let paused = bucket.paused(store.now());
+        let (counts, bucket) = (self.ledger_counts().await?, store.bucket().await?);
+        let paused = bucket.paused(bucket.key, store.now());
         Ok(LedgerHealth { counts, paused, key_refused_at: bucket.refused_at })
+    }
+
+    async fn ledger_counts(&self) -> Result<LedgerCounts, Error> {
+        // Concurrent callers wait for one count.
+        let mut cache = self.0.counts.lock().await;
+        let began = Instant::now().into_std();
+        if let Some(known) = cache.known(began) {
+            return Ok(known);
+        }
+        let counts = self.0.store.ledger_counts().await?;
+        cache.counted(began, Instant::now().into_std(), counts);
+        Ok(counts)
     }
 
     async fn writable(&self) -> Result<(), String> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::export_line::{intent, time, unsigned_millis};
 use crate::{
     call::{ExpectedJob, Intent, IntentState, JobState, Missing, Pause, PauseReason},
-    rules::Bucket,
+    rules::{Bucket, RefusedKey},
 };
 
 /// A row of the ledger as a line of JSON, told from an entry by its `kind`. Times are milliseconds since 1970.
@@ -72,18 +72,22 @@ pub(super) struct BucketLine {
     shared_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limited: Option<PauseLine>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    refused: Option<PauseLine>,
-    refusals: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedKeyLine>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused_at: Option<u64>,
-    /// Zero if it is not known, as in exports of earlier versions.
-    #[serde(default)]
-    key: u64,
 }
 
 #[derive(Serialize, Deserialize)]
 struct PauseLine {
+    since: u64,
+    until: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RefusedKeyLine {
+    key: u64,
+    refusals: u32,
     since: u64,
     until: u64,
 }
@@ -119,23 +123,27 @@ impl LedgerLine {
 
     /// The bucket, unless it is full and not paused, so that it has nothing to say.
     pub(super) fn bucket(bucket: &Bucket) -> Option<Self> {
-        let Bucket { refilled_at, shared_at, key, turn, .. } = *bucket;
-        if *bucket == (Bucket { shared_at, key, turn, ..Bucket::new(refilled_at) }) {
+        let Bucket { refilled_at, shared_at, key, turn, orders, .. } = *bucket;
+        if *bucket == (Bucket { shared_at, key, turn, orders, ..Bucket::new(refilled_at) }) {
             return None;
         }
         let pause = |pause: Pause| PauseLine {
             since: unsigned_millis(pause.since),
             until: unsigned_millis(pause.until),
         };
+        let refused = |refused: &RefusedKey| RefusedKeyLine {
+            key: refused.key,
+            refusals: refused.refusals,
+            since: unsigned_millis(refused.since),
+            until: unsigned_millis(refused.until),
+        };
         Some(Self::Bucket(BucketLine {
             used: u32::try_from(bucket.used.max(0)).unwrap_or(u32::MAX),
             share: bucket.share,
             shared_at: unsigned_millis(bucket.shared_at),
             limited: bucket.limited.map(pause),
-            refused: bucket.refused.map(pause),
-            refusals: bucket.refusals,
+            refused: bucket.refused.iter().map(refused).collect(),
             refused_at: bucket.refused_at.map(unsigned_millis),
-            key: bucket.key,
         }))
     }
 
@@ -186,10 +194,13 @@ impl IntentLine {
 
 impl BucketLine {
     fn into_bucket(self) -> Result<Bucket, String> {
-        let pause = |why| {
-            move |PauseLine { since, until }| {
-                Ok::<_, String>(Pause { since: time(since)?, until: time(until)?, why })
-            }
+        let limited = |PauseLine { since, until }| {
+            let why = PauseReason::RateLimited;
+            Ok::<_, String>(Pause { since: time(since)?, until: time(until)?, why })
+        };
+        let refused = |RefusedKeyLine { key, refusals, since, until }| {
+            let (since, until) = (time(since)?, time(until)?);
+            Ok::<_, String>(RefusedKey { key, refusals, since, until })
         };
         let full = Bucket::new(SystemTime::UNIX_EPOCH);
         if self.share > full.share {
@@ -199,11 +210,9 @@ impl BucketLine {
             used: self.used.into(),
             share: self.share,
             shared_at: time(self.shared_at)?,
-            limited: self.limited.map(pause(PauseReason::RateLimited)).transpose()?,
-            refused: self.refused.map(pause(PauseReason::KeyRefused)).transpose()?,
-            refusals: self.refusals,
+            limited: self.limited.map(limited).transpose()?,
+            refused: self.refused.into_iter().map(refused).collect::<Result<_, _>>()?,
             refused_at: self.refused_at.map(time).transpose()?,
-            key: self.key,
             ..full
         })
     }

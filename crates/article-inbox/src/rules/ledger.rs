@@ -9,6 +9,7 @@ mod forget;
 mod import;
 mod intent;
 mod job;
+mod refused_key;
 
 pub use article_entry::ArticleEntry;
 pub use ask::AskLane;
@@ -19,3 +20,4 @@ pub(crate) use import::LONGEST_WAIT;
 pub(crate) use intent::LONGEST_CALL;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;
+pub use refused_key::RefusedKey;

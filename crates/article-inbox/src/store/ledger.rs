@@ -59,7 +59,7 @@ use crate::{
 ///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Begun(_)));
 ///     // ... the call that orders ...
 ///     let first_ask = store.now() + Duration::from_secs(600);
-///     store.ordered("post-17", "job_1".parse()?, first_ask).await?;
+///     store.ordered("post-17", "job_1".parse()?, first_ask, 1).await?;
 ///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Known(_)), "ordered once");
 ///
 ///     let arrival = Arrival {
@@ -104,9 +104,14 @@ pub trait Ledger: Store {
     /// again: the order is paid for. A job that was [forgotten](Store::forget) since the call began stays so: the intent
     /// becomes ordered, without a job. The rule is [`IntentRow::answer`](crate::store::IntentRow::answer).
     ///
-    /// The service accepted the key, which ends the [pause of a refused
-    /// key](BucketEvent::KeyRefused).
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()>;
+    /// The service accepted the key of the call, which ends its [pause](BucketEvent::KeyRefused).
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()>;
 
     /// The call under this lease proved that the service took no order. The intent is removed, and may be ordered at
     /// once. If it had been ordered again, its outcome is unknown instead, because an earlier call may have succeeded.
@@ -149,9 +154,10 @@ pub trait Ledger: Store {
     ///   attempts. The rule is [`Row::record_failure`](crate::store::Row::record_failure).
     /// - The other outcomes record nothing. The rule is [`JobRow::settle`](crate::store::JobRow::settle).
     ///
-    /// An outcome that shows that the service accepted the key, which is any but [`Again`](AskOutcome::Again) and
-    /// [`Released`](AskOutcome::Released), ends the [pause of a refused key](BucketEvent::KeyRefused).
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled>;
+    /// An outcome that shows that the service accepted the key of the call, which is any but [`Again`](AskOutcome::Again)
+    /// and [`Released`](AskOutcome::Released), ends the [pause](BucketEvent::KeyRefused) of that key.
+    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome, key: u64)
+    -> Pending<'_, AskSettled>;
 
     /// Stores what happened to the bucket. The rule is [`Bucket::report`].
     fn report(&self, event: BucketEvent) -> Pending<'_, ()>;
@@ -181,7 +187,7 @@ pub trait Ledger: Store {
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;
 
     /// Removes jobs that ended, and intents that were ordered or abandoned, before this time: the oldest first, and at most
-    /// `limit` of each. An entry may still be there. What is open or unknown stays.
+    /// `limit` of each. An entry may still be there. What is open or unknown stays, however old it is.
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
 
     /// Adds a job that another store exported, under an id of this store. Its lease does not hold here. If its article is

@@ -1,3 +1,4 @@
+mod job_table;
 mod ledger;
 mod ledger_tables;
 mod prune;

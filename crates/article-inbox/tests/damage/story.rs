@@ -135,7 +135,7 @@ impl<'a> Story<'a> {
             let intent = format!("{part}_post_{number}");
             self.store.intend(&intent, Duration::from_secs(60), BUCKET).await.expect("intended");
             let at = now + Duration::from_secs(30);
-            self.store.ordered(&intent, job("ordered"), at).await.expect("ordered");
+            self.store.ordered(&intent, job("ordered"), at, 1).await.expect("ordered");
             let jobs = ["done", "waiting", "asked"].map(|name| Expect::job(job(name), now));
             self.store.expect(jobs.into()).await.expect("expected");
         }
@@ -153,7 +153,7 @@ impl<'a> Story<'a> {
                 1 => AskOutcome::Missing { after: Duration::from_secs(30), cause },
                 _ => continue,
             };
-            self.store.settle_ask(ask.lease, outcome).await.expect("settled");
+            self.store.settle_ask(ask.lease, outcome, 1).await.expect("settled");
         }
     }
 

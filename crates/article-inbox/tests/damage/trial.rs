@@ -214,7 +214,7 @@ impl Trial {
         let asks = store.claim_asks(claim).await;
         for ask in self.ok("claim of asks", asks).unwrap_or_default().asks {
             let unfinished = AskOutcome::Unfinished { after: Duration::from_secs(3600) };
-            let settled = store.settle_ask(ask.lease, unfinished).await;
+            let settled = store.settle_ask(ask.lease, unfinished, 1).await;
             self.ok("outcome of an ask", settled);
         }
         let counts = store.ledger_counts().await;

@@ -168,3 +168,23 @@ async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(Some(HOUR))));
     assert_eq!((health.workers.running, health.workers.failure.is_some()), (0, true));
 }
+
+/// Bounded resources.
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_takes_long_to_count_is_not_counted_for_each_question() {
+    let scene = Scene::new();
+    for _ in 0..3 {
+        scene.inbox.ledger_health().await.unwrap();
+    }
+    assert_eq!(scene.store.calls("ledger_counts"), 3, "a small one is");
+
+    scene.store.fault("ledger_counts", Fault::Slow(Duration::from_millis(300)));
+    for _ in 0..100 {
+        assert!(scene.inbox.health().await.ledger.is_ok());
+    }
+    assert_eq!(scene.store.calls("ledger_counts"), 4);
+    advance(Duration::from_secs(15)).await;
+    scene.inbox.ledger_health().await.unwrap();
+    assert_eq!(scene.store.calls("ledger_counts"), 5);
+    assert_eq!(scene.store.calls("bucket"), 104, "the pause is that of now");
+}

@@ -82,7 +82,7 @@ pub(crate) async fn call(
             return store.claim_asks(claim).await.map(LedgerAnswer::Asks);
         }
         LedgerStep::Ordered { intent, job, after } => {
-            text(store.ordered(INTENTS[intent], job, now + after).await?)
+            text(store.ordered(INTENTS[intent], job, now + after, 1).await?)
         }
         LedgerStep::NotOrdered(age) => {
             let none = IntentLease { id: given.first + 1, fence: 1 };
@@ -107,9 +107,9 @@ pub(crate) async fn call(
             };
             text(store.expect(jobs.into_iter().map(expect).collect()).await?)
         }
-        LedgerStep::SettleAsk { lease, outcome } => {
+        LedgerStep::SettleAsk { lease, outcome, key } => {
             let none = AskLease { id: given.first + 1, fence: 1 };
-            text(store.settle_ask(aged(&given.asks, lease, none), said(&outcome)).await?)
+            text(store.settle_ask(aged(&given.asks, lease, none), said(&outcome), key).await?)
         }
         LedgerStep::Report(event) => text(store.report(event).await?),
         LedgerStep::Bucket => text(store.bucket().await?),
@@ -211,7 +211,7 @@ impl Everything {
 /// Removes every job and every intent, so that nothing is left for the next sequence.
 pub(crate) async fn clear(store: &dyn Ledger, jobs: &[JobId]) -> Result<(), Error> {
     for intent in INTENTS {
-        store.ordered(intent, jobs[0].clone(), store.now()).await?;
+        store.ordered(intent, jobs[0].clone(), store.now(), 1).await?;
     }
     for job_id in jobs {
         store.forget(job_id.clone()).await?;

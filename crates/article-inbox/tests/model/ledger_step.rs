@@ -34,6 +34,7 @@ pub(crate) enum LedgerStep {
     SettleAsk {
         lease: usize,
         outcome: Asked,
+        key: u64,
     },
     Report(BucketEvent),
     Bucket,
@@ -86,6 +87,7 @@ pub(crate) enum Asked {
 
 pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
     let intent = |rng: &mut Rng| rng.usize(..INTENTS.len());
+    let key = |rng: &mut Rng| rng.u64(..8) / 7;
     let limit = |rng: &mut Rng| if rng.bool() { rng.u32(1..4) } else { 100 };
     match rng.u32(..100) {
         0..10 => LedgerStep::Intend {
@@ -103,14 +105,12 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
             };
             LedgerStep::Expect((0..rng.usize(1..4)).map(|_| one(rng)).collect())
         }
-        38..58 => {
-            LedgerStep::ClaimAsks { limit: limit(rng), lease: pause(rng), key: rng.u64(..8) / 7 }
-        }
-        58..76 => LedgerStep::SettleAsk { lease: lease(rng), outcome: asked(rng) },
+        38..58 => LedgerStep::ClaimAsks { limit: limit(rng), lease: pause(rng), key: key(rng) },
+        58..76 => LedgerStep::SettleAsk { lease: lease(rng), outcome: asked(rng), key: key(rng) },
         76 => LedgerStep::OutcomeLost(lease(rng)),
         77 => LedgerStep::Report(match rng.u32(..6) {
             0 => BucketEvent::RateLimited { retry_after: pause(rng) },
-            1 => BucketEvent::KeyRefused,
+            1 => BucketEvent::KeyRefused { key: key(rng) },
             _ => BucketEvent::Resumed,
         }),
         78 => LedgerStep::Bucket,

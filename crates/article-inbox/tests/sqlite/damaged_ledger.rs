@@ -22,7 +22,7 @@ async fn closed() -> Place {
     let store = place.open();
     expect(&store, &["job_1", "job_2", "job_3", "job_4"]).await;
     store.record(arrival("job_4", "{4}")).await.unwrap();
-    store.ordered("post-17", job("job_1"), store.now()).await.unwrap();
+    store.ordered("post-17", job("job_1"), store.now(), 1).await.unwrap();
     store.close().await.unwrap();
     place
 }
@@ -164,7 +164,7 @@ async fn a_damaged_intent_is_never_ordered_twice() {
 
 #[tokio::test]
 async fn a_damaged_bucket_begins_anew() {
-    for damage in ["used = used + 1", "turn = 300", "refused_until = 7", "refilled_at = 1 << 62"] {
+    for damage in ["used = used + 1", "turn = 300", "refused = x'07'", "refilled_at = 1 << 62"] {
         let place = closed().await;
         let store = place.open();
         store.claim_asks(ASKS).await.unwrap();
@@ -212,7 +212,7 @@ async fn the_job_of_an_entry_that_becomes_corrupt_is_asked_for() {
                 digest: article_inbox::Digest::of(b"{4}"),
                 bytes: "{4}".into(),
             };
-            let settled = store.settle_ask(asked, AskOutcome::Answered(answer)).await.unwrap();
+            let settled = store.settle_ask(asked, AskOutcome::Answered(answer), 1).await.unwrap();
             assert_eq!(settled, AskSettled::Settled(JobState::Collected), "{damage}");
             let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
             assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);

@@ -20,7 +20,7 @@ const BUILT: &str = "SQLite found damage, and all indexes were built again";
 async fn closed() -> Place {
     let place = Place::new();
     let store = place.open();
-    store.ordered("post-17", job("job_1"), store.now()).await.unwrap();
+    store.ordered("post-17", job("job_1"), store.now(), 1).await.unwrap();
     expect(&store, &["job_2", "job_3"]).await;
     store.record(arrival("job_2", "{2}")).await.unwrap();
     store.intend("post-18", Duration::ZERO, BUCKET).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_job_that_cannot_be_read_blocks_no_other_and_its_article_is_stored() {
     let asks = store.claim_asks(ASKS).await.unwrap().asks;
     for (ask, length) in asks.iter().zip([100_000, 3, 3]) {
         let again = AskOutcome::Again { after: Duration::ZERO, cause: "c".repeat(length) };
-        store.settle_ask(ask.lease, again).await.unwrap();
+        store.settle_ask(ask.lease, again, 1).await.unwrap();
     }
     store.close().await.unwrap();
     let bytes = std::fs::read(&place.path).unwrap();

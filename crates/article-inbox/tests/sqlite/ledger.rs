@@ -103,7 +103,7 @@ async fn a_start_frees_the_asks_of_the_last_process() {
     let asked = store.claim_asks(AskClaim { limit: 1, ..ASKS }).await.unwrap().asks.remove(0);
     drop(store);
     let store = place.open();
-    let settled = store.settle_ask(asked.lease, AskOutcome::Released).await.unwrap();
+    let settled = store.settle_ask(asked.lease, AskOutcome::Released, 1).await.unwrap();
     assert_eq!(settled, AskSettled::LostLease);
     let again = store.claim_asks(ASKS).await.unwrap().asks;
     assert_eq!(again.len(), 2, "both are due at once");
@@ -122,7 +122,7 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     expect(&store, &["job_missing"]).await;
     let lease = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
     let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
-    store.settle_ask(lease, missing).await.unwrap();
+    store.settle_ask(lease, missing, 1).await.unwrap();
     store.intend("post-17", MINUTE, BUCKET).await.unwrap();
     let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
     store.report(limited).await.unwrap();
@@ -131,7 +131,7 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let store = place.open();
     let (now, found) = (store.now(), store.job(job("job_1")).await.unwrap().unwrap());
     assert_eq!((found.at, found.expected_at), (now + 25 * HOUR, now));
-    let pause = store.bucket().await.unwrap().paused(store.now()).unwrap();
+    let pause = store.bucket().await.unwrap().paused(BUCKET.key, store.now()).unwrap();
     assert_eq!((pause.until, pause.why), (now + 2 * HOUR, PauseReason::RateLimited));
     assert!(store.bucket().await.unwrap().refilled_at <= now);
     let missing = store.job(job("job_missing")).await.unwrap().unwrap().missing;
@@ -156,20 +156,22 @@ async fn the_ledger_follows_a_clock_that_is_set() {
         let Intended::Begun(lease) = store.intend("post-17", MINUTE, BUCKET).await.unwrap() else {
             panic!("it is new")
         };
-        store.report(BucketEvent::KeyRefused).await.unwrap();
+        store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
+        let paused =
+            async || store.bucket().await.unwrap().paused(BUCKET.key, store.now()).unwrap();
         let moved = |time| match step {
             ClockStep::Forward(by) => time + by,
             ClockStep::Back(by) => time - by,
         };
-        let until = store.bucket().await.unwrap().paused(store.now()).unwrap().until;
+        let until = paused().await.until;
 
         place.clock.set(step);
         within(10, async || store.now() == moved(before)).await;
         let waits = store.job(job("job_waits")).await.unwrap().unwrap();
         assert_eq!((waits.at, waits.expected_at), (moved(before + HOUR), moved(before)));
-        assert_eq!(store.bucket().await.unwrap().paused(store.now()).unwrap().until, moved(until));
+        assert_eq!(paused().await.until, moved(until));
         assert!(store.not_ordered(lease).await.unwrap(), "its deadline has moved along");
-        let settled = store.settle_ask(asked, AskOutcome::Released).await.unwrap();
+        let settled = store.settle_ask(asked, AskOutcome::Released, 1).await.unwrap();
         assert_eq!(settled, AskSettled::Settled(JobState::Expected), "the lease still holds");
     }
 }
@@ -216,10 +218,10 @@ async fn nothing_of_a_forgotten_job_is_in_a_file() {
     let Intended::Begun(_) = store.intend("post-17", MINUTE, BUCKET).await.unwrap() else {
         panic!("it is new")
     };
-    store.ordered("post-17", job(id), store.now()).await.unwrap();
+    store.ordered("post-17", job(id), store.now(), 1).await.unwrap();
     let lease = store.claim_asks(ASKS).await.unwrap().asks[0].lease;
     let cause = format!("{id} is not known");
-    store.settle_ask(lease, AskOutcome::NotFound { cause }).await.unwrap();
+    store.settle_ask(lease, AskOutcome::NotFound { cause }, 1).await.unwrap();
     expect(&store, &[id, "job_2"]).await;
     assert_eq!(store.forget(job(id)).await.unwrap(), 0);
     assert_eq!(store.intent("post-17").await.unwrap().unwrap().job_id, None);
@@ -229,6 +231,6 @@ async fn nothing_of_a_forgotten_job_is_in_a_file() {
         assert!(!found, "{}", file.display());
     }
     let lost =
-        store.settle_ask(AskLease { fence: 2, ..lease }, AskOutcome::Released).await.unwrap();
+        store.settle_ask(AskLease { fence: 2, ..lease }, AskOutcome::Released, 1).await.unwrap();
     assert_eq!(lost, AskSettled::LostLease);
 }

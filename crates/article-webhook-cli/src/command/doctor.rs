@@ -51,7 +51,8 @@ pub(crate) struct DoctorArguments {
 const AFTER: &str = "\
 What is not named is not checked. The receiver gets deliveries that it must refuse, and none that it could take for an \
 article. The right token is sent with TLS or on this machine only. The service is asked for a job that does not exist. A \
-file is made beside the inbox, to time the disk, and removed again.";
+file is made beside the inbox, to time the disk, and removed again. A small change is committed to the inbox, unless \
+ARTICLE_INBOX_READ_ONLY is set.";
 
 pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;

@@ -1,6 +1,7 @@
 //! The tool as a process: what it prints, how it ends, and what it never shows.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
+mod damaged;
 mod demo;
 mod doctor;
 mod examples;
@@ -8,4 +9,5 @@ mod listening;
 mod pipes;
 mod sample;
 mod signals;
+mod terminal;
 mod tool;

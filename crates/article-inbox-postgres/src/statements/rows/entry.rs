@@ -177,6 +177,12 @@ pub(crate) async fn add(
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
+/// Removes entries with their bodies.
+pub(crate) async fn remove(tx: &Transaction<'_>, ids: &[i64]) -> Result<(), Fault> {
+    tx.execute(sql::REMOVE, &[(&ids, Type::INT8_ARRAY)]).await?;
+    Ok(())
+}
+
 /// Failures as a list in JSON, as exports have them; `None` if there are none.
 fn failures_text(failures: &[Failure]) -> Option<String> {
     if failures.is_empty() {

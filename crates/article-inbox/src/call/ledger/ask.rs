@@ -23,8 +23,8 @@ use crate::Digest;
 ///     let lease = store.claim_asks(claim).await?.asks[0].lease;
 ///
 ///     let older = AskLease { fence: lease.fence - 1, ..lease };
-///     assert_eq!(store.settle_ask(older, AskOutcome::Released).await?, AskSettled::LostLease);
-///     assert!(matches!(store.settle_ask(lease, AskOutcome::Released).await?, AskSettled::Settled(_)));
+///     assert_eq!(store.settle_ask(older, AskOutcome::Released, 1).await?, AskSettled::LostLease);
+///     assert!(matches!(store.settle_ask(lease, AskOutcome::Released, 1).await?, AskSettled::Settled(_)));
 ///     Ok(())
 /// }
 /// ```
@@ -157,11 +157,11 @@ impl fmt::Debug for Answer {
 ///
 ///     let lease = store.claim_asks(claim).await?.asks[0].lease;
 ///     let down = AskOutcome::Again { after: Duration::ZERO, cause: "status 503".into() };
-///     assert_eq!(store.settle_ask(lease, down).await?, AskSettled::Settled(JobState::Expected));
+///     assert_eq!(store.settle_ask(lease, down, 1).await?, AskSettled::Settled(JobState::Expected));
 ///
 ///     let lease = store.claim_asks(claim).await?.asks[0].lease;
 ///     let answer = Answer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
-///     let settled = store.settle_ask(lease, AskOutcome::Answered(answer)).await?;
+///     let settled = store.settle_ask(lease, AskOutcome::Answered(answer), 1).await?;
 ///     assert_eq!(settled, AskSettled::Settled(JobState::Collected));
 ///     assert!(store.show(EntryKey::article("job_1".parse()?)).await?.is_some());
 ///     Ok(())
@@ -215,7 +215,7 @@ pub enum AskOutcome {
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), article_inbox::Error> {
 ///     let lost = AskLease { id: 1, fence: 1 };
-///     let settled = MemoryStore::default().settle_ask(lost, AskOutcome::Released).await?;
+///     let settled = MemoryStore::default().settle_ask(lost, AskOutcome::Released, 1).await?;
 ///     assert_eq!(settled, AskSettled::LostLease);
 ///     assert_ne!(settled, AskSettled::Settled(JobState::Expected));
 ///     Ok(())

@@ -18,8 +18,7 @@ pub struct BucketSettings {
     pub per_minute: u32,
     /// How many tokens the bucket holds.
     pub burst: u32,
-    /// A number that stands for the API key, such as the first bytes of its hash. Another number lifts the pause of a
-    /// refused key.
+    /// A number that stands for the API key, such as the first bytes of its hash. A refused key pauses itself alone.
     pub key: u64,
 }
 
@@ -66,7 +65,7 @@ impl PauseReason {
 /// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 5, key: 1 });
 /// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new(now));
 /// bucket.report(BucketEvent::RateLimited { retry_after: day }, now);
-/// assert_eq!(bucket.paused(now).map(|pause| pause.until), Some(now + day), "in full");
+/// assert_eq!(bucket.paused(1, now).map(|pause| pause.until), Some(now + day), "in full");
 /// assert!(!bucket.take(settings, now + day - Duration::from_millis(1)));
 /// assert!(bucket.take(settings, now + day));
 /// ```
@@ -88,10 +87,10 @@ pub struct Pause {
 /// use article_inbox::store::{Bucket, BucketEvent};
 ///
 /// let (now, mut bucket) = (SystemTime::now(), Bucket::new(SystemTime::UNIX_EPOCH));
-/// bucket.report(BucketEvent::KeyRefused, now);
-/// assert!(bucket.paused(now).is_some());
+/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
+/// assert!(bucket.paused(1, now).is_some() && bucket.paused(2, now).is_none());
 /// bucket.report(BucketEvent::Resumed, now);
-/// assert!(bucket.paused(now).is_none());
+/// assert!(bucket.paused(1, now).is_none());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]
@@ -101,9 +100,13 @@ pub enum BucketEvent {
         /// For how long. Zero if the service did not say.
         retry_after: Duration,
     },
-    /// The service refused the API key. The bucket pauses, and lets one ask through every five minutes, later every hour.
-    KeyRefused,
-    /// A person lifted the pause.
+    /// The service refused the API key. That key pauses, and one ask or order tries it after five minutes, later every
+    /// hour. Other keys are not paused.
+    KeyRefused {
+        /// The key, as [`BucketSettings::key`] names it.
+        key: u64,
+    },
+    /// A person lifted all pauses.
     Resumed,
 }
 
@@ -116,7 +119,7 @@ pub enum BucketEvent {
 /// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 5, key: 1 });
 /// let mut bucket = Bucket::new(now);
 /// assert_eq!(bucket.take_for_order(settings, now), OrderTurn::Taken);
-/// bucket.report(BucketEvent::KeyRefused, now);
+/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
 /// assert!(matches!(bucket.take_for_order(settings, now), OrderTurn::Paused(_)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -178,12 +178,12 @@ impl std::str::FromStr for Reason {
 ///     for times in 1..=2 {
 ///         let ask = store.claim_asks(claim).await?.asks.remove(0);
 ///         let cause = "job_not_found".into();
-///         store.settle_ask(ask.lease, AskOutcome::Missing { after: Duration::ZERO, cause }).await?;
+///         store.settle_ask(ask.lease, AskOutcome::Missing { after: Duration::ZERO, cause }, 1).await?;
 ///         let job = store.job("job_1".parse()?).await?.ok_or("it is still there")?;
 ///         assert_eq!(job.missing.map(|missing| missing.times), Some(times));
 ///     }
 ///     let ask = store.claim_asks(claim).await?.asks.remove(0);
-///     store.settle_ask(ask.lease, AskOutcome::Unfinished { after: Duration::ZERO }).await?;
+///     store.settle_ask(ask.lease, AskOutcome::Unfinished { after: Duration::ZERO }, 1).await?;
 ///     assert_eq!(store.job("job_1".parse()?).await?.and_then(|job| job.missing), None);
 ///     Ok(())
 /// }

@@ -120,7 +120,7 @@ pub struct LedgerCounts {
 pub const OVERDUE: Duration = Duration::from_secs(72 * 3600);
 
 /// Section 6.2: the service's last delivery comes 370 seconds after the first.
-pub(crate) const LAST_DELIVERY: Duration = Duration::from_secs(400);
+pub const LAST_DELIVERY: Duration = Duration::from_secs(400);
 
 impl LedgerCounts {
     /// How many jobs are in that state.

@@ -1,5 +1,6 @@
 use std::time::{Duration, SystemTime};
 
+use super::refused_key::RefusedKey;
 use crate::{
     call::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason},
     timestamp::{later, rounded},
@@ -11,8 +12,8 @@ const TOKEN: i64 = 1000;
 /// The full rate in the unit of [`Bucket::share`].
 const FULL: u16 = 1000;
 
-/// The most debt, in bursts.
-const DEBT_BURSTS: i64 = 2;
+/// Orders take no more tokens than this, from one token of an ask to the next.
+const ORDERS_BETWEEN_ASKS: u8 = 3;
 
 /// What [`Bucket::rate`] is divided by: the milliseconds of a minute, and the full share.
 const UNIT: i128 = 60_000 * FULL as i128;
@@ -26,17 +27,15 @@ const RECOVERY: Duration = Duration::from_secs(3600);
 /// Answers to calls that were under way together halve the rate once.
 const HALVED_ONCE: Duration = Duration::from_secs(60);
 
-/// The pause after a refused key, before one ask tries it again. It doubles with each try.
-const FIRST_PROBE: Duration = Duration::from_secs(300);
-
-/// The longest such pause.
-const LONGEST_PROBE: Duration = Duration::from_secs(3600);
+/// How many refused keys are known.
+const KEYS: usize = 8;
 
 /// The token bucket: how fast the API may be asked. It is a row of the store, so that many nodes share it and a restart
 /// does not refill it.
 ///
 /// In any window of time, asks take at most as many tokens as the burst and the rate of that window. Orders take without
-/// waiting, if need be into debt, which the asks then wait for. The debt [has a limit](Self::take_for_order).
+/// waiting, if need be into debt, which the asks then wait for. While an ask is due, every fourth token [is an
+/// ask's](Self::take_for_order), however many orders are made.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -49,7 +48,7 @@ const LONGEST_PROBE: Duration = Duration::from_secs(3600);
 /// assert!(!bucket.take(settings, now + Duration::from_secs(3)));
 /// assert!(bucket.take(settings, now + Duration::from_secs(4)));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct Bucket {
     /// What was taken and is not refilled yet, in thousandths of a token. More than the burst is debt.
@@ -62,16 +61,17 @@ pub struct Bucket {
     pub shared_at: SystemTime,
     /// The pause that the service asked for. It may have passed.
     pub limited: Option<Pause>,
-    /// The pause of a refused key, beside the other: the end of one does not end the other. It may have passed.
-    pub refused: Option<Pause>,
-    /// How often in a row the key was tried and refused.
-    pub refusals: u32,
-    /// When the key was refused last.
+    /// The keys that the service refused and has not accepted since. Each has a pause of its own, beside that of the
+    /// service. The last eight are kept, and the one that was refused last is the last.
+    pub refused: Vec<RefusedKey>,
+    /// When a key was refused last.
     pub refused_at: Option<SystemTime>,
     /// The key that was used last, as [`BucketSettings::key`] names it; 0 before the first.
     pub key: u64,
     /// How many tokens asks took, modulo 256.
     pub turn: u8,
+    /// How many tokens orders took since an ask took one: three at most.
+    pub orders: u8,
 }
 
 impl Bucket {
@@ -84,62 +84,66 @@ impl Bucket {
             share: FULL,
             shared_at: now,
             limited: None,
-            refused: None,
-            refusals: 0,
+            refused: Vec::new(),
             refused_at: None,
             key: 0,
             turn: 0,
+            orders: 0,
         }
     }
 
     /// Takes a token for an ask. `false` if there is none, or the bucket is paused.
     pub fn take(&mut self, settings: BucketSettings, now: SystemTime) -> bool {
         self.refill(settings, now);
-        let is_taken = self.paused(now).is_none() && self.used + TOKEN <= capacity(settings);
+        let is_taken =
+            self.paused(settings.key, now).is_none() && self.used + TOKEN <= capacity(settings);
         if is_taken {
-            self.spend(now);
-            self.turn = self.turn.wrapping_add(1);
+            self.used = self.used.saturating_add(TOKEN);
+            (self.turn, self.orders) = (self.turn.wrapping_add(1), 0);
+            self.try_key(settings.key, now);
         }
         is_taken
     }
 
-    /// Takes a token for an order, if need be into debt. Orders do not bring the debt above two bursts: one beyond that is
-    /// made too, and takes nothing. So asks go on, after the last of many orders, as soon as three bursts are refilled.
+    /// Takes a token for an order, if need be into debt. Between one ask's token and the next, orders take three tokens at
+    /// most: one beyond that is made too, and takes nothing.
     ///
-    /// *asks sent ≤ burst + rate × window* holds for asks alone. No order waits for a token, so that there is no such limit
-    /// for orders, or for both together. While orders are made as fast as the rate or faster, asks get no token.
+    /// So an ask that is due waits for four tokens at most, and asks get at least a quarter of the rate, however many
+    /// orders are made. *asks sent ≤ burst + rate × window* holds for asks alone. No order waits for a token, so that
+    /// there is no such limit for orders, or for both together.
     pub fn take_for_order(&mut self, settings: BucketSettings, now: SystemTime) -> OrderTurn {
         self.refill(settings, now);
-        match self.paused(now) {
+        match self.paused(settings.key, now) {
             Some(pause) => OrderTurn::Paused(pause),
             None => {
-                let most = capacity(settings).saturating_mul(1 + DEBT_BURSTS).max(self.used);
-                self.spend(now);
-                self.used = self.used.min(most);
+                if self.orders < ORDERS_BETWEEN_ASKS {
+                    self.used = self.used.saturating_add(TOKEN);
+                    self.orders += 1;
+                }
+                self.try_key(settings.key, now);
                 OrderTurn::Taken
             }
         }
     }
 
-    /// The pause that lasts longest, if there is one now.
+    /// The pause of asks and orders with this key that lasts longest, if there is one now.
     #[must_use]
-    pub fn paused(&self, now: SystemTime) -> Option<Pause> {
-        let pauses = [self.limited, self.refused].into_iter().flatten();
+    pub fn paused(&self, key: u64, now: SystemTime) -> Option<Pause> {
+        let refused = self.refused.iter().find(|refused| refused.key == key);
+        let pauses = [self.limited, refused.map(|refused| refused.pause())].into_iter().flatten();
         pauses.filter(|pause| now < pause.until).max_by_key(|pause| pause.until)
     }
 
     /// When an ask can have a token, if nothing else takes one. `None`: never with these settings.
     #[must_use]
     pub fn next_token(&self, settings: BucketSettings, now: SystemTime) -> Option<SystemTime> {
-        let mut bucket = *self;
-        bucket.use_key(settings.key);
-        let missing = i128::from(bucket.used + TOKEN - capacity(settings)).max(0);
-        let rate = bucket.rate(settings);
+        let missing = i128::from(self.used + TOKEN - capacity(settings)).max(0);
+        let rate = self.rate(settings);
         let millis = if missing > 0 { (missing * UNIT + rate - 1).checked_div(rate)? } else { 0 };
         let millis = Duration::from_millis(u64::try_from(millis).ok()?);
-        let at = later(bucket.refilled_at, millis).max(now);
+        let at = later(self.refilled_at, millis).max(now);
         let is_possible = settings.burst > 0;
-        is_possible.then(|| bucket.paused(now).map_or(at, |pause| at.max(pause.until)))
+        is_possible.then(|| self.paused(settings.key, now).map_or(at, |pause| at.max(pause.until)))
     }
 
     /// Stores what happened.
@@ -150,89 +154,95 @@ impl Bucket {
                     self.share = (self.share_at(now) / 2).max(LEAST);
                     self.shared_at = now;
                 }
-                extend(&mut self.limited, retry_after, PauseReason::RateLimited, now);
-            }
-            BucketEvent::KeyRefused => {
-                self.refused_at = Some(now);
-                if self.refusals == 0 {
-                    self.probe(now);
+                let until = later(now, retry_after);
+                if now < until && self.limited.is_none_or(|pause| pause.until < until) {
+                    self.limited = Some(Pause { since: now, until, why: PauseReason::RateLimited });
                 }
             }
+            BucketEvent::KeyRefused { key } => {
+                self.refused_at = Some(now);
+                let known = self.refused.iter().find(|refused| refused.key == key);
+                self.refuse(known.copied().unwrap_or_else(|| RefusedKey::new(key, now)));
+            }
             BucketEvent::Resumed => {
-                (self.limited, self.refused, self.refusals) = (None, None, 0);
+                self.limited = None;
+                self.refused.clear();
             }
         }
     }
 
-    /// The service accepted the key. `false` if nothing changed.
-    pub fn accept_key(&mut self) -> bool {
-        let was_refused = self.refusals > 0;
-        if was_refused {
-            (self.refused, self.refusals) = (None, 0);
-        }
-        was_refused
+    /// The service accepted the key, which ends its pause. `false` if nothing changed.
+    pub fn accept_key(&mut self, key: u64) -> bool {
+        let known = self.refused.len();
+        self.refused.retain(|refused| refused.key != key);
+        self.refused.len() < known
     }
 
     /// The transition at the start of a process, for a store that only one process uses. It shortens what lies in the
     /// future because the clock was set back. `false` if nothing changed.
     pub fn restart(&mut self, now: SystemTime) -> bool {
-        let before = *self;
+        let before = self.clone();
         self.refilled_at = self.refilled_at.min(now);
         self.shared_at = self.shared_at.min(now);
-        for pause in [&mut self.limited, &mut self.refused].into_iter().flatten() {
-            let length = pause.until.duration_since(pause.since).unwrap_or_default();
-            pause.since = pause.since.min(now);
-            pause.until = pause.until.min(later(now, length));
+        for (since, until) in self.pauses() {
+            let length = until.duration_since(*since).unwrap_or_default();
+            *since = (*since).min(now);
+            *until = (*until).min(later(now, length));
         }
         before != *self
     }
 
-    /// Takes over what another store exported, as far as it allows less. A bucket that no key used takes over the key, so
-    /// that the first use of a refused one does not end its pause.
+    /// Takes over what another store exported, as far as it allows less.
     pub fn import(&mut self, other: &Self) {
-        if self.key == 0 {
-            self.key = other.key;
-        }
         self.used = self.used.max(other.used);
         self.share = self.share.min(other.share);
         self.shared_at = self.shared_at.max(rounded(other.shared_at));
-        self.refusals = self.refusals.max(other.refusals);
         self.refused_at = self.refused_at.max(other.refused_at.map(rounded));
-        for (here, there) in
-            [(&mut self.limited, other.limited), (&mut self.refused, other.refused)]
-        {
-            let there = there.map(|pause| Pause {
-                since: rounded(pause.since),
-                until: rounded(pause.until),
-                ..pause
-            });
-            let until = |pause: Option<Pause>| pause.map(|pause| pause.until);
-            if until(*here) < until(there) {
-                *here = there;
+        let limited = other.limited.map(|pause| Pause {
+            since: rounded(pause.since),
+            until: rounded(pause.until),
+            ..pause
+        });
+        let until = |pause: Option<Pause>| pause.map(|pause| pause.until);
+        if until(self.limited) < until(limited) {
+            self.limited = limited;
+        }
+        for there in &other.refused {
+            let (since, until) = (rounded(there.since), rounded(there.until));
+            let there = RefusedKey { since, until, ..*there };
+            match self.refused.iter_mut().find(|here| here.key == there.key) {
+                Some(here) if here.until < until => *here = there,
+                Some(_) => {}
+                None => self.refuse(there),
             }
         }
     }
 
-    fn spend(&mut self, now: SystemTime) {
-        self.used = self.used.saturating_add(TOKEN);
-        if self.refusals > 0 {
-            // This call tries the refused key. Until it has an answer, no other does.
-            self.probe(now);
-        }
+    /// The beginning and the end of each pause.
+    pub(super) fn pauses(&mut self) -> impl Iterator<Item = (&mut SystemTime, &mut SystemTime)> {
+        let limited = self.limited.iter_mut().map(|pause| (&mut pause.since, &mut pause.until));
+        limited.chain(self.refused.iter_mut().map(|key| (&mut key.since, &mut key.until)))
     }
 
-    /// The key is tried again after a pause that is longer each time.
-    fn probe(&mut self, now: SystemTime) {
-        let doubled = FIRST_PROBE.saturating_mul(1 << self.refusals.min(8));
-        self.refusals = self.refusals.saturating_add(1);
-        let pause = doubled.min(LONGEST_PROBE);
-        extend(&mut self.refused, pause, PauseReason::KeyRefused, now);
+    /// The key was refused last. Of too many, the one that was refused first is forgotten.
+    fn refuse(&mut self, refused: RefusedKey) {
+        self.accept_key(refused.key);
+        self.refused.push(refused);
+        let surplus = self.refused.len().saturating_sub(KEYS);
+        self.refused.drain(..surplus);
+    }
+
+    /// A call tries the key, if it is refused. Until that has an answer, no other does.
+    fn try_key(&mut self, key: u64, now: SystemTime) {
+        if let Some(refused) = self.refused.iter_mut().find(|refused| refused.key == key) {
+            refused.extend(now);
+        }
     }
 
     /// Gives back what the time since the last refill brings, at the rate that the bucket had at its beginning. What
     /// rounding takes away is never more than a millisecond.
     fn refill(&mut self, settings: BucketSettings, now: SystemTime) {
-        self.use_key(settings.key);
+        self.key = settings.key;
         let elapsed = now.duration_since(self.refilled_at).unwrap_or_default().as_millis();
         let rate = self.rate(settings);
         let gained = i128::try_from(elapsed).unwrap_or(i128::MAX).saturating_mul(rate) / UNIT;
@@ -243,14 +253,6 @@ impl Bucket {
             let spent = (gained * UNIT + rate - 1) / rate;
             let spent = Duration::from_millis(u64::try_from(spent).unwrap_or(u64::MAX));
             self.refilled_at = later(self.refilled_at, spent);
-        }
-    }
-
-    /// Another key was not refused yet.
-    fn use_key(&mut self, key: u64) {
-        if self.key != key {
-            self.accept_key();
-            self.key = key;
         }
     }
 
@@ -267,14 +269,6 @@ impl Bucket {
         let recovered = elapsed.as_millis() * u128::from(FULL) / RECOVERY.as_millis();
         let recovered = u16::try_from(recovered).unwrap_or(FULL);
         self.share.saturating_add(recovered).min(FULL)
-    }
-}
-
-/// Pauses from now on, unless a pause that ends later is there already.
-fn extend(pause: &mut Option<Pause>, time: Duration, why: PauseReason, now: SystemTime) {
-    let until = later(now, time);
-    if now < until && pause.is_none_or(|pause| pause.until < until) {
-        *pause = Some(Pause { since: now, until, why });
     }
 }
 

@@ -1,7 +1,7 @@
 use super::{Bucket, IntentRow, JobRow};
 use crate::{
     ClockStep,
-    call::{IntentState, Missing, Pause},
+    call::{IntentState, Missing},
 };
 
 impl JobRow {
@@ -37,12 +37,8 @@ impl Bucket {
         self.refilled_at = step.applied_to(self.refilled_at);
         self.shared_at = step.applied_to(self.shared_at);
         self.refused_at = self.refused_at.map(|at| step.applied_to(at));
-        for pause in [&mut self.limited, &mut self.refused] {
-            *pause = pause.map(|pause| Pause {
-                since: step.applied_to(pause.since),
-                until: step.applied_to(pause.until),
-                ..pause
-            });
+        for (since, until) in self.pauses() {
+            (*since, *until) = (step.applied_to(*since), step.applied_to(*until));
         }
     }
 }
@@ -93,10 +89,12 @@ mod tests {
         let mut bucket = Bucket::new(start());
         assert!(bucket.take(settings, start()));
         bucket.report(BucketEvent::RateLimited { retry_after: HOUR }, start());
-        let before = bucket;
+        bucket.report(BucketEvent::KeyRefused { key: 1 }, start());
+        let before = bucket.clone();
         bucket.follow(ClockStep::Forward(HOUR));
         assert_eq!(bucket.refilled_at, start() + HOUR);
         assert_eq!(bucket.limited.map(|pause| pause.until), Some(start() + 2 * HOUR));
+        assert_eq!(bucket.refused[0].since, start() + HOUR);
         bucket.follow(ClockStep::Back(HOUR));
         assert_eq!(bucket, before);
     }

@@ -44,7 +44,13 @@ impl Ledger for MemoryStore {
         })
     }
 
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let is_expected = if let Some((_, row)) = tables.ledger.intent_mut(name) {
@@ -60,7 +66,7 @@ impl Ledger for MemoryStore {
                 let (reason, intent) = (Reason::Ordered, Some(name.into()));
                 tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
             }
-            tables.ledger.bucket_mut(now).accept_key();
+            tables.ledger.bucket_mut(now).accept_key(key);
             Ok(())
         })
     }
@@ -107,10 +113,15 @@ impl Ledger for MemoryStore {
         })
     }
 
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.settle_ask(lease, &outcome, now))
+            Ok(tables.settle_ask(lease, &outcome, key, now))
         })
     }
 
@@ -125,22 +136,21 @@ impl Ledger for MemoryStore {
     fn bucket(&self) -> Pending<'_, Bucket> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            Ok(tables.ledger.bucket.unwrap_or_else(|| Bucket::new(now)))
+            Ok(tables.ledger.bucket.clone().unwrap_or_else(|| Bucket::new(now)))
         })
     }
 
     fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let job = tables.ledger.job(&job_id);
-            Ok(job.map(|(id, row)| row.clone().into_job(id, job_id.clone())))
+            Ok(tables.ledger.jobs.id(&job_id).and_then(|id| tables.ledger.shown(id)))
         })
     }
 
     fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let jobs = tables.ledger.shown().filter(|job| filter.accepts(job));
+            let jobs = tables.ledger.jobs.iter().map(shown).filter(|job| filter.accepts(job));
             let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
             Ok(LedgerPage::new(jobs, filter.limit, |job| job.id))
         })
@@ -174,7 +184,7 @@ impl Ledger for MemoryStore {
         Box::pin(async move {
             let (tables, now) = self.open()?;
             let mut counts = LedgerCounts::default();
-            tables.ledger.shown().for_each(|job| counts.add(&job, now));
+            tables.ledger.jobs.iter().map(shown).for_each(|job| counts.add(&job, now));
             let states = tables.ledger.intents.values().map(|(_, row)| row.state_at(now));
             counts.unknown_intents =
                 states.filter(|state| *state == IntentState::Unknown).count() as u64;
@@ -244,10 +254,11 @@ impl LedgerTables {
             row.lease(id)
         }))
     }
+}
 
-    fn shown(&self) -> impl Iterator<Item = ExpectedJob> {
-        self.jobs.iter().map(|(id, (job_id, row))| row.clone().into_job(*id, job_id.clone()))
-    }
+/// A job as the ledger shows it.
+fn shown((id, job_id, row): (i64, &JobId, &JobRow)) -> ExpectedJob {
+    row.clone().into_job(id, job_id.clone())
 }
 
 impl Tables {
@@ -255,15 +266,23 @@ impl Tables {
         let entry = self.article_entry(&expect.job_id);
         let new = || JobRow::new(expect, entry.as_ref(), now);
         let is_new = self.ledger.add_job(&expect.job_id, new);
-        let job = self.ledger.job_mut(&expect.job_id).expect("it is there, or was just added");
-        if !is_new {
-            job.expect(expect, now);
-        }
-        job.state
+        let state = self.ledger.change_job(&expect.job_id, |job| {
+            if !is_new {
+                job.expect(expect, now);
+            }
+            job.state
+        });
+        state.expect("it is there, or was just added")
     }
 
-    fn settle_ask(&mut self, lease: AskLease, outcome: &AskOutcome, now: SystemTime) -> AskSettled {
-        let job = self.ledger.jobs.get_mut(&lease.id);
+    fn settle_ask(
+        &mut self,
+        lease: AskLease,
+        outcome: &AskOutcome,
+        key: u64,
+        now: SystemTime,
+    ) -> AskSettled {
+        let job = self.ledger.jobs.get(lease.id);
         let Some((job_id, row)) = job.filter(|(_, row)| row.is_asked(lease, now)) else {
             return AskSettled::LostLease;
         };
@@ -279,8 +298,8 @@ impl Tables {
         match outcome {
             AskOutcome::Answered(answer) => {
                 let entry = self.article_entry(&job_id).map(|entry| entry.state);
-                let row = self.ledger.job_mut(&job_id).expect("it was just there");
-                if row.records_answer(answer.digest, entry) {
+                let records = |row: &mut JobRow| row.records_answer(answer.digest, entry);
+                if self.ledger.jobs.change(lease.id, records) == Some(true) {
                     self.record_body(arrival(EntryKey::article(job_id.clone()), answer), now);
                 }
             }
@@ -290,12 +309,14 @@ impl Tables {
             _ => {}
         }
         if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-            self.ledger.bucket_mut(now).accept_key();
+            self.ledger.bucket_mut(now).accept_key(key);
         }
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
-        let row = self.ledger.job_mut(&job_id).expect("it was just there");
-        let before = row.state;
-        let settled = row.settle(lease, outcome, entry, now);
+        let settled = self.ledger.jobs.change(lease.id, |row| {
+            let before = row.state;
+            (row.settle(lease, outcome, entry, now), before)
+        });
+        let (settled, before) = settled.expect("it was just there");
         self.overtake(&job_id, before);
         settled
     }

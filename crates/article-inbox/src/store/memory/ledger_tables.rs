@@ -1,46 +1,48 @@
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::SystemTime,
-};
+use std::{collections::BTreeMap, time::SystemTime};
 
 use article_webhook::JobId;
 
+use super::job_table::JobTable;
 use crate::{
     ClockStep,
-    call::{Ask, AskClaim, Asks, LedgerPruned},
+    call::{Ask, AskClaim, Asks, ExpectedJob, LedgerPruned},
     rules::{AskLane, Bucket, IntentRow, JobRow},
 };
+
+const LANES: [AskLane; 3] = [AskLane::First, AskLane::Again, AskLane::Backfill];
 
 /// The tables of the ledger.
 #[derive(Default)]
 pub(super) struct LedgerTables {
-    pub(super) jobs: BTreeMap<i64, (JobId, JobRow)>,
-    job_ids: HashMap<JobId, i64>,
+    pub(super) jobs: JobTable,
     pub(super) intents: BTreeMap<i64, (Box<str>, IntentRow)>,
     pub(super) bucket: Option<Bucket>,
     last_id: i64,
 }
 
 impl LedgerTables {
-    pub(super) fn job(&self, job_id: &JobId) -> Option<(i64, &JobRow)> {
-        let id = self.job_ids.get(job_id)?;
-        self.jobs.get(id).map(|(_, row)| (*id, row))
-    }
-
-    pub(super) fn job_mut(&mut self, job_id: &JobId) -> Option<&mut JobRow> {
-        let id = self.job_ids.get(job_id)?;
-        self.jobs.get_mut(id).map(|(_, row)| row)
+    pub(super) fn job(&self, job_id: &JobId) -> Option<&JobRow> {
+        let (_, row) = self.jobs.id(job_id).and_then(|id| self.jobs.get(id))?;
+        Some(row)
     }
 
     /// Adds a job. `false` if it is there already.
     pub(super) fn add_job(&mut self, job_id: &JobId, row: impl FnOnce() -> JobRow) -> bool {
-        let is_new = !self.job_ids.contains_key(job_id);
+        let is_new = self.jobs.id(job_id).is_none();
         if is_new {
             self.last_id += 1;
-            self.job_ids.insert(job_id.clone(), self.last_id);
-            self.jobs.insert(self.last_id, (job_id.clone(), row()));
+            self.jobs.add(self.last_id, job_id.clone(), row());
         }
         is_new
+    }
+
+    /// Changes a job, if it is there.
+    pub(super) fn change_job<T>(
+        &mut self,
+        job_id: &JobId,
+        change: impl FnOnce(&mut JobRow) -> T,
+    ) -> Option<T> {
+        self.jobs.id(job_id).and_then(|id| self.jobs.change(id, change))
     }
 
     pub(super) fn intent_mut(&mut self, name: &str) -> Option<(i64, &mut IntentRow)> {
@@ -62,18 +64,19 @@ impl LedgerTables {
 
     pub(super) fn claim(&mut self, claim: AskClaim, now: SystemTime) -> Asks {
         let mut asks = Asks::default();
-        let mut bucket = self.bucket.unwrap_or_else(|| Bucket::new(now));
+        let mut bucket = self.bucket.take().unwrap_or_else(|| Bucket::new(now));
         while asks.asks.len() < claim.limit as usize {
             let head = |lane| self.head(lane, now);
             let Some(lane) = AskLane::next(bucket.turn, |lane| head(lane).is_some()) else { break };
             let Some(id) = head(lane).filter(|_| bucket.take(claim.bucket, now)) else { break };
-            let Some((job_id, row)) = self.jobs.get_mut(&id) else { break };
-            let lease = row.ask(id, claim.lease, now);
-            asks.asks.push(Ask { lease, job: row.clone().into_job(id, job_id.clone()) });
+            let Some(lease) = self.jobs.change(id, |row| row.ask(id, claim.lease, now)) else {
+                break;
+            };
+            asks.asks.extend(self.shown(id).map(|job| Ask { lease, job }));
         }
         let is_asked = |id| asks.asks.iter().any(|ask| ask.lease.id == id);
-        let open = self.jobs.iter().filter(|(id, (_, row))| row.state.is_open() && !is_asked(**id));
-        let next_due = open.map(|(_, (_, row))| row.at).min();
+        let next = |lane| self.jobs.lane(lane).find(|(_, id)| !is_asked(*id));
+        let next_due = LANES.into_iter().filter_map(next).map(|(at, _)| at).min();
         let next_token = bucket.next_token(claim.bucket, now);
         asks.next = next_due.zip(next_token).map(|(due, token)| due.max(token));
         self.bucket = Some(bucket);
@@ -82,19 +85,28 @@ impl LedgerTables {
 
     /// The job of the lane that has been due longest.
     fn head(&self, lane: AskLane, now: SystemTime) -> Option<i64> {
-        let due = self.jobs.iter().filter(|(_, (_, row))| row.is_due(now) && row.lane() == lane);
-        due.map(|(id, (_, row))| (row.at, *id)).min().map(|(_, id)| id)
+        let (_, id) = self.jobs.lane(lane).next()?;
+        self.jobs.get(id).filter(|(_, row)| row.is_due(now)).map(|_| id)
+    }
+
+    /// A job as the ledger shows it.
+    pub(super) fn shown(&self, id: i64) -> Option<ExpectedJob> {
+        let (job_id, row) = self.jobs.get(id)?;
+        Some(row.clone().into_job(id, job_id.clone()))
     }
 
     pub(super) fn follow_clock(&mut self, step: ClockStep) {
-        self.jobs.values_mut().for_each(|(_, row)| _ = row.follow(step));
+        let ids: Vec<_> = self.jobs.iter().map(|(id, ..)| id).collect();
+        for id in ids {
+            self.jobs.change(id, |row| row.follow(step));
+        }
         self.intents.values_mut().for_each(|(_, row)| _ = row.follow(step));
         self.bucket.iter_mut().for_each(|bucket| bucket.follow(step));
     }
 
     pub(super) fn forget(&mut self, job_id: &JobId) {
-        let job = self.job_ids.remove(job_id).and_then(|id| self.jobs.remove(&id));
-        let intent = job.and_then(|(_, row)| row.intent);
+        let job = self.jobs.id(job_id).and_then(|id| self.jobs.remove(id));
+        let intent = job.and_then(|row| row.intent);
         for (name, row) in self.intents.values_mut() {
             if row.may_become(name, job_id, intent.as_deref()) {
                 row.forget(job_id);
@@ -103,12 +115,13 @@ impl LedgerTables {
     }
 
     pub(super) fn prune(&mut self, before: SystemTime, limit: u32) -> LedgerPruned {
-        let old = self.jobs.iter().filter(|(_, (_, row))| row.is_pruned(before));
-        let (jobs, more_jobs) = oldest(old.map(|(id, (_, row))| (row.at, *id)), limit);
+        let is_old = |id: &i64| self.jobs.get(*id).is_some_and(|(_, row)| row.is_pruned(before));
+        let mut jobs: Vec<_> =
+            self.jobs.ended().take_while(is_old).take(limit as usize + 1).collect();
+        let more_jobs = jobs.len() > limit as usize;
+        jobs.truncate(limit as usize);
         for id in &jobs {
-            if let Some((job_id, _)) = self.jobs.remove(id) {
-                self.job_ids.remove(&job_id);
-            }
+            self.jobs.remove(*id);
         }
         let old = self.intents.iter().filter(|(_, (_, row))| row.is_pruned(before));
         let (intents, more_intents) = oldest(old.map(|(id, (_, row))| (row.at, *id)), limit);

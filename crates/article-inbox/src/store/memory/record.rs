@@ -15,8 +15,8 @@ impl Tables {
         let key = arrival.key.clone();
         let (source, intent) = (arrival.source, arrival.intent.clone());
         let is_gone = !self.ids.contains_key(&key);
-        let job = self.ledger.job_mut(&key.job_id);
-        let recorded = if is_gone && job.is_some_and(|job| job.is_tombstone()) {
+        let job = self.ledger.job(&key.job_id);
+        let recorded = if is_gone && job.is_some_and(JobRow::is_tombstone) {
             Recorded::Duplicate
         } else {
             self.record_body(arrival, now)
@@ -33,16 +33,16 @@ impl Tables {
             let expect = Expect { reason: Reason::Ordered, ..Expect::job(key.job_id.clone(), now) };
             self.ledger.add_job(&key.job_id, || JobRow::new(&expect, entry.as_ref(), now));
         }
-        if let Some(job) = self.ledger.job_mut(&key.job_id) {
+        let noted = self.ledger.change_job(&key.job_id, |job| {
             let before = job.clone();
             job.note_copy(source, intent.as_deref(), now);
             if let Some(entry) = entry {
                 job.follow_entry(entry.state, source, now);
             }
-            let recorded = job.recorded(recorded, &before, now);
-            self.overtake(&key.job_id, before.state);
-            return recorded;
-        }
+            (job.recorded(recorded, &before, now), before.state)
+        });
+        let Some((recorded, before)) = noted else { return recorded };
+        self.overtake(&key.job_id, before);
         recorded
     }
 

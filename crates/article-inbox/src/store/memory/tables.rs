@@ -80,16 +80,20 @@ impl Tables {
     /// Tells the ledger that an entry may be in another state.
     pub(super) fn follow(&mut self, key: &EntryKey, now: SystemTime) {
         let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
-        if let Some((entry, job)) = entry.zip(self.ledger.job_mut(&key.job_id)) {
+        let Some(entry) = entry else { return };
+        let followed = self.ledger.change_job(&key.job_id, |job| {
             let before = job.state;
             job.follow_entry(entry.state, entry.source(), now);
+            before
+        });
+        if let Some(before) = followed {
             self.overtake(&key.job_id, before);
         }
     }
 
     /// If a job's article came since the job was in this state, a failure that waits is not handed out any more.
     pub(super) fn overtake(&mut self, job_id: &JobId, before: JobState) {
-        let has_arrived = |(_, job): (i64, &JobRow)| job.has_arrived_since(before);
+        let has_arrived = |job: &JobRow| job.has_arrived_since(before);
         if !self.ledger.job(job_id).is_some_and(has_arrived) {
             return;
         }

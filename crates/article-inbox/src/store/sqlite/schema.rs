@@ -121,12 +121,11 @@ const STEPS: &[&str] = &["
         shared_at INTEGER NOT NULL,
         limited_since INTEGER,
         limited_until INTEGER,
-        refused_since INTEGER,
-        refused_until INTEGER,
-        refusals INTEGER NOT NULL,
+        refused BLOB NOT NULL,
         refused_at INTEGER,
         key INTEGER NOT NULL,
         turn INTEGER NOT NULL,
+        orders INTEGER NOT NULL,
         checksum INTEGER
     ) STRICT;
 "];

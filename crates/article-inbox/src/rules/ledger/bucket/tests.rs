@@ -7,6 +7,8 @@ use super::*;
 const START: SystemTime = SystemTime::UNIX_EPOCH;
 const SETTINGS: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 1 };
 
+const REFUSED: BucketEvent = BucketEvent::KeyRefused { key: 1 };
+
 fn after(seconds: u64) -> SystemTime {
     START + Duration::from_secs(seconds)
 }
@@ -70,8 +72,8 @@ proptest! {
                     bucket.report(BucketEvent::RateLimited { retry_after }, now);
                     limited_until = limited_until.max(now + retry_after);
                 }
-                Step::KeyRefused => bucket.report(BucketEvent::KeyRefused, now),
-                Step::KeyAccepted => { bucket.accept_key(); }
+                Step::KeyRefused => bucket.report(REFUSED, now),
+                Step::KeyAccepted => { bucket.accept_key(1); }
                 Step::Resumed => {
                     bucket.report(BucketEvent::Resumed, now);
                     limited_until = now;
@@ -128,18 +130,34 @@ fn an_order_takes_into_debt_but_not_from_a_paused_bucket() {
 }
 
 #[test]
-fn the_debt_of_many_orders_is_two_bursts() {
-    let mut bucket = Bucket::new(START);
+fn the_debt_of_many_orders_is_three_tokens() {
+    let mut bucket = empty();
     for _ in 0..1000 {
         assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
     }
-    assert_eq!(bucket.used, 3 * capacity(SETTINGS));
-    assert_eq!(bucket.next_token(SETTINGS, START), Some(after(22)), "11 tokens, 30 a minute");
-    assert!(!bucket.take(SETTINGS, after(21)) && bucket.take(SETTINGS, after(22)));
+    assert_eq!(bucket.used, capacity(SETTINGS) + 3 * TOKEN);
+    assert_eq!(bucket.next_token(SETTINGS, START), Some(after(8)), "4 tokens, 30 a minute");
+    assert!(!bucket.take(SETTINGS, after(7)) && bucket.take(SETTINGS, after(8)));
+}
 
-    let mut other = Bucket { used: 100_000, ..bucket };
-    assert_eq!(other.take_for_order(SETTINGS, after(22)), OrderTurn::Taken);
-    assert_eq!(other.used, 100_000, "a larger debt, of another burst, is not forgiven");
+/// Orders at twice the rate for an hour, which brings 1800 tokens.
+#[test]
+fn orders_leave_every_fourth_token_to_the_asks() {
+    for burst in [1, 5, 100] {
+        let settings = BucketSettings { burst, ..SETTINGS };
+        let mut bucket = Bucket { used: capacity(settings), ..Bucket::new(START) };
+        let (mut asks, mut waited, mut longest) = (0, 0, 0);
+        for second in 1..=3600 {
+            assert_eq!(bucket.take_for_order(settings, after(second)), OrderTurn::Taken);
+            if bucket.take(settings, after(second)) {
+                (asks, waited) = (asks + 1, 0);
+            } else {
+                waited += 1;
+            }
+            longest = longest.max(waited);
+        }
+        assert_eq!((asks, longest), (450, 7), "burst {burst}: one each 8 seconds");
+    }
 }
 
 #[test]
@@ -147,11 +165,11 @@ fn a_longer_pause_is_not_shortened_by_a_shorter_one() {
     let mut bucket = Bucket::new(START);
     bucket.report(limited(90_000), START);
     bucket.report(limited(1), after(1));
-    bucket.report(BucketEvent::KeyRefused, after(1));
+    bucket.report(REFUSED, after(1));
     let pause = Pause { since: START, until: after(90_000), why: PauseReason::RateLimited };
-    assert_eq!(bucket.paused(after(1)), Some(pause));
-    bucket.accept_key();
-    assert_eq!(bucket.paused(after(1)), Some(pause));
+    assert_eq!(bucket.paused(1, after(1)), Some(pause));
+    bucket.accept_key(1);
+    assert_eq!(bucket.paused(1, after(1)), Some(pause));
     bucket.report(BucketEvent::Resumed, after(2));
     assert!(bucket.take(SETTINGS, after(2)));
 }
@@ -159,11 +177,11 @@ fn a_longer_pause_is_not_shortened_by_a_shorter_one() {
 #[test]
 fn a_pause_of_the_service_outlasts_that_of_a_refused_key() {
     let mut bucket = Bucket::new(START);
-    bucket.report(BucketEvent::KeyRefused, START);
+    bucket.report(REFUSED, START);
     bucket.report(limited(60), START);
-    let until = |bucket: &Bucket| bucket.paused(START).map(|pause| pause.until);
+    let until = |bucket: &Bucket| bucket.paused(1, START).map(|pause| pause.until);
     assert_eq!(until(&bucket), Some(after(300)));
-    bucket.accept_key();
+    bucket.accept_key(1);
     assert_eq!(until(&bucket), Some(after(60)), "the service said so");
 }
 
@@ -185,32 +203,58 @@ fn a_rate_limit_halves_the_rate_once_a_minute_and_it_recovers() {
 
 #[test]
 fn a_refused_key_is_tried_by_one_ask_each_time() {
-    let mut bucket = Bucket { key: SETTINGS.key, ..Bucket::new(START) };
+    let mut bucket = Bucket::new(START);
     for _ in 0..16 {
-        bucket.report(BucketEvent::KeyRefused, START); // all that were under way
+        bucket.report(REFUSED, START); // all that were under way
     }
     let mut tries = Vec::new();
     for second in 0..20_000 {
         if bucket.take(SETTINGS, after(second)) {
             tries.push(second);
-            bucket.report(BucketEvent::KeyRefused, after(second));
+            bucket.report(REFUSED, after(second));
         }
     }
     assert_eq!(tries, [300, 900, 2100, 4500, 8100, 11700, 15300, 18900]);
     assert_eq!(bucket.refused_at, Some(after(18_900)));
-    assert!(bucket.accept_key() && !bucket.accept_key());
+    assert!(bucket.accept_key(1) && !bucket.accept_key(1));
     assert!(bucket.take(SETTINGS, after(20_000)) && bucket.take(SETTINGS, after(20_000)));
 }
 
+/// Two keys in turn for an hour, of which one is refused.
 #[test]
-fn another_key_lifts_the_pause_of_a_refused_one_and_no_other() {
+fn a_refused_key_stays_paused_while_another_is_used() {
     let other = BucketSettings { key: 2, ..SETTINGS };
     let mut bucket = Bucket::new(START);
-    assert!(bucket.take(SETTINGS, START));
-    bucket.report(BucketEvent::KeyRefused, START);
-    assert!(!bucket.take(SETTINGS, START) && bucket.take(other, START));
-    bucket.report(limited(60), START);
-    assert!(!bucket.take(SETTINGS, START), "the service may limit by address");
+    let (mut refused, mut accepted) = (0, 0);
+    for second in 0..3600 {
+        if bucket.take(SETTINGS, after(second)) {
+            bucket.report(REFUSED, after(second));
+            refused += 1;
+        }
+        if bucket.take(other, after(second)) {
+            assert!(!bucket.accept_key(other.key), "it is not refused");
+            accepted += 1;
+        }
+    }
+    assert_eq!((refused, accepted), (4, 1800), "at the start, and after 5, 15 and 35 minutes");
+    assert!(bucket.accept_key(1) && bucket.take(SETTINGS, after(3602)), "accepted at last");
+    bucket.report(limited(60), after(3602));
+    assert!(!bucket.take(other, after(3604)), "the service may limit by address");
+}
+
+#[test]
+fn the_last_eight_refused_keys_are_known() {
+    let mut bucket = Bucket::new(START);
+    for key in [1, 2, 3, 4, 5, 6, 7, 1, 8, 9] {
+        bucket.report(BucketEvent::KeyRefused { key }, after(key));
+    }
+    let known = |bucket: &Bucket| bucket.refused.iter().map(|key| key.key).collect::<Vec<_>>();
+    assert_eq!(known(&bucket), [3, 4, 5, 6, 7, 1, 8, 9]);
+    assert_eq!(bucket.refused[5].refusals, 1, "it was not tried since");
+    let mut other = Bucket::new(START);
+    other.report(BucketEvent::KeyRefused { key: 10 }, after(1));
+    other.import(&bucket);
+    assert_eq!(known(&other), [3, 4, 5, 6, 7, 1, 8, 9]);
 }
 
 #[test]
@@ -230,7 +274,7 @@ fn an_imported_bucket_allows_no_more_than_either() {
     let mut here = Bucket::new(START);
     here.import(&there);
     assert_eq!((here.used, here.share, here.limited), (there.used, 500, there.limited));
-    let before = here;
+    let before = here.clone();
     here.import(&Bucket::new(START));
     assert_eq!(here, before);
 }

@@ -34,9 +34,15 @@ impl Ledger for SqliteStore {
         self.write(CALL_BYTES, move |tx| statements::order_again(tx, &name, within, bucket))
     }
 
-    fn ordered<'a>(&'a self, name: &'a str, job_id: JobId, at: SystemTime) -> Pending<'a, ()> {
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
         let name = name.to_owned();
-        self.write(CALL_BYTES, move |tx| statements::ordered(tx, &name, &job_id, at))
+        self.write(CALL_BYTES, move |tx| statements::ordered(tx, &name, &job_id, at, key))
     }
 
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
@@ -64,12 +70,17 @@ impl Ledger for SqliteStore {
         self.lease(move |tx| statements::claim_asks(tx, claim), statements::release_asks)
     }
 
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> Pending<'_, AskSettled> {
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
         let bytes = match &outcome {
             AskOutcome::Answered(answer) | AskOutcome::Failed { answer, .. } => answer.bytes.len(),
             _ => 0,
         };
-        self.write(CALL_BYTES + bytes, move |tx| statements::settle_ask(tx, lease, &outcome))
+        self.write(CALL_BYTES + bytes, move |tx| statements::settle_ask(tx, lease, &outcome, key))
     }
 
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {

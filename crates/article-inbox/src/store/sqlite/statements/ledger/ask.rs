@@ -33,7 +33,7 @@ pub(in crate::store::sqlite) fn claim_asks(tx: &Tx<'_>, claim: AskClaim) -> Resu
         *head = self::head(tx, lane, &mut left)?;
     }
     let before = bucket::load(tx)?;
-    let mut bucket = before.unwrap_or_else(|| Bucket::new(now));
+    let mut bucket = before.clone().unwrap_or_else(|| Bucket::new(now));
     let mut asks = Asks::default();
     while asks.asks.len() < claim.limit as usize {
         let has_due = |lane| heads[place(lane)].is_some();
@@ -57,7 +57,7 @@ pub(in crate::store::sqlite) fn claim_asks(tx: &Tx<'_>, claim: AskClaim) -> Resu
     let next_due = next_due(tx, &known)?.map(from_millis);
     let next_token = bucket.next_token(claim.bucket, now);
     asks.next = next_due.zip(next_token).map(|(due, token)| due.max(token));
-    if before != Some(bucket) {
+    if before.as_ref() != Some(&bucket) {
         rows::save_bucket(tx, &bucket)?;
     }
     Ok(asks)
@@ -124,7 +124,8 @@ fn next_due(tx: &Tx<'_>, known: &BTreeSet<i64>) -> Result<Option<i64>, Fault> {
 
 /// Gives asks back, because the caller of a claim is gone.
 pub(in crate::store::sqlite) fn release_asks(tx: &Tx<'_>, asks: &Asks) -> Result<(), Fault> {
-    let release = |ask: &Ask| settle_ask(tx, ask.lease, &AskOutcome::Released).map(drop);
+    // It accepts no key.
+    let release = |ask: &Ask| settle_ask(tx, ask.lease, &AskOutcome::Released, 0).map(drop);
     asks.asks.iter().try_for_each(release)
 }
 
@@ -133,6 +134,7 @@ pub(in crate::store::sqlite) fn settle_ask(
     tx: &Tx<'_>,
     lease: AskLease,
     outcome: &AskOutcome,
+    key: u64,
 ) -> Result<AskSettled, Fault> {
     let now = tx.now();
     let Some(mut job) = jobs::get(tx, lease.id)?.filter(|job| job.row.is_asked(lease, now)) else {
@@ -154,7 +156,7 @@ pub(in crate::store::sqlite) fn settle_ask(
         _ => {}
     }
     if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-        bucket::change(tx, Bucket::accept_key)?;
+        bucket::change(tx, |bucket| bucket.accept_key(key))?;
     }
     let settled = job.row.settle(lease, outcome, entry, now);
     jobs::save(tx, &job, &before)?;

@@ -21,9 +21,9 @@ pub(super) fn load(tx: &Tx<'_>) -> Result<Option<Bucket>, Fault> {
 /// Changes the bucket, and saves it if it was not used before or is another one now.
 pub(super) fn change<T>(tx: &Tx<'_>, change: impl FnOnce(&mut Bucket) -> T) -> Result<T, Fault> {
     let before = load(tx)?;
-    let mut bucket = before.unwrap_or_else(|| Bucket::new(tx.now()));
+    let mut bucket = before.clone().unwrap_or_else(|| Bucket::new(tx.now()));
     let changed = change(&mut bucket);
-    if before != Some(bucket) {
+    if before.as_ref() != Some(&bucket) {
         rows::save_bucket(tx, &bucket)?;
     }
     Ok(changed)

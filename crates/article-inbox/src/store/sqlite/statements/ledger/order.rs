@@ -5,7 +5,7 @@ use article_webhook::JobId;
 use super::{bucket, intents, jobs};
 use crate::{
     call::{BucketSettings, Expect, Intended, IntentLease, OrderTurn, Reason},
-    rules::{Bucket, IntentRow, NotOrdered},
+    rules::{IntentRow, NotOrdered},
     store::sqlite::{
         damage::Tx,
         fault::Fault,
@@ -71,6 +71,7 @@ pub(in crate::store::sqlite) fn ordered(
     name: &str,
     job_id: &JobId,
     at: SystemTime,
+    key: u64,
 ) -> Result<(), Fault> {
     // An intent that is gone begins and ends now.
     let intend = || rows::add_intent(tx, name, IntentRow::new(Duration::ZERO, tx.now()));
@@ -84,7 +85,7 @@ pub(in crate::store::sqlite) fn ordered(
         let (reason, intent) = (Reason::Ordered, Some(name.into()));
         jobs::expect_one(tx, &Expect { reason, intent, ..Expect::job(job_id.clone(), at) })?;
     }
-    bucket::change(tx, Bucket::accept_key)?;
+    bucket::change(tx, |bucket| bucket.accept_key(key))?;
     Ok(())
 }
 

@@ -4,17 +4,17 @@ use rusqlite::{Connection, types::ValueRef};
 
 use super::{
     checksum::checksum,
-    value::{Damaged, columns, count_in, execute, integer_in, optional_integer_in, verify},
+    value::{Damaged, columns, execute, integer_in, optional_integer_in, verify},
 };
 use crate::{
     call::{Pause, PauseReason},
-    rules::Bucket,
+    rules::{Bucket, RefusedKey},
     store::sqlite::{fault::Fault, statements::sql::ledger as sql},
     timestamp::{from_millis, to_millis},
 };
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 12;
+const COLUMNS: usize = 11;
 
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -33,6 +33,7 @@ pub(in super::super) fn read_bucket(
 pub(in super::super) fn save_bucket(tx: &Connection, bucket: &Bucket) -> Result<(), Fault> {
     let time = |time| ValueRef::Integer(to_millis(time));
     let optional = |at: Option<SystemTime>| at.map_or(ValueRef::Null, time);
+    let refused: Vec<u8> = bucket.refused.iter().flat_map(refused_bytes).collect();
     let columns: Columns<'_> = [
         ValueRef::Integer(bucket.used),
         time(bucket.refilled_at),
@@ -40,12 +41,11 @@ pub(in super::super) fn save_bucket(tx: &Connection, bucket: &Bucket) -> Result<
         time(bucket.shared_at),
         optional(bucket.limited.map(|pause| pause.since)),
         optional(bucket.limited.map(|pause| pause.until)),
-        optional(bucket.refused.map(|pause| pause.since)),
-        optional(bucket.refused.map(|pause| pause.until)),
-        ValueRef::Integer(bucket.refusals.into()),
+        ValueRef::Blob(&refused),
         optional(bucket.refused_at),
         ValueRef::Integer(bucket.key.cast_signed()),
         ValueRef::Integer(bucket.turn.into()),
+        ValueRef::Integer(bucket.orders.into()),
     ];
     let checksum = ValueRef::Integer(checksum(columns));
     execute(tx, sql::SAVE_BUCKET, columns.into_iter().chain([checksum]))
@@ -59,36 +59,52 @@ fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
         shared_at,
         limited_since,
         limited_until,
-        refused_since,
-        refused_until,
-        refusals,
+        refused,
         refused_at,
         key,
         turn,
+        orders,
     ] = *columns;
     Ok(Bucket {
         used: integer_in(used, "used")?,
         refilled_at: from_millis(integer_in(refilled_at, "refilled_at")?),
         share: u16::try_from(integer_in(share, "share")?).map_err(|_| "share")?,
         shared_at: from_millis(integer_in(shared_at, "shared_at")?),
-        limited: pause_in(limited_since, limited_until, PauseReason::RateLimited)?,
-        refused: pause_in(refused_since, refused_until, PauseReason::KeyRefused)?,
-        refusals: count_in(refusals, "refusals")?,
+        limited: limited_in(limited_since, limited_until)?,
+        refused: refused_in(refused)?,
         refused_at: optional_integer_in(refused_at, "refused_at")?.map(from_millis),
         key: integer_in(key, "key")?.cast_unsigned(),
         turn: u8::try_from(integer_in(turn, "turn")?).map_err(|_| "turn")?,
+        orders: u8::try_from(integer_in(orders, "orders")?).map_err(|_| "orders")?,
     })
 }
 
-fn pause_in(
-    since: ValueRef<'_>,
-    until: ValueRef<'_>,
-    why: PauseReason,
-) -> Result<Option<Pause>, Damaged> {
+fn limited_in(since: ValueRef<'_>, until: ValueRef<'_>) -> Result<Option<Pause>, Damaged> {
     let time = |value| optional_integer_in(value, "pause").map(|at| at.map(from_millis));
     match (time(since)?, time(until)?) {
         (None, None) => Ok(None),
-        (Some(since), Some(until)) => Ok(Some(Pause { since, until, why })),
+        (Some(since), Some(until)) => {
+            Ok(Some(Pause { since, until, why: PauseReason::RateLimited }))
+        }
         _ => Err("pause"),
     }
+}
+
+/// The key, its refusals, and the beginning and the end of its pause: 8 bytes each, the highest first.
+fn refused_bytes(refused: &RefusedKey) -> impl Iterator<Item = u8> {
+    let [since, until] = [refused.since, refused.until].map(|at| to_millis(at).cast_unsigned());
+    [refused.key, refused.refusals.into(), since, until].into_iter().flat_map(u64::to_be_bytes)
+}
+
+fn refused_in(value: ValueRef<'_>) -> Result<Vec<RefusedKey>, Damaged> {
+    let ValueRef::Blob(bytes) = value else { return Err("refused") };
+    let (numbers, []) = bytes.as_chunks::<8>() else { return Err("refused") };
+    let (keys, []) = numbers.as_chunks::<4>() else { return Err("refused") };
+    let key = |numbers: &[[u8; 8]; 4]| {
+        let [key, refusals, since, until] = numbers.map(u64::from_be_bytes);
+        let refusals = u32::try_from(refusals).map_err(|_| "refused")?;
+        let [since, until] = [since, until].map(|at| from_millis(at.cast_signed()));
+        Ok(RefusedKey { key, refusals, since, until })
+    };
+    keys.iter().map(key).collect()
 }

@@ -96,7 +96,7 @@ pub(in super::super) const INTENTS_OF_JOB: &str =
     "SELECT id FROM article_inbox_intents WHERE job_id = ?1";
 /// The intents that may become a job of which the ledger knows no intent.
 pub(in super::super) const INTENTS_WITHOUT_JOB: &str =
-    "SELECT id FROM article_inbox_intents WHERE state IN ('ordering', 'abandoned') ORDER BY id";
+    "SELECT id FROM article_inbox_intents WHERE state IN ('ordering', 'abandoned')";
 /// Selects intents that [`IntentRow::follow`](crate::rules::IntentRow::follow) changes.
 pub(in super::super) const ORDERING: &str =
     "SELECT id FROM article_inbox_intents WHERE state = 'ordering' ORDER BY id";
@@ -106,10 +106,10 @@ pub(in super::super) const ORDERING_AHEAD: &str =
 
 // The bucket.
 pub(in super::super) const LOAD_BUCKET: &str = "SELECT used, refilled_at, share, shared_at, limited_since, limited_until, \
-    refused_since, refused_until, refusals, refused_at, key, turn, checksum FROM article_inbox_bucket WHERE id = 1";
+    refused, refused_at, key, turn, orders, checksum FROM article_inbox_bucket WHERE id = 1";
 pub(in super::super) const SAVE_BUCKET: &str = "INSERT OR REPLACE INTO article_inbox_bucket (id, used, refilled_at, share, \
-    shared_at, limited_since, limited_until, refused_since, refused_until, refusals, refused_at, key, turn, checksum) \
-    VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    shared_at, limited_since, limited_until, refused, refused_at, key, turn, orders, checksum) \
+    VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 // Reading. The lists lead to ids in ascending order; their rows must pass `JobFilter::accepts`, and an intent must be in
 // the state that is asked for.

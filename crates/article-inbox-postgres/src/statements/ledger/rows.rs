@@ -1,0 +1,220 @@
+use article_inbox::{
+    Digest, Error, IntentState, JobState, Missing,
+    store::{AskLane, IntentRow, JobRow, from_millis, to_millis},
+};
+use article_webhook::JobId;
+use tokio_postgres::{Row, types::Type};
+
+use crate::{connection::Transaction, fault::Fault};
+
+/// The columns of a job, in the order in which [`stored_job`] reads them.
+macro_rules! job {
+    () => {
+        "id, job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, pushed_at, collected_at, \
+         returned, cause"
+    };
+}
+
+/// The columns of an intent, in the order in which [`stored_intent`] reads them.
+macro_rules! intent {
+    () => {
+        "id, name, state, created_at, at, fence, job_id, forgotten"
+    };
+}
+
+pub(super) use {intent, job};
+
+const ADD_JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, reason, intent, expected_at, at, asks, fence, missing, \
+    missing_since, pushed_at, collected_at, returned, cause, lane) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
+    ON CONFLICT (job_id) DO NOTHING RETURNING id";
+const SAVE_JOB: &str = "UPDATE article_inbox_jobs SET state = $2, reason = $3, intent = $4, expected_at = $5, at = $6, \
+    asks = $7, fence = $8, missing = $9, missing_since = $10, pushed_at = $11, collected_at = $12, returned = $13, \
+    cause = $14, lane = $15 WHERE job_id = $1 RETURNING id";
+const ADD_INTENT: &str = "INSERT INTO article_inbox_intents (name, state, created_at, at, fence, job_id, forgotten) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING RETURNING id";
+const SAVE_INTENT: &str = "UPDATE article_inbox_intents SET state = $2, created_at = $3, at = $4, fence = $5, job_id = $6, \
+    forgotten = $7 WHERE name = $1 RETURNING id";
+
+/// A job as it is stored. The rules change the row, and the rest stays.
+#[derive(Debug, Clone)]
+pub(super) struct StoredJob {
+    pub(super) id: i64,
+    pub(super) job_id: JobId,
+    pub(super) row: JobRow,
+}
+
+/// An intent as it is stored.
+#[derive(Debug, Clone)]
+pub(super) struct StoredIntent {
+    pub(super) id: i64,
+    pub(super) name: Box<str>,
+    pub(super) row: IntentRow,
+}
+
+/// The number of a lane in its column.
+pub(super) fn lane_number(lane: AskLane) -> i16 {
+    match lane {
+        AskLane::First => 0,
+        AskLane::Again => 1,
+        AskLane::Backfill => 2,
+    }
+}
+
+/// Adds a job.
+pub(super) async fn add_job(
+    tx: &Transaction<'_>,
+    job_id: &JobId,
+    row: JobRow,
+) -> Result<StoredJob, Fault> {
+    let id = write_job(tx, ADD_JOB, job_id, &row).await?;
+    Ok(StoredJob { id, job_id: job_id.clone(), row })
+}
+
+/// Writes the row of a job back.
+pub(super) async fn save_job(tx: &Transaction<'_>, stored: &StoredJob) -> Result<(), Fault> {
+    write_job(tx, SAVE_JOB, &stored.job_id, &stored.row).await.map(drop)
+}
+
+/// Fails if another transaction added it, or removed it: then this one begins anew.
+async fn write_job(
+    tx: &Transaction<'_>,
+    statement: &str,
+    job_id: &JobId,
+    row: &JobRow,
+) -> Result<i64, Fault> {
+    let (reason, cause) = (row.reason.to_string(), row.cause.as_deref().map(without_nul));
+    let times = [row.expected_at, row.at].map(to_millis);
+    let (asks, missing) =
+        (i64::from(row.asks), row.missing.map(|missing| i64::from(missing.times)));
+    let since = row.missing.map(|missing| to_millis(missing.since));
+    let came = [row.pushed_at, row.collected_at].map(|at| at.map(to_millis));
+    let returned = row.returned.as_ref().map(|digest| &digest.as_bytes()[..]);
+    let lane = row.state.is_open().then(|| lane_number(row.lane()));
+    let parameters = [
+        (&job_id.as_str() as _, Type::TEXT),
+        (&row.state.as_str() as _, Type::TEXT),
+        (&reason as _, Type::TEXT),
+        (&row.intent as _, Type::TEXT),
+        (&times[0] as _, Type::INT8),
+        (&times[1] as _, Type::INT8),
+        (&asks as _, Type::INT8),
+        (&row.fence as _, Type::INT8),
+        (&missing as _, Type::INT8),
+        (&since as _, Type::INT8),
+        (&came[0] as _, Type::INT8),
+        (&came[1] as _, Type::INT8),
+        (&returned as _, Type::BYTEA),
+        (&cause as _, Type::TEXT),
+        (&lane as _, Type::INT2),
+    ];
+    id(&tx.query(statement, &parameters).await?)
+}
+
+fn id(rows: &[Row]) -> Result<i64, Fault> {
+    Ok(rows.first().ok_or(Fault::Vanished)?.try_get(0)?)
+}
+
+/// The one character that a text in PostgreSQL cannot hold is replaced.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{FFFD}")
+}
+
+/// The job in the columns of [`job!`].
+pub(super) fn stored_job(found: &Row) -> Result<StoredJob, Fault> {
+    let id: i64 = found.try_get(0)?;
+    let damaged = |what: &str| {
+        Error::damaged(format!(
+            "job {id} of the ledger: its {what} is not one: restore it from a backup"
+        ))
+    };
+    let count = |value: i64| u32::try_from(value).map_err(|_| damaged("count"));
+    let time = |column| Ok::<_, Fault>(from_millis(found.try_get(column)?));
+    let optional =
+        |column| Ok::<_, Fault>(found.try_get::<_, Option<i64>>(column)?.map(from_millis));
+    let (job_id, state, reason): (&str, &str, &str) =
+        (found.try_get(1)?, found.try_get(2)?, found.try_get(3)?);
+    let (intent, returned): (Option<&str>, Option<&[u8]>) = (found.try_get(4)?, found.try_get(13)?);
+    let missing = match (found.try_get::<_, Option<i64>>(9)?, optional(10)?) {
+        (Some(times), Some(since)) => Some(Missing { times: count(times)?, since }),
+        _ => None,
+    };
+    let row = JobRow {
+        state: JobState::from_name(state).ok_or_else(|| damaged("state"))?,
+        reason: reason.parse().map_err(|_| damaged("reason"))?,
+        intent: intent.map(Into::into),
+        expected_at: time(5)?,
+        at: time(6)?,
+        asks: count(found.try_get(7)?)?,
+        fence: found.try_get(8)?,
+        missing,
+        pushed_at: optional(11)?,
+        collected_at: optional(12)?,
+        returned: returned.and_then(digest),
+        cause: found.try_get(14)?,
+    };
+    let job_id = job_id.parse().map_err(|_| damaged("job_id"))?;
+    Ok(StoredJob { id, job_id, row })
+}
+
+fn digest(bytes: &[u8]) -> Option<Digest> {
+    <[u8; 32]>::try_from(bytes).ok().map(Digest::from)
+}
+
+/// Adds an intent.
+pub(super) async fn add_intent(
+    tx: &Transaction<'_>,
+    name: &str,
+    row: IntentRow,
+) -> Result<StoredIntent, Fault> {
+    let id = write_intent(tx, ADD_INTENT, name, &row).await?;
+    Ok(StoredIntent { id, name: name.into(), row })
+}
+
+/// Writes the row of an intent back.
+pub(super) async fn save_intent(tx: &Transaction<'_>, stored: &StoredIntent) -> Result<(), Fault> {
+    write_intent(tx, SAVE_INTENT, &stored.name, &stored.row).await.map(drop)
+}
+
+async fn write_intent(
+    tx: &Transaction<'_>,
+    statement: &str,
+    name: &str,
+    row: &IntentRow,
+) -> Result<i64, Fault> {
+    let times = [row.created_at, row.at].map(to_millis);
+    let job_id = row.job_id.as_ref().map(JobId::as_str);
+    let forgotten: Vec<u8> = row.forgotten.iter().flat_map(|job| *job.as_bytes()).collect();
+    let parameters = [
+        (&name as _, Type::TEXT),
+        (&row.state.as_str() as _, Type::TEXT),
+        (&times[0] as _, Type::INT8),
+        (&times[1] as _, Type::INT8),
+        (&row.fence as _, Type::INT8),
+        (&job_id as _, Type::TEXT),
+        (&forgotten as _, Type::BYTEA),
+    ];
+    id(&tx.query(statement, &parameters).await?)
+}
+
+/// The intent in the columns of [`intent!`].
+pub(super) fn stored_intent(found: &Row) -> Result<StoredIntent, Fault> {
+    let id: i64 = found.try_get(0)?;
+    let damaged = |what: &str| {
+        Error::damaged(format!(
+            "intent {id} of the ledger: its {what} is not one: restore it from a backup"
+        ))
+    };
+    let (name, state): (&str, &str) = (found.try_get(1)?, found.try_get(2)?);
+    let job_id: Option<&str> = found.try_get(6)?;
+    let forgotten: &[u8] = found.try_get(7)?;
+    let row = IntentRow {
+        state: IntentState::from_name(state).ok_or_else(|| damaged("state"))?,
+        created_at: from_millis(found.try_get(3)?),
+        at: from_millis(found.try_get(4)?),
+        fence: found.try_get(5)?,
+        job_id: job_id.map(str::parse).transpose().map_err(|_| damaged("job_id"))?,
+        forgotten: forgotten.chunks(32).filter_map(digest).collect(),
+    };
+    Ok(StoredIntent { id, name: name.into(), row })
+}

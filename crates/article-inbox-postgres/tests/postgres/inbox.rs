@@ -1,0 +1,72 @@
+//! A whole inbox in PostgreSQL.
+
+use std::{sync::Arc, time::Duration};
+
+use article_inbox::{Failed, Inbox, Job, State};
+use article_inbox_postgres::PostgresStore;
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use tokio::sync::Notify;
+
+use crate::{fresh, scene::wait, server::shared_url};
+
+#[test]
+fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let [receiver, other] = [
+            PostgresStore::connect(settings.clone()).await.unwrap(),
+            PostgresStore::connect(settings).await.unwrap(),
+        ]
+        .map(Inbox::new);
+        let delivery = || DeliveryRequest::complete().job_id("job_1").delivery().unwrap();
+        assert_eq!(receiver.accept(delivery()).await, Reply::Stored);
+        assert_eq!(other.accept(delivery()).await, Reply::Duplicate);
+
+        let handled = Arc::new(Notify::new());
+        let publish = {
+            let handled = Arc::clone(&handled);
+            move |job: Job| {
+                assert_eq!(job.job_id().as_str(), "job_1");
+                handled.notify_one();
+                async { Ok::<(), Failed>(()) }
+            }
+        };
+        let worker = tokio::spawn(other.worker(publish).run(async move {
+            handled.notified().await;
+        }));
+        tokio::time::timeout(Duration::from_secs(30), worker).await.unwrap().unwrap().unwrap();
+        assert_eq!(receiver.counts().await.unwrap().of(State::Done), 1);
+        receiver.close().await.unwrap();
+        assert_eq!(receiver.accept(delivery()).await, Reply::Unavailable);
+    });
+}
+
+#[test]
+fn an_inbox_moves_from_a_file_into_the_database_and_back() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
+        for job in ["job_1", "job_2", "job_3"] {
+            let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+            assert_eq!(file.accept(delivery).await, Reply::Stored);
+        }
+        let key = article_inbox::EntryKey::article("job_2".parse().unwrap());
+        assert!(file.bury(key, "not wanted").await.unwrap());
+
+        let database = Inbox::new(PostgresStore::connect(settings).await.unwrap());
+        let back = Inbox::open(folder.path().join("back.db")).await.unwrap();
+        let mut lines = Vec::new();
+        file.export(&mut lines).await.unwrap();
+        assert_eq!(database.import(&lines[..]).await.unwrap().added, 3);
+        let mut moved = Vec::new();
+        database.export(&mut moved).await.unwrap();
+        assert_eq!(String::from_utf8(moved.clone()).unwrap(), String::from_utf8(lines).unwrap());
+        assert_eq!(back.import(&moved[..]).await.unwrap().added, 3);
+        let mut lines = Vec::new();
+        back.export(&mut lines).await.unwrap();
+        assert_eq!(lines, moved);
+    });
+}

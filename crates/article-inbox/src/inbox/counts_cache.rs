@@ -1,0 +1,47 @@
+use std::time::{Duration, Instant};
+
+use crate::call::LedgerCounts;
+
+/// Figures that take longer to count are kept.
+const QUICK: Duration = Duration::from_millis(20);
+
+/// They are kept for so many times as long as they took, so that counting takes a fiftieth of the time at most.
+const TIMES: u32 = 50;
+
+/// The figures of a large ledger, for a while after they were counted. Those of a small one are counted each time.
+#[derive(Debug, Default)]
+pub(crate) struct CountsCache {
+    last: Option<(Instant, LedgerCounts)>,
+}
+
+impl CountsCache {
+    /// The last figures, if they are still used.
+    pub(crate) fn known(&self, now: Instant) -> Option<LedgerCounts> {
+        let (until, counts) = self.last?;
+        (now < until).then_some(counts)
+    }
+
+    /// The figures were counted.
+    pub(crate) fn counted(&mut self, began: Instant, now: Instant, counts: LedgerCounts) {
+        let took = now.duration_since(began);
+        self.last = (took > QUICK).then(|| (now + took * TIMES, counts));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_kept_for_fifty_times_as_long_as_they_took() {
+        let (mut cache, began) = (CountsCache::default(), Instant::now());
+        let after = |millis| began + Duration::from_millis(millis);
+        assert_eq!(cache.known(began), None);
+        let counts = LedgerCounts { overdue: 7, ..LedgerCounts::default() };
+        cache.counted(began, after(200), counts);
+        assert_eq!(cache.known(after(10_199)), Some(counts));
+        assert_eq!(cache.known(after(10_200)), None);
+        cache.counted(began, after(20), counts);
+        assert_eq!(cache.known(after(20)), None, "to count them again costs nothing");
+    }
+}

@@ -1,0 +1,99 @@
+//! The tool and files that are damaged.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{
+    sample,
+    tool::{seen, text, tool},
+};
+
+type Change = fn(&mut Vec<u8>);
+
+/// An inbox whose file was changed.
+async fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let mut bytes = fs::read(&file).unwrap();
+    change(&mut bytes);
+    fs::write(&file, bytes).unwrap();
+    (folder, file)
+}
+
+/// Changes one letter of a body.
+fn flip_a_body(bytes: &mut [u8]) {
+    const WORD: &[u8] = b"\"title\":\"How to Choose";
+    let place = bytes.windows(WORD.len()).position(|word| word == WORD);
+    bytes[place.expect("a body lies in the file as it came") + 10] ^= 1;
+}
+
+fn run(file: &Path, command: &[&str]) -> (Option<i32>, String, String) {
+    let (command, arguments) = command.split_first().unwrap();
+    let output = tool(["inbox", command, text(file)]).args(arguments).output().unwrap();
+    seen(&output)
+}
+
+#[tokio::test]
+async fn a_flipped_bit_is_told_and_its_bytes_are_given_to_no_other_inbox() {
+    let (folder, file) = damaged(|bytes| flip_a_body(bytes)).await;
+    let (exit, out, _) = run(&file, &["check", "--json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((exit, &found["sound"]), (Some(1), &false.into()));
+    assert_eq!(found["findings"].as_array().unwrap().len(), 1, "{out}");
+    let (exit, out, _) = run(&file, &["check"]);
+    assert!(exit == Some(1) && out.starts_with("damage  "), "{out}");
+
+    let lines = folder.path().join("lines");
+    let (exit, _, error) = run(&file, &["export", "--output", text(&lines)]);
+    assert_eq!((exit, &*error), (Some(0), ""));
+    let exported = fs::read_to_string(&lines).unwrap();
+    let lines = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let bodies = lines.map(|line| line["bodies"][0]["body"].is_string());
+    assert_eq!(bodies.filter(|has_bytes| *has_bytes).count(), 4, "one of five has no bytes");
+    assert!(!exported.contains("Iow to Choose"));
+}
+
+#[tokio::test]
+async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
+    let cases: [(&str, Change); 4] = [
+        ("cut", |bytes| bytes.truncate(bytes.len() / 2)),
+        ("short", |bytes| bytes.truncate(60)),
+        ("no header", |bytes| bytes[..100].fill(0)),
+        ("zeroed", |bytes| bytes[100..].fill(0)),
+    ];
+    for (name, change) in cases {
+        let (_folder, file) = damaged(change).await;
+        let before = fs::read(&file).unwrap();
+        for command in [
+            &["list"][..],
+            &["show", "job_dead"],
+            &["counts"],
+            &["check"],
+            &["health", "--read-only"],
+            &["export"],
+            &["requeue", "job_dead"],
+            &["forget", "--all", "--yes"],
+        ] {
+            let (exit, _, error) = run(&file, command);
+            let shown = format!("{name}: {command:?}: {exit:?} {error}");
+            // 1: damage found, 3: nothing matched, 5: the inbox cannot be used.
+            assert!(matches!(exit, Some(1 | 3 | 5)), "{shown}");
+            assert!(!error.contains("panicked") && !error.contains("SELECT"), "{shown}");
+            assert_eq!(fs::read(&file).unwrap(), before, "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_file_is_no_inbox() {
+    let (_folder, file) = damaged(Vec::clear).await;
+    let (exit, _, error) = run(&file, &["list"]);
+    assert_eq!(exit, Some(5), "{error}");
+    assert_eq!(fs::read(&file).unwrap(), b"");
+}

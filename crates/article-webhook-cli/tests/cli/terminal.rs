@@ -1,0 +1,102 @@
+//! Questions on a terminal.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::{
+    sample,
+    tool::{text, tool},
+};
+
+/// Both ends of a terminal: the person's, and the program's.
+fn terminal() -> (File, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (person.into(), program)
+}
+
+/// Runs the tool on a terminal, and answers its question. Returns the exit code, the terminal's text and standard output.
+fn answered(tool: &mut Command, answer: &str) -> (Option<i32>, String, String) {
+    let (mut person, program) = terminal();
+    tool.stdin(program.try_clone().unwrap()).stderr(program).stdout(Stdio::piped());
+    let mut running = tool.spawn().unwrap();
+    // The command holds the program's end, and nothing would be read after the last line.
+    tool.stdin(Stdio::null()).stderr(Stdio::null());
+    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
+    let mut is_answered = false;
+    // An error: the program has ended, and with it its end of the terminal.
+    while let Ok(read @ 1..) = person.read(&mut chunk) {
+        shown.extend_from_slice(&chunk[..read]);
+        if !is_answered && shown.windows(6).any(|six| six == b"[y/N]\r") {
+            person.write_all(answer.as_bytes()).unwrap();
+            is_answered = true;
+        }
+    }
+    let mut out = String::new();
+    running.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    (running.wait().unwrap().code(), String::from_utf8(shown).unwrap(), out)
+}
+
+fn states(file: &Path) -> String {
+    let output = tool(["inbox", "counts", text(file), "--json"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let before = states(&file);
+    let mut forget = tool(["inbox", "forget", text(&file), "--all"]);
+    // The last is the end of the input.
+    for answer in ["n\n", "\n", "yes please\n", "\u{4}"] {
+        let (exit, shown, out) = answered(&mut forget, answer);
+        assert_eq!(exit, Some(1), "{answer:?}: {shown}");
+        assert!(shown.contains("forget 5 entries? [y/N]"), "{answer:?}: {shown}");
+        assert!(shown.contains("nothing was changed"), "{answer:?}: {shown}");
+        assert!(out.contains("job_dead"), "what would be erased is shown: {out}");
+        assert_eq!(states(&file), before, "{answer:?}");
+    }
+    let mut requeue = tool(["inbox", "requeue", text(&file), "--state", "dead"]);
+    let (exit, shown, out) = answered(&mut requeue, "y\n");
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(out.ends_with("requeued 1 entry\n"), "{out}");
+    let (exit, shown, out) = answered(&mut forget, "yes\n");
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(out.ends_with("forgot 5 entries\n"), "{out}");
+}
+
+#[tokio::test]
+async fn nothing_is_asked_that_was_answered_or_that_names_its_jobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    for arguments in [&["--all", "--dry-run"][..], &["--state", "dead", "--yes"], &["job_7c1e4a52"]]
+    {
+        let mut requeue = tool(["inbox", "requeue", text(&file)]);
+        let (exit, shown, _) = answered(requeue.args(arguments), "");
+        assert_eq!(exit, Some(0), "{arguments:?}: {shown}");
+        assert!(!shown.contains("[y/N]"), "{arguments:?}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn json_is_never_asked_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let mut forget = tool(["inbox", "forget", text(&file), "--all", "--json"]);
+    let (exit, shown, _) = answered(&mut forget, "y\n");
+    assert_eq!(exit, Some(2), "{shown}");
+    assert!(shown.contains("needs a confirmation"), "{shown}");
+}
