@@ -49,6 +49,8 @@ async fn a_hostile_article_runs_nothing_and_loads_nothing() {
     browser.open(&page.url).await;
     browser.wait("return document.getElementById('connection')?.dataset.state === 'on'").await;
     assert_eq!(browser.console().await, [""; 0], "the list");
+    browser.run("console.error('heard')").await;
+    assert_eq!(browser.console().await.len(), 1, "what is written to the console is heard");
     for (number, name) in
         vectors.iter().map(|(name, _)| name.as_str()).chain(["all together"]).enumerate()
     {
@@ -117,5 +119,10 @@ async fn the_frame_holds_what_the_removal_of_harmful_html_would_leave() {
     // `preconnect` is no request, and no policy forbids it: it is removed from the HTML.
     let seen = counter.seen();
     assert!(seen.iter().all(String::is_empty), "{seen:?}");
+
+    let image = format!("<img src=\"{}/control.png\">", counter.url);
+    foreign.serve("/control", "", &image);
+    browser.open(&format!("{}/control", foreign.url)).await;
+    assert_eq!(counter.seen(), ["GET /control.png HTTP/1.1"], "what is loaded is counted");
     browser.end().await;
 }

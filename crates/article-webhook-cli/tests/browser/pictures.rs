@@ -15,7 +15,9 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
     scene::inbox(&full).await;
     let page = Running::page(&full, &[]);
     let fresh = Running::listen(&empty);
-    for (url, base) in [(&page.url, &page.base), (&fresh.url, &fresh.base)] {
+    let demo = Running::demo(&folder.path().join("demo.db"));
+    for (url, base) in [(&page.url, &page.base), (&fresh.url, &fresh.base), (&demo.url, &demo.base)]
+    {
         browser.open(url).await;
         browser.wait(&format!("return location.href === '{base}/'")).await;
     }
@@ -26,8 +28,12 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         ("ledger", format!("{}/ledger", page.base)),
         ("health", format!("{}/health", page.base)),
         ("empty", format!("{}/", fresh.base)),
+        ("demo", format!("{}/", demo.base)),
         ("no_key", format!("{}/?state=dead", page.base.replace("127.0.0.1", "localhost"))),
     ];
+    browser.open(&format!("{}/", demo.base)).await;
+    browser.click("#panel button").await;
+    browser.wait("return !!document.querySelector('#list tbody tr')").await;
     for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)] {
         browser.scheme(scheme).await;
         browser.size(width, 900).await;
