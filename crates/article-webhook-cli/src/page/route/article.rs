@@ -32,7 +32,9 @@ pub(super) async fn article(State(shared): Page, Path((job, event, number)): Bod
         return gone(&shared);
     };
     let all = result.article.html.as_untrusted_str();
-    let shown = &all[..all.floor_char_boundary(SHOWN)];
+    let mut ends = (0..=SHOWN.min(all.len())).rev();
+    let end = ends.find(|end| all.is_char_boundary(*end)).unwrap_or_default();
+    let shown = &all[..end];
     let page = html! {
         (DOCTYPE)
         html {

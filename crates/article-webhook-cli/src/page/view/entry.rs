@@ -33,7 +33,7 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     let body = bodies.get(chosen);
     let result = body.and_then(article);
     let title = result.as_ref().map(|result| result.article.title.clone());
-    let heading = title.clone().unwrap_or_else(|| entry.key.job_id.to_string());
+    let heading = title.unwrap_or_else(|| entry.key.job_id.to_string());
     let content = html! {
         nav.crumbs aria-label="Where you are" { a href="/" { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
         @if let Some(notice) = notice { p.notice role="status" { (notice) } }
