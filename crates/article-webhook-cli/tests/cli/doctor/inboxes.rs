@@ -139,10 +139,12 @@ async fn what_a_ledger_waits_for_is_found() {
     late.has("inbox.unknown_orders", "warn");
 
     for (event, code, severity) in [
-        (BucketEvent::KeyRefused, "inbox.key_refused", "fail"),
+        (BucketEvent::KeyRefused { key: sample::BUCKET.key }, "inbox.key_refused", "fail"),
         (BucketEvent::RateLimited { retry_after: HOUR }, "inbox.rate_limited", "warn"),
     ] {
         let paused = Old::new(Duration::ZERO);
+        // The refusal of a key counts for the key that is used.
+        paused.store.intend("post-18", HOUR, sample::BUCKET).await.unwrap();
         paused.store.report(event).await.unwrap();
         paused.found().await.has(code, severity);
     }
