@@ -175,7 +175,7 @@ async fn every_metric_is_described_and_counted() {
     assert_eq!(counted, described);
     for (name, label, times) in [
         (metric::ORDERS, "ordered", 2.0),
-        (metric::ORDERS, "unknown", 2.0),
+        (metric::ORDERS, "unknown", 4.0),
         (metric::ORDERS, "refused", 7.0),
         (metric::ORDERS, "abandoned", 1.0),
         (metric::KEY_REFUSALS, "", 1.0),
