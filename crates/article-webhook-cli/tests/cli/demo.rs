@@ -57,8 +57,32 @@ fn each_article_arrives_once_although_the_receiver_breaks() {
     assert_eq!((&counts["entries"]["done"], &counts["total"]), (&8.into(), &8.into()));
 }
 
+/// A line without what differs from run to run: times and the numbers of jobs.
+fn steady(line: &str) -> String {
+    let words = line.split_whitespace().filter(|word| !word.contains(':') || word.ends_with(':'));
+    words
+        .map(|word| if word.starts_with("job_") { "job" } else { word })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 #[test]
-fn ctrl_c_ends_the_story_in_order() {
+fn the_guide_shows_what_the_demo_prints() {
+    const PAGE: &str = include_str!("../../../article-webhook/src/guide/start.md");
+    let shown: Vec<_> = PAGE.lines().skip_while(|line| !line.starts_with("2  ")).collect();
+    let shown: Vec<_> = shown.into_iter().take_while(|line| *line != "```").map(steady).collect();
+    assert_eq!(shown.len(), 6, "{shown:?}");
+    let demo = tool(["demo", "--headless"]).output().unwrap();
+    let (exit, out, error) = seen(&demo);
+    assert_eq!((exit, &*error), (Some(0), ""));
+    let printed: Vec<_> = out.lines().map(steady).collect();
+    for line in shown {
+        assert!(printed.contains(&line), "the guide shows {line:?}, and the demo prints {out}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_demo_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let mut demo = tool(["demo", "--headless", "--inbox", text(&file)])
