@@ -118,7 +118,7 @@ macro_rules! ledger_contract {
                 an_answer_to_an_order_does_not_bring_back_what_was_forgotten,
                 a_forgotten_job_may_be_expected_again,
                 only_jobs_that_ended_are_pruned,
-                only_intents_that_ended_are_pruned,
+                only_intents_that_were_abandoned_are_pruned,
                 a_batch_removes_the_oldest,
                 a_number_is_never_used_again,
                 an_imported_job_is_as_it_was_shown,

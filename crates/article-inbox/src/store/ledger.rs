@@ -186,8 +186,9 @@ pub trait Ledger: Store {
     /// The figures of the ledger. The rule is [`LedgerCounts::add`].
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;
 
-    /// Removes jobs that ended, and intents that were ordered or abandoned, before this time: the oldest first, and at most
-    /// `limit` of each. An entry may still be there. What is open or unknown stays, however old it is.
+    /// Removes jobs that ended, and intents that were abandoned, before this time: the oldest first, and at most `limit` of
+    /// each. An entry may still be there. What is open or unknown stays, however old it is, and so does an intent that was
+    /// ordered: it is never ordered twice.
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
 
     /// Adds a job that another store exported, under an id of this store. Its lease does not hold here. If its article is
