@@ -38,7 +38,7 @@ use crate::{
 /// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, and
 ///   the intent keeps a digest of the job id, so that neither an ask nor the answer to an order brings the job back. If
 ///   the ledger has no intent of the job, each intent without a job keeps that digest. The intent stays ordered, without
-///   a job. The rules are [`IntentRow::may_become`](crate::store::IntentRow::may_become) and
+///   a job. The rules are [`IntentRow::may_have_ordered`](crate::store::IntentRow::may_have_ordered) and
 ///   [`IntentRow::forget`](crate::store::IntentRow::forget).
 /// - [`prune`](Store::prune) removes nothing from the ledger. If it removes an article's entry that could be read, and the
 ///   ledger does not have the job, the job is added as it would have ended, so that it is not expected again. The rule is
