@@ -94,8 +94,6 @@ pub(crate) struct SeenJob {
     row_pruned: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) is_undecodable: bool,
-    /// Which bodies that are no article were delivered.
-    pub(crate) undecodable_bodies: BTreeSet<u8>,
 }
 
 impl Observed {
