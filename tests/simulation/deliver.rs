@@ -112,7 +112,6 @@ async fn receive(
 pub(crate) async fn send_undecodable(world: &Arc<World>, push: &Push) -> u16 {
     let (id, number) = (push.job_id(), world.draw(|rng| rng.u8(1..8)));
     // Also if the answer says otherwise: the body may be stored all the same.
-    world.with(|inner| _ = inner.observed.job(id).undecodable_bodies.insert(number));
     send(world, push, |_, _| not_an_article(id, number)).await
 }
 

@@ -47,9 +47,8 @@ pub(crate) struct Observed {
     pub(crate) crashes: BTreeSet<String>,
     /// The states of jobs that were listed.
     pub(crate) states: BTreeSet<JobState>,
-    /// How many rows of jobs retention removed, and which intents.
+    /// How many rows of jobs retention removed.
     pub(crate) pruned: u64,
-    pub(crate) pruned_intents: BTreeSet<String>,
 }
 
 /// The last ask that a row of the ledger was claimed for.
@@ -95,8 +94,6 @@ pub(crate) struct SeenJob {
     row_pruned: bool,
     /// The API and the receiver give a body that is no article, each time.
     pub(crate) is_undecodable: bool,
-    /// Which bodies that are no article were delivered.
-    pub(crate) undecodable_bodies: BTreeSet<u8>,
 }
 
 impl Observed {
@@ -116,7 +113,6 @@ impl Observed {
             crashes: BTreeSet::new(),
             states: BTreeSet::new(),
             pruned: 0,
-            pruned_intents: BTreeSet::new(),
         }
     }
 
@@ -239,10 +235,9 @@ impl Observed {
         self.pruned += 1;
     }
 
-    /// Retention removed the intent, whose outcome was known: it may be ordered again.
+    /// Retention removed the intent, which was abandoned: it may be ordered again.
     pub(crate) fn intent_pruned(&mut self, intent: &str) {
         self.calls.remove(intent);
-        self.pruned_intents.insert(intent.to_owned());
     }
 
     pub(crate) fn expected(&mut self, id: &str) {

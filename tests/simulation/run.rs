@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use article_inbox::{
-    EntryKey, ExpectedJob, IntentState, JobState, MAX_BODIES,
+    EntryKey, ExpectedJob, IntentState, JobState,
     store::{Ledger, Store},
 };
 use article_simulator::JobState as ServiceState;
@@ -148,15 +148,13 @@ async fn until_not_found(world: &World) {
 async fn judge(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
-        let (is_undecodable, is_forgotten, is_full) = world.with(|inner| {
+        let (is_undecodable, is_forgotten) = world.with(|inner| {
             let seen = inner.observed.job(id);
-            (seen.is_undecodable, seen.forgotten, seen.undecodable_bodies.len() >= MAX_BODIES)
+            (seen.is_undecodable, seen.forgotten)
         });
         let expected: &[JobState] = match world.state_of(id) {
             Some(ServiceState::Failed(_)) => &[JobState::Failed],
             Some(_) if is_undecodable => &[JobState::Unreadable],
-            // A body of the API takes the place of no delivered one.
-            Some(_) if is_full => &[JobState::Arrived, JobState::Collected, JobState::Unreadable],
             Some(_) => &[JobState::Arrived, JobState::Collected],
             None => &[JobState::NotFound],
         };
@@ -211,8 +209,7 @@ async fn judge_order(world: &World, id: &str, intent: &str) {
     if accepted && !done && !is_undecodable {
         return world.fail(&format!("{id} was accepted, and no handler has it"));
     }
-    let is_pruned = world.with(|inner| inner.observed.pruned_intents.contains(intent));
-    if row.is_some() || is_pruned || !intent.starts_with("post-") {
+    if row.is_some() || !intent.starts_with("post-") {
         return;
     }
     let stored = world.store.intent(intent).await.expect("a store in memory looks");

@@ -223,7 +223,7 @@ impl World {
         }
         let is_kept = |intent: &Intent| kept_intents.iter().any(|kept| kept.id == intent.id);
         for intent in intents.iter().filter(|intent| !is_kept(intent)) {
-            if matches!(intent.state, IntentState::Ordering | IntentState::Unknown) {
+            if intent.state != IntentState::Abandoned {
                 self.fail(&format!("retention removed {intent:?}"));
             }
             self.with(|inner| inner.observed.intent_pruned(&intent.name));

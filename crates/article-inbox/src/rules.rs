@@ -18,6 +18,7 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
+pub(crate) use ledger::LEAST_SHARE;
 pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered, RefusedKey};
 #[cfg(feature = "sqlite")]
 pub(crate) use ledger::{LONGEST_CALL, LONGEST_WAIT};

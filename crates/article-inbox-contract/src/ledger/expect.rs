@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use article_inbox::{
     EntryKey, ExpectedJob, JobState, Reason, Source, State,
-    store::{Arrival, Expect, Outcome},
+    store::{Arrival, AskSettled, Expect, Outcome},
 };
 
-use super::steps::{again, corrupt, failed, not_found, unhandled};
+use super::steps::{ASKS, again, corrupt, failed, not_found, unhandled};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, STATES, arrival, job},
@@ -130,9 +130,6 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
         trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
         assert_eq!(trial.job("job_1").await, before);
     }
-    trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), trial.now()) }).await;
-    let cause = Some(refused().to_string());
-    assert_eq!(trial.job("job_1").await, ExpectedJob { cause, ..before });
 }
 
 /// A refused delivery shows that the article is there. Its code is shown.
@@ -145,6 +142,21 @@ pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSu
         assert_eq!((shown.at, shown.reason), (trial.after(expected), Reason::OrderedElsewhere));
         assert_eq!(shown.cause.as_deref(), Some("refused: malformed_json"));
     }
+}
+
+/// A delivery that is refused while an ask is under way may be newer than its answer: the job is asked for again, and the
+/// answer is of a lost lease.
+pub async fn a_refused_delivery_ends_an_ask(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let lease = trial.ask("job_1").await;
+    let at = trial.after(5);
+    trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), at) }).await;
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Expected, at));
+    assert_eq!(trial.settle_ask(lease, again(3600)).await, AskSettled::LostLease);
+    assert!(trial.asked(ASKS).await.is_empty());
+    trial.advance(5);
+    assert_eq!(trial.asked(ASKS).await, ["job_1"]);
 }
 
 /// Any other reason takes the place of `backfill`, and `backfill` of none.

@@ -85,8 +85,9 @@ pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject
     assert_eq!(trial.all().await.len(), 3, "entries have a retention of their own");
 }
 
-/// Retention removes intents that were ordered or abandoned before its limit, and never one whose outcome is unknown.
-pub async fn only_intents_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject>) {
+/// Retention removes intents that were abandoned before its limit. One that was ordered stays for ever, so that the
+/// application that orders it again a year later pays once, and so does one whose outcome is unknown.
+pub async fn only_intents_that_were_abandoned_are_pruned(mut trial: Trial<impl LedgerSubject>) {
     for name in ["unknown", "abandoned", "ordered"] {
         trial.intended(name).await;
     }
@@ -94,20 +95,25 @@ pub async fn only_intents_that_ended_are_pruned(mut trial: Trial<impl LedgerSubj
     trial.advance_by(WITHIN);
     trial.ledger().abandon("abandoned").await.unwrap();
     trial.advance(86_400);
-    trial.ledger().ordered("late", job("job_2"), trial.after(600), KEY).await.unwrap();
+    trial.intended("late").await;
+    trial.advance_by(WITHIN);
+    trial.ledger().abandon("late").await.unwrap();
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
-    assert_eq!(pruned, LedgerPruned { jobs: 0, intents: 2, more: false });
+    assert_eq!(pruned, LedgerPruned { jobs: 0, intents: 1, more: false });
     let left = trial.ledger().intents(None, 0, 100).await.unwrap().items;
     let left: Vec<_> = left.iter().map(|intent| &*intent.name).collect();
-    assert_eq!(left, ["unknown", "late"]);
+    assert_eq!(left, ["unknown", "ordered", "late"]);
+    let again = trial.ledger().intend("ordered", WITHIN, AMPLE).await.unwrap();
+    assert!(matches!(again, Intended::Known(_)), "{again:?}");
 }
 
 /// A batch removes the oldest, and says whether there is more.
 pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl LedgerSubject>) {
     for id in ["a", "b", "c"] {
         trial.end(id, not_found()).await;
-        trial.ledger().ordered(id, job(id), trial.now(), KEY).await.unwrap();
-        trial.end(id, not_found()).await;
+        let lease = trial.intended(id).await;
+        assert!(trial.ledger().outcome_lost(lease).await.unwrap());
+        assert!(trial.ledger().abandon(id).await.unwrap());
         trial.advance(1);
     }
     let prune = |limit| {

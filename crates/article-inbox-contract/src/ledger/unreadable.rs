@@ -67,6 +67,30 @@ pub async fn a_damaged_entry_is_repaired_once(mut trial: Trial<impl LedgerSubjec
     assert_eq!(settled, AskSettled::Settled(JobState::Collected));
 }
 
+/// The API gives another body at each ask, and none can be read. The second ends the job, also if nothing was delivered.
+pub async fn the_second_body_of_the_api_is_the_last(mut trial: Trial<impl LedgerSubject>) {
+    for id in ["job_1", "job_2"] {
+        trial.expect_now(id).await;
+        let since = trial.job(id).await.expected_at;
+        if id == "job_2" {
+            trial.record(id, FIRST).await;
+            trial.work(id, unhandled()).await;
+        }
+        for body in ["1", "2"] {
+            trial.advance(3600);
+            let lease = trial.ask(id).await;
+            let settled = trial.settle_ask(lease, answered(body)).await;
+            assert_eq!(settled, AskSettled::Settled(JobState::Collected), "{id} {body}");
+            let seen = trial.bodies(id).await.len();
+            trial.work(id, Outcome::Unhandled { seen, cause: "no article".into() }).await;
+            let shown = trial.job(id).await;
+            let expected = if body == "1" { JobState::Expected } else { JobState::Unreadable };
+            assert_eq!((shown.state, shown.expected_at), (expected, since), "{id} {body}");
+        }
+        assert!(trial.job(id).await.cause.is_some(), "{id}");
+    }
+}
+
 /// A delivery ends an unreadable job, if it can be read.
 pub async fn a_delivery_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>) {
     let lease = asking(&trial, "job_1", unhandled()).await;
@@ -85,8 +109,9 @@ pub async fn a_requeued_entry_ends_an_unreadable_job(trial: Trial<impl LedgerSub
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }
 
-/// A body that the API gave never takes the place of one that was delivered.
-pub async fn a_body_of_the_api_replaces_no_delivered_one(trial: Trial<impl LedgerSubject>) {
+/// A body that the API gave never takes the place of one that was delivered: it is kept beyond the limit, and worked on. One
+/// that is delivered later does not take its place.
+pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     let delivered = [FIRST, "1", "2", "3"];
     for body in delivered {
@@ -95,9 +120,12 @@ pub async fn a_body_of_the_api_replaces_no_delivered_one(trial: Trial<impl Ledge
     trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
     let lease = trial.ask("job_1").await;
     let settled = trial.settle_ask(lease, answered("[]")).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
-    assert_eq!(trial.bodies("job_1").await, delivered.map(bytes));
-    assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "3", "[]"].map(bytes));
+    assert_eq!(trial.entry("job_1").await.state, State::Waiting);
+    trial.work("job_1", Outcome::Unhandled { seen: 5, cause: "no article".into() }).await;
+    trial.record("job_1", "4").await;
+    assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "4", "[]"].map(bytes));
 }
 
 /// A body that the API gave takes the place of the last such body, if the entry is full.

@@ -14,6 +14,7 @@ macro_rules! ledger_contract {
                 an_entry_of_another_event_is_no_article,
                 an_open_job_stays_as_it_is,
                 a_refused_delivery_brings_an_ask_forward,
+                a_refused_delivery_ends_an_ask,
                 a_job_leaves_a_backfill,
                 an_end_without_an_article_is_opened_again,
                 a_job_whose_article_came_is_not_opened,
@@ -94,9 +95,10 @@ macro_rules! ledger_contract {
                 the_body_that_was_delivered_is_unreadable,
                 another_body_is_collected,
                 a_damaged_entry_is_repaired_once,
+                the_second_body_of_the_api_is_the_last,
                 a_delivery_ends_an_unreadable_job,
                 a_requeued_entry_ends_an_unreadable_job,
-                a_body_of_the_api_replaces_no_delivered_one,
+                a_body_of_the_api_is_kept_beside_delivered_ones,
                 a_body_of_the_api_replaces_such_a_body,
             }
             bucket {
@@ -118,7 +120,7 @@ macro_rules! ledger_contract {
                 an_answer_to_an_order_does_not_bring_back_what_was_forgotten,
                 a_forgotten_job_may_be_expected_again,
                 only_jobs_that_ended_are_pruned,
-                only_intents_that_ended_are_pruned,
+                only_intents_that_were_abandoned_are_pruned,
                 a_batch_removes_the_oldest,
                 a_number_is_never_used_again,
                 an_imported_job_is_as_it_was_shown,

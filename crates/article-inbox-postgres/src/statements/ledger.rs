@@ -17,7 +17,7 @@ pub(super) use arrival::Jobs;
 pub(crate) use ask::{claim_asks, release_asks, settle_ask};
 pub(crate) use bucket::{import_bucket, report};
 pub(crate) use jobs::expect;
-pub(super) use jobs::{follow, forget, outlive};
+pub(super) use jobs::{add_pruned, follow, forget};
 pub(crate) use keep::{import_intent, import_job, prune_ledger};
 pub(crate) use order::{abandon, intend, not_ordered, order_again, ordered, outcome_lost};
 pub(crate) use read::{bucket, intent, intents, job, jobs, ledger_counts};

@@ -72,7 +72,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
         pruned.more |= old.len() > limit;
         old.truncate(limit);
         for stored in &old {
-            ledger::outlive(tx, stored).await?;
+            ledger::add_pruned(tx, stored).await?;
         }
         let old: Vec<_> = old.iter().map(|stored| stored.id).collect();
         if !old.is_empty() {

@@ -5,10 +5,10 @@ use bytes::Bytes;
 use super::Source;
 use crate::Digest;
 
-/// How many different bodies are kept of one entry.
+/// How many different bodies are kept of one entry. If none of them can be read, one that the API gives is kept beside them.
 pub const MAX_BODIES: usize = 4;
 
-/// A body of an entry, as it was received. An entry has at most [`MAX_BODIES`].
+/// A body of an entry, as it was received. An entry has at most [`MAX_BODIES`], and one of the API beyond them.
 ///
 /// ```
 /// use std::time::SystemTime;

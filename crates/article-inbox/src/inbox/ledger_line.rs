@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::export_line::{intent, time, unsigned_millis};
 use crate::{
     call::{ExpectedJob, Intent, IntentState, JobState, Missing, Pause, PauseReason},
-    rules::{Bucket, RefusedKey},
+    rules::{Bucket, LEAST_SHARE, RefusedKey},
 };
 
 /// A row of the ledger as a line of JSON, told from an entry by its `kind`. Times are milliseconds since 1970.
@@ -203,8 +203,9 @@ impl BucketLine {
             Ok::<_, String>(RefusedKey { key, refusals, since, until })
         };
         let full = Bucket::new(SystemTime::UNIX_EPOCH);
-        if self.share > full.share {
-            return Err(format!("share: expected at most {}", full.share));
+        let shares = LEAST_SHARE..=full.share;
+        if !shares.contains(&self.share) {
+            return Err(format!("share: expected {LEAST_SHARE} to {}", full.share));
         }
         Ok(Bucket {
             used: self.used.into(),

@@ -14,6 +14,7 @@ mod refused_key;
 pub use article_entry::ArticleEntry;
 pub use ask::AskLane;
 pub use bucket::Bucket;
+pub(crate) use bucket::LEAST as LEAST_SHARE;
 #[cfg(feature = "sqlite")]
 pub(crate) use import::LONGEST_WAIT;
 #[cfg(feature = "sqlite")]

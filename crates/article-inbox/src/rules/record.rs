@@ -133,6 +133,8 @@ impl Row {
             let write = match replaced(new.source, stored) {
                 _ if !is_full => BodyWrite::Append,
                 Some(index) => BodyWrite::Replace(index),
+                // What the API gives now may be the article. It is the only body beyond the limit.
+                None if stored.len() == MAX_BODIES => BodyWrite::Append,
                 None => return recording(Recorded::Crowded, BodyWrite::Nothing),
             };
             self.conflicts = self.conflicts.saturating_add(1);
@@ -159,10 +161,10 @@ impl Row {
 }
 
 /// Which of the bodies of a full entry, none of which can be read, gives way to a new one: the last. A body that was
-/// delivered never gives way to one that the API gave.
+/// delivered never gives way to one that the API gave, and the one beyond the limit to no delivered one.
 fn replaced(new: Source, stored: &[KnownBody]) -> Option<usize> {
     match new {
-        Source::Webhook => stored.len().checked_sub(1),
+        Source::Webhook => stored.len().min(MAX_BODIES).checked_sub(1),
         Source::Api => stored.iter().rposition(|body| body.source == Source::Api),
     }
 }
@@ -211,9 +213,20 @@ mod tests {
             let before = row(state);
             let mut after = before.clone();
             let recording = after.record(polled(body(b"new")), &known, NOW);
-            assert_eq!(recording.recorded, Recorded::Crowded);
-            assert_eq!((recording.write, &after), (BodyWrite::Nothing, &before));
+            assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
+            assert_eq!(recording.write, BodyWrite::Append, "it may be the article");
 
+            let with_one = [bodies(4), vec![polled(body(b"one"))]].concat();
+            let write = |new| before.clone().record(new, &with_one, NOW).write;
+            assert_eq!(write(polled(body(b"new"))), BodyWrite::Replace(4));
+            assert_eq!(write(body(b"new")), BodyWrite::Replace(3));
+
+            let five = bodies(5);
+            let recording = before.clone().record(polled(body(b"new")), &five, NOW);
+            assert_eq!(recording.write, BodyWrite::Nothing, "no entry grows further");
+            assert_eq!(recording.recorded, Recorded::Crowded);
+
+            let mut after = before.clone();
             known[1] = polled(known[1]);
             let recording = after.record(polled(body(b"new")), &known, NOW);
             assert_eq!(recording.write, BodyWrite::Replace(1));

@@ -38,7 +38,7 @@ use crate::{
 /// - [`forget`](Store::forget) erases the job and the link of its intent. The ask that is under way loses its lease, and
 ///   the intent keeps a digest of the job id, so that neither an ask nor the answer to an order brings the job back. If
 ///   the ledger has no intent of the job, each intent without a job keeps that digest. The intent stays ordered, without
-///   a job. The rules are [`IntentRow::may_become`](crate::store::IntentRow::may_become) and
+///   a job. The rules are [`IntentRow::may_have_ordered`](crate::store::IntentRow::may_have_ordered) and
 ///   [`IntentRow::forget`](crate::store::IntentRow::forget).
 /// - [`prune`](Store::prune) removes nothing from the ledger. If it removes an article's entry that could be read, and the
 ///   ledger does not have the job, the job is added as it would have ended, so that it is not expected again. The rule is
@@ -186,8 +186,9 @@ pub trait Ledger: Store {
     /// The figures of the ledger. The rule is [`LedgerCounts::add`].
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;
 
-    /// Removes jobs that ended, and intents that were ordered or abandoned, before this time: the oldest first, and at most
-    /// `limit` of each. An entry may still be there. What is open or unknown stays, however old it is.
+    /// Removes jobs that ended, and intents that were abandoned, before this time: the oldest first, and at most `limit` of
+    /// each. An entry may still be there. What is open or unknown stays, however old it is, and so does an intent that was
+    /// ordered: it is never ordered twice.
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
 
     /// Adds a job that another store exported, under an id of this store. Its lease does not hold here. If its article is

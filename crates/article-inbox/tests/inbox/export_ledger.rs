@@ -160,10 +160,8 @@ async fn a_line_of_the_ledger_that_is_none_is_refused() {
             "intent: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
         ),
         (r#"{"kind": "intent"}"#, "missing field `name`"),
-        (
-            r#"{"kind":"bucket","used":0,"share":1001,"shared_at":0}"#,
-            "share: expected at most 1000",
-        ),
+        (r#"{"kind":"bucket","used":0,"share":1001,"shared_at":0}"#, "share: expected 62 to 1000"),
+        (r#"{"kind":"bucket","used":0,"share":0,"shared_at":0}"#, "share: expected 62 to 1000"),
         (
             r#"{"kind":"intent","name":"post-1","state":"secret canary","created_at":0,"at":0}"#,
             "state: not a state",

@@ -16,8 +16,6 @@ use super::{
 };
 use crate::connection::{Transaction, Work, first};
 
-const LANES: [AskLane; 3] = [AskLane::First, AskLane::Again, AskLane::Backfill];
-
 /// Selects jobs that [`JobRow::is_due`](article_inbox::store::JobRow::is_due) accepts, in a lane, and locks them. What
 /// another claim has locked is left.
 const DUE: &str = concat!(
@@ -37,7 +35,7 @@ pub(crate) fn claim_asks<'t>(tx: &'t Transaction<'t>, claim: &'t AskClaim) -> Wo
     Box::pin(async move {
         let now = to_millis(tx.now().await?);
         let mut due = Due::default();
-        for (lane, due) in LANES.into_iter().zip(&mut due) {
+        for (lane, due) in AskLane::ALL.into_iter().zip(&mut due) {
             let (lane, limit) = (lane_number(lane), i64::from(claim.limit));
             let parameters =
                 [(&lane as _, Type::INT2), (&now as _, Type::INT8), (&limit as _, Type::INT8)];
@@ -78,7 +76,7 @@ pub(crate) fn claim_asks<'t>(tx: &'t Transaction<'t>, claim: &'t AskClaim) -> Wo
     })
 }
 
-/// The place of a lane among [`LANES`].
+/// The place of a lane among [`AskLane::ALL`].
 fn place(lane: AskLane) -> usize {
     lane as usize
 }

@@ -9,7 +9,7 @@ const LOCK_NAME: &str =
 const LOCK_ID: &str =
     concat!("SELECT ", rows::intent!(), " FROM article_inbox_intents WHERE id = $1 FOR UPDATE");
 
-/// The intents that [`IntentRow::may_become`](article_inbox::store::IntentRow::may_become) accepts, and must agree with it.
+/// The intents that [`IntentRow::may_have_ordered`](article_inbox::store::IntentRow::may_have_ordered) accepts, and must agree with it.
 const OF_JOB: &str = concat!(
     "SELECT ",
     rows::intent!(),
@@ -43,7 +43,7 @@ pub(super) async fn forget(
     let parameters = [(&job_id.as_str() as _, Type::TEXT), (&intent as _, Type::TEXT)];
     for found in tx.query(OF_JOB, &parameters).await? {
         let mut stored = stored_intent(&found)?;
-        if stored.row.may_become(&stored.name, job_id, intent) {
+        if stored.row.may_have_ordered(&stored.name, job_id, intent) {
             stored.row.forget(job_id);
             rows::save_intent(tx, &stored).await?;
         }

@@ -82,7 +82,7 @@ pub(in super::super) async fn follow(tx: &Transaction<'_>, entry: &StoredRow) ->
 }
 
 /// Retention removes an entry. What is known of its job stays.
-pub(in super::super) async fn outlive(
+pub(in super::super) async fn add_pruned(
     tx: &Transaction<'_>,
     entry: &StoredRow,
 ) -> Result<(), Fault> {

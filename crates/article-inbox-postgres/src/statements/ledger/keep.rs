@@ -18,7 +18,7 @@ const PRUNE_JOBS: &str = "WITH old AS MATERIALIZED (SELECT id FROM article_inbox
 
 /// The same for intents and [`IntentRow::is_pruned`](article_inbox::store::IntentRow::is_pruned).
 const PRUNE_INTENTS: &str = "WITH old AS MATERIALIZED (SELECT id FROM article_inbox_intents \
-    WHERE state IN ('ordered', 'abandoned') AND at < $1 ORDER BY at, id LIMIT $2 + 1 FOR UPDATE SKIP LOCKED), \
+    WHERE state = 'abandoned' AND at < $1 ORDER BY at, id LIMIT $2 + 1 FOR UPDATE SKIP LOCKED), \
     gone AS (DELETE FROM article_inbox_intents WHERE id IN (SELECT id FROM old LIMIT $2) RETURNING id) \
     SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM old) > $2";
 

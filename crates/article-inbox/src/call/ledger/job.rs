@@ -254,7 +254,10 @@ mod tests {
             assert!(!(state.is_open() && state.has_article()), "{state}");
         }
         let refused = Reason::Refused { code: "too_large".into() };
-        for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill, refused] {
+        let delivered = Reason::Delivered;
+        for reason in
+            [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill, refused, delivered]
+        {
             assert_eq!(reason.to_string().parse::<Reason>().unwrap(), reason);
         }
     }

@@ -36,6 +36,9 @@ pub enum AskLane {
 }
 
 impl AskLane {
+    /// Every lane, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::First, Self::Again, Self::Backfill];
+
     /// The lane that the next token goes to, of those in which a job is due. `turn` is
     /// [`Bucket::turn`](crate::store::Bucket::turn).
     #[must_use]
@@ -107,8 +110,9 @@ impl JobRow {
                 self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
             }
             AskOutcome::Answered(_) => {
-                self.collected_at = Some(now);
-                self.end(JobState::Collected, None, now);
+                // An open job that was collected before has a body that could not be read.
+                let is_second = self.collected_at.replace(now).is_some();
+                self.end(JobState::Collected, is_second.then(|| REJECTED.to_owned()), now);
             }
             AskOutcome::Failed { cause, .. } => {
                 self.end(JobState::Failed, Some(cause.clone()), now);
@@ -140,8 +144,11 @@ impl JobRow {
     }
 }
 
+/// The cause of a collected job whose entry waits for a worker to read the second body of the API.
+const REJECTED: &str = "an earlier body that the API gave cannot be read";
+
 /// The cause of an unreadable job.
-const UNREADABLE: &str =
+pub(super) const UNREADABLE: &str =
     "no body of its entry can be read, and the API gives no other that can be stored";
 
 #[cfg(test)]
@@ -177,7 +184,7 @@ mod tests {
     #[test]
     fn every_lane_gets_a_token_if_no_other_is_due() {
         for turn in 0..=u8::MAX {
-            for lane in [AskLane::First, AskLane::Again, AskLane::Backfill] {
+            for lane in AskLane::ALL {
                 assert_eq!(AskLane::next(turn, |due| due == lane), Some(lane));
             }
             let two = AskLane::next(turn, |due| due != AskLane::First);

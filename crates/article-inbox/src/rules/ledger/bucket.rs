@@ -19,7 +19,7 @@ const ORDERS_BETWEEN_ASKS: u8 = 3;
 const UNIT: i128 = 60_000 * FULL as i128;
 
 /// The rate is not halved below a sixteenth.
-const LEAST: u16 = FULL / 16;
+pub(crate) const LEAST: u16 = FULL / 16;
 
 /// A rate that was halved to nothing would be full again after this time.
 const RECOVERY: Duration = Duration::from_secs(3600);

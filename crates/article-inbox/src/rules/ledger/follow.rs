@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{ArticleEntry, JobRow, article_entry::is_rejected};
+use super::{ArticleEntry, JobRow, article_entry::is_rejected, ask::UNREADABLE};
 use crate::{
     Source, State,
     call::{Expect, JobState, Reason, Recorded},
@@ -27,14 +27,18 @@ impl JobRow {
     /// The article's entry is in this state now. `source` is how the copy came that brought it there.
     ///
     /// An entry that is unhandled or corrupt is no article: a job that had ended with it is expected again, due now, or
-    /// after an hour if the API gave the body. Any other entry is the article: it ends an open job and the ask that is
+    /// after an hour if the API gave the body. It is expected since it was before, so that it becomes overdue. If that was
+    /// the second body of the API that cannot be read, the job ends as unreadable. Any other entry is the article: it ends an open job and the ask that is
     /// under way, and also a job that failed, is unreadable or was not found.
     pub fn follow_entry(&mut self, entry: State, source: Source, now: SystemTime) {
         match (is_rejected(entry), self.state.has_article()) {
             (true, true) => {
                 let is_polled = self.state == JobState::Collected;
+                if is_polled && self.cause.is_some() {
+                    return self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
+                }
                 let pause = if is_polled { AFTER_A_BAD_ANSWER } else { Duration::ZERO };
-                self.open(later(now, pause), now);
+                self.open(later(now, pause), self.expected_at);
             }
             (false, false) => {
                 let state = match source {
@@ -86,6 +90,10 @@ impl JobRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        Digest,
+        call::{Answer, AskOutcome},
+    };
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -131,7 +139,30 @@ mod tests {
                     other => (other, after(600), 2),
                 };
                 assert_eq!((row.state, row.at, row.asks), expected, "{entry} {state}");
+                assert_eq!(row.expected_at, NOW, "it may become overdue");
             }
+        }
+    }
+
+    #[test]
+    fn the_second_body_of_the_api_that_cannot_be_read_ends_its_job() {
+        for before in [None, Some(State::Unhandled)] {
+            let (mut row, mut entry) = (job(JobState::Expected), before);
+            for body in ["1", "2"] {
+                let (now, digest) = (row.at, Digest::of(body.as_bytes()));
+                let lease = row.ask(7, Duration::from_secs(60), now);
+                assert!(row.records_answer(digest, entry), "it may be readable");
+                let answer = Answer { target: "api".into(), digest, bytes: body.into() };
+                row.settle(lease, &AskOutcome::Answered(answer), Some(State::Waiting), now);
+                assert_eq!(row.state, JobState::Collected);
+                row.follow_entry(State::Unhandled, Source::Webhook, now);
+                let expected = if body == "1" { JobState::Expected } else { JobState::Unreadable };
+                assert_eq!((row.state, row.expected_at), (expected, NOW), "{before:?}");
+                entry = Some(State::Unhandled);
+            }
+            let again = Expect::job("job_1".parse().unwrap(), after(9000));
+            row.expect(&again, after(9000));
+            assert_eq!(row, JobRow { fence: 2, ..JobRow::new(&again, None, after(9000)) });
         }
     }
 

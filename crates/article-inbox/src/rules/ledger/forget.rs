@@ -12,13 +12,13 @@ impl IntentRow {
     /// Whether an answer to a call of this intent may name a job that is forgotten now. `intent` is the one that the ledger
     /// has for the job. If it has none, the job may be that of any order which is not known to be another.
     #[must_use]
-    pub fn may_become(&self, name: &str, job_id: &JobId, intent: Option<&str>) -> bool {
+    pub fn may_have_ordered(&self, name: &str, job_id: &JobId, intent: Option<&str>) -> bool {
         let is_possible =
             intent.map_or(self.state != IntentState::Ordered, |intent| intent == name);
         is_possible || self.job_id.as_ref() == Some(job_id)
     }
 
-    /// A job that [may be](Self::may_become) that of this intent was forgotten. An intent that was ordered stays so, and is
+    /// A job that [may be](Self::may_have_ordered) that of this intent was forgotten. An intent that was ordered stays so, and is
     /// not ordered again. It keeps a digest of the job id, so that an answer which is stored later does not bring the job
     /// back.
     pub fn forget(&mut self, job_id: &JobId) {
@@ -97,13 +97,16 @@ mod tests {
     #[test]
     fn a_job_without_an_intent_may_be_that_of_any_order_without_a_job() {
         let row = IntentRow::new(Duration::from_secs(60), NOW);
-        assert!(row.may_become("post-17", &job(1), None));
-        assert!(row.may_become("post-17", &job(1), Some("post-17")));
-        assert!(!row.may_become("post-17", &job(1), Some("post-18")));
+        assert!(row.may_have_ordered("post-17", &job(1), None));
+        assert!(row.may_have_ordered("post-17", &job(1), Some("post-17")));
+        assert!(!row.may_have_ordered("post-17", &job(1), Some("post-18")));
         let mut ordered = row;
         ordered.answer(&job(1), NOW);
-        assert!(ordered.may_become("post-17", &job(1), Some("post-18")), "as the intent says");
-        assert!(ordered.may_become("post-17", &job(2), Some("post-17")), "as the job says");
-        assert!(!ordered.may_become("post-17", &job(2), None));
+        assert!(
+            ordered.may_have_ordered("post-17", &job(1), Some("post-18")),
+            "as the intent says"
+        );
+        assert!(ordered.may_have_ordered("post-17", &job(2), Some("post-17")), "as the job says");
+        assert!(!ordered.may_have_ordered("post-17", &job(2), None));
     }
 }

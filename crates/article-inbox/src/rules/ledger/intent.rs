@@ -147,11 +147,11 @@ impl IntentRow {
         is_new
     }
 
-    /// Whether retention removes the intent: it was ordered or abandoned before that time.
+    /// Whether retention removes the intent: it was abandoned before that time. One that was ordered is kept for ever, so
+    /// that it is never ordered twice.
     #[must_use]
     pub fn is_pruned(&self, before: SystemTime) -> bool {
-        matches!(self.state, IntentState::Ordered | IntentState::Abandoned)
-            && self.at < rounded(before)
+        self.state == IntentState::Abandoned && self.at < rounded(before)
     }
 
     /// The row of an intent that another store exported. The call of an order that was under way there may succeed, so that
@@ -309,11 +309,11 @@ mod tests {
     }
 
     #[test]
-    fn an_intent_without_an_end_is_not_pruned() {
+    fn only_an_intent_that_was_abandoned_is_pruned() {
         let at = NOW + WITHIN;
         for state in IntentState::ALL {
-            let has_ended = matches!(state, IntentState::Ordered | IntentState::Abandoned);
-            assert_eq!(in_state(state).is_pruned(at + WITHIN * 2), has_ended, "{state}");
+            let is_abandoned = state == IntentState::Abandoned;
+            assert_eq!(in_state(state).is_pruned(at + WITHIN * 2), is_abandoned, "{state}");
             assert!(!in_state(state).is_pruned(at), "{state}");
         }
     }

@@ -40,7 +40,7 @@ pub struct JobRow {
     pub reason: Reason,
     /// The intent that it was ordered with.
     pub intent: Option<Box<str>>,
-    /// Since when it is expected: since it was stored, or opened again.
+    /// Since when it is expected: since it was stored, or expected again after it ended.
     pub expected_at: SystemTime,
     /// Expected: when it is asked for. Asking: when the lease ends. Otherwise: when it ended.
     pub at: SystemTime,
@@ -52,11 +52,12 @@ pub struct JobRow {
     pub missing: Option<Missing>,
     /// When the service delivered its article first.
     pub pushed_at: Option<SystemTime>,
-    /// When the API gave its article.
+    /// When the API gave its article. While it is open: when the API gave a body that could not be read.
     pub collected_at: Option<SystemTime>,
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
     pub returned: Option<Digest>,
-    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then.
+    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
+    /// that an earlier body of the API could not be read.
     pub cause: Option<String>,
 }
 
@@ -90,7 +91,9 @@ impl JobRow {
     ///
     /// - It failed, is unreadable or was not found: it is opened again.
     /// - It is open: a refused delivery shows that the article is there, so that it is asked for at the given time if that
-    ///   is earlier. The refusal is noted as its cause, unless its reason says it. Another reason than `backfill` takes the place of `backfill`.
+    ///   is earlier. An ask that is under way may have been answered before, so that it ends with a lost lease, and the job
+    ///   is asked for again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
+    ///   than `backfill` takes the place of `backfill`.
     /// - Its article is there: nothing changes, but that it gets the intent if it has none.
     pub fn expect(&mut self, expect: &Expect, now: SystemTime) {
         if self.intent.is_none() {
@@ -101,13 +104,15 @@ impl JobRow {
             JobState::Failed | JobState::Unreadable | JobState::NotFound => {
                 self.open(rounded(expect.at), now);
                 self.reason = expect.reason.clone();
-                (self.returned, self.cause) = (None, None);
+                (self.returned, self.cause, self.collected_at) = (None, None, None);
             }
             JobState::Expected | JobState::Asking => {
                 let is_refused = matches!(expect.reason, Reason::Refused { .. });
                 let leaves_backfill = self.is_backfill() && expect.reason != Reason::Backfill;
                 if self.state == JobState::Expected && (is_refused || leaves_backfill) {
                     self.at = self.at.min(rounded(expect.at));
+                } else if is_refused {
+                    (self.state, self.at) = (JobState::Expected, rounded(expect.at));
                 }
                 if leaves_backfill {
                     self.reason = expect.reason.clone();
@@ -238,9 +243,12 @@ mod tests {
         row.expect(&refused(600), NOW);
         assert_eq!(row.cause, None, "the reason says it");
         let mut asking = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
-        asking.state = JobState::Asking;
-        asking.expect(&refused(1), NOW);
-        assert_eq!(asking.at, after(600), "the lease ends when it did");
+        let lease = asking.ask(7, Duration::from_secs(60), after(600));
+        asking.expect(&expect(Reason::OrderedElsewhere, 1), after(601));
+        assert!(asking.is_asked(lease, after(601)), "to expect it again is no news");
+        asking.expect(&refused(700), after(601));
+        assert_eq!((asking.state, asking.at), (JobState::Expected, after(700)));
+        assert!(!asking.is_asked(lease, after(601)), "its answer may be older than the article");
     }
 
     #[test]

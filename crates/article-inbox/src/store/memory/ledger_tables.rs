@@ -9,8 +9,6 @@ use crate::{
     rules::{AskLane, Bucket, IntentRow, JobRow},
 };
 
-const LANES: [AskLane; 3] = [AskLane::First, AskLane::Again, AskLane::Backfill];
-
 /// The tables of the ledger.
 #[derive(Default)]
 pub(super) struct LedgerTables {
@@ -76,7 +74,7 @@ impl LedgerTables {
         }
         let is_asked = |id| asks.asks.iter().any(|ask| ask.lease.id == id);
         let next = |lane| self.jobs.lane(lane).find(|(_, id)| !is_asked(*id));
-        let next_due = LANES.into_iter().filter_map(next).map(|(at, _)| at).min();
+        let next_due = AskLane::ALL.into_iter().filter_map(next).map(|(at, _)| at).min();
         let next_token = bucket.next_token(claim.bucket, now);
         asks.next = next_due.zip(next_token).map(|(due, token)| due.max(token));
         self.bucket = Some(bucket);
@@ -108,7 +106,7 @@ impl LedgerTables {
         let job = self.jobs.id(job_id).and_then(|id| self.jobs.remove(id));
         let intent = job.and_then(|row| row.intent);
         for (name, row) in self.intents.values_mut() {
-            if row.may_become(name, job_id, intent.as_deref()) {
+            if row.may_have_ordered(name, job_id, intent.as_deref()) {
                 row.forget(job_id);
             }
         }

@@ -67,7 +67,7 @@ pub(crate) fn prune(tx: &Tx<'_>, prune: &Prune) -> Result<Pruned, Fault> {
     }
     pruned.more |= entries.len() > limit;
     for stored in entries.into_values().take(limit) {
-        ledger::outlive(tx, &stored)?;
+        ledger::add_pruned(tx, &stored)?;
         remove(tx, stored.id)?;
         pruned.entries += 1;
     }

@@ -22,14 +22,12 @@ use crate::{
     timestamp::{from_millis, to_millis},
 };
 
-const LANES: [AskLane; 3] = [AskLane::First, AskLane::Again, AskLane::Backfill];
-
 /// Leases jobs that are due, as [`Ledger::claim_asks`](crate::store::Ledger::claim_asks) says.
 pub(in crate::store::sqlite) fn claim_asks(tx: &Tx<'_>, claim: AskClaim) -> Result<Asks, Fault> {
     let now = tx.now();
     let mut left = BTreeSet::new();
     let mut heads = [None, None, None];
-    for (lane, head) in LANES.into_iter().zip(&mut heads) {
+    for (lane, head) in AskLane::ALL.into_iter().zip(&mut heads) {
         *head = self::head(tx, lane, &mut left)?;
     }
     let before = bucket::load(tx)?;
@@ -63,7 +61,7 @@ pub(in crate::store::sqlite) fn claim_asks(tx: &Tx<'_>, claim: AskClaim) -> Resu
     Ok(asks)
 }
 
-/// The place of a lane among [`LANES`].
+/// The place of a lane among [`AskLane::ALL`].
 fn place(lane: AskLane) -> usize {
     lane as usize
 }
@@ -105,7 +103,7 @@ fn next_due(tx: &Tx<'_>, known: &BTreeSet<i64>) -> Result<Option<i64>, Fault> {
     let mut next = None;
     // One row more than is known, so that at least one is of another job.
     let limit = i64::try_from(known.len() + 1).unwrap_or(i64::MAX);
-    for lane in LANES {
+    for lane in AskLane::ALL {
         let mut statement = tx.prepare_cached(sql::NEXT_JOBS)?;
         let mut rows = statement.query([rows::lane_number(lane), limit])?;
         while let Some(row) = rows.next()? {

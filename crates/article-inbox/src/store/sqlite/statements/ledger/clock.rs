@@ -5,7 +5,7 @@ use rusqlite::Params;
 use super::{bucket, intents, jobs};
 use crate::{
     ClockStep,
-    rules::{Bucket, LONGEST_CALL, LONGEST_WAIT},
+    rules::{AskLane, Bucket, LONGEST_CALL, LONGEST_WAIT},
     store::sqlite::{
         damage::Tx,
         fault::Fault,
@@ -14,15 +14,12 @@ use crate::{
     timestamp::{later, to_millis},
 };
 
-/// The numbers of all lanes.
-const LANES: std::ops::Range<i64> = 0..3;
-
 /// Frees the asks of the previous process, and shortens what a wrong clock made too long. Only for the process with
 /// exclusive access, at start.
 pub(in super::super) fn restart_ledger(tx: &Tx<'_>) -> Result<(), Fault> {
     let now = tx.now();
     let mut ids = ids(tx, sql::ASKING, [])?;
-    for lane in LANES {
+    for lane in AskLane::ALL.map(rows::lane_number) {
         ids.extend(self::ids(tx, sql::AHEAD, [lane, to_millis(later(now, LONGEST_WAIT))])?);
     }
     ids.extend(self::ids(tx, sql::EXPECTED_AHEAD, [to_millis(now)])?);
@@ -48,7 +45,7 @@ pub(in super::super) fn restart_ledger(tx: &Tx<'_>) -> Result<(), Fault> {
 /// Moves the times of the ledger by a step of the clock. Returns how many jobs were moved.
 pub(in super::super) fn follow_ledger(tx: &Tx<'_>, step: ClockStep) -> Result<u64, Fault> {
     let mut open = BTreeSet::new();
-    for lane in LANES {
+    for lane in AskLane::ALL.map(rows::lane_number) {
         open.extend(ids(tx, sql::OPEN_JOBS, [lane])?);
     }
     let mut moved = 0;

@@ -68,7 +68,7 @@ pub(super) fn forget(tx: &Tx<'_>, job_id: &JobId, intent: Option<&str>) -> Resul
     });
     for id in ids.into_iter().collect::<BTreeSet<_>>() {
         let Some(mut stored) = get(tx, id)? else { continue };
-        if !stored.row.may_become(&stored.name, job_id, intent) {
+        if !stored.row.may_have_ordered(&stored.name, job_id, intent) {
             return Err(index_differs());
         }
         stored.row.forget(job_id);

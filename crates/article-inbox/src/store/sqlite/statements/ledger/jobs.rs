@@ -153,7 +153,7 @@ pub(in super::super) fn follow(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fau
 }
 
 /// Retention removes an entry. What is known of its job stays.
-pub(in super::super) fn outlive(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fault> {
+pub(in super::super) fn add_pruned(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fault> {
     let job_id = &entry.key.job_id;
     if !entry.key.is_article() || find(tx, job_id)?.is_some() {
         return Ok(());

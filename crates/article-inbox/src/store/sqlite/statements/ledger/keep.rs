@@ -1,10 +1,8 @@
 use std::time::SystemTime;
 
-use rusqlite::Params;
-
 use super::{intents, jobs};
 use crate::{
-    call::{ExpectedJob, Intent, IntentState, LedgerPruned},
+    call::{ExpectedJob, Intent, LedgerPruned},
     rules::{IntentRow, JobRow},
     store::sqlite::{
         damage::{Tx, index_differs},
@@ -25,7 +23,7 @@ pub(in crate::store::sqlite) fn prune_ledger(
     let mut jobs = old(tx, sql::OLD_JOBS, (to_millis(before), limit))?;
     pruned.more |= jobs.len() > taken;
     jobs.truncate(taken);
-    for (_, id) in jobs {
+    for id in jobs {
         match jobs::get(tx, id)? {
             Some(job) if job.row.is_pruned(before) => {
                 tx.prepare_cached(sql::REMOVE_JOB)?.execute([id])?;
@@ -35,15 +33,10 @@ pub(in crate::store::sqlite) fn prune_ledger(
             _ => {}
         }
     }
-    let mut intents = Vec::new();
-    for state in [IntentState::Ordered, IntentState::Abandoned] {
-        let parameters = (state.as_str(), to_millis(before), limit);
-        intents.extend(old(tx, sql::OLD_INTENTS, parameters)?);
-    }
-    intents.sort_unstable();
+    let mut intents = old(tx, sql::OLD_INTENTS, (to_millis(before), limit))?;
     pruned.more |= intents.len() > taken;
     intents.truncate(taken);
-    for (_, id) in intents {
+    for id in intents {
         match intents::get(tx, id)? {
             Some(intent) if intent.row.is_pruned(before) => {
                 intents::remove(tx, id)?;
@@ -57,11 +50,10 @@ pub(in crate::store::sqlite) fn prune_ledger(
     Ok(pruned)
 }
 
-/// The times and ids of what ended, the oldest first.
-fn old(tx: &Tx<'_>, statement: &str, parameters: impl Params) -> Result<Vec<(i64, i64)>, Fault> {
+/// The ids of what ended, the oldest first.
+fn old(tx: &Tx<'_>, statement: &str, parameters: (i64, i64)) -> Result<Vec<i64>, Fault> {
     let mut statement = tx.prepare_cached(statement)?;
-    // What is no time is found damaged when its row is loaded.
-    let old = statement.query_map(parameters, |row| Ok((row.get(1).unwrap_or(0), row.get(0)?)))?;
+    let old = statement.query_map(parameters, |row| row.get(0))?;
     Ok(old.collect::<Result<_, _>>()?)
 }
 

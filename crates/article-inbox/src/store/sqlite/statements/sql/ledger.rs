@@ -61,9 +61,9 @@ pub(in super::super) const NEXT_JOBS: &str =
 // Retention and the clock.
 /// Selects jobs that [`JobRow::is_pruned`](crate::rules::JobRow::is_pruned) accepts.
 pub(in super::super) const OLD_JOBS: &str =
-    "SELECT id, at FROM article_inbox_jobs WHERE lane IS NULL AND at < ?1 ORDER BY at, id LIMIT ?2";
-/// Selects intents of one state that [`IntentRow::is_pruned`](crate::rules::IntentRow::is_pruned) accepts.
-pub(in super::super) const OLD_INTENTS: &str = "SELECT id, at FROM article_inbox_intents WHERE state = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3";
+    "SELECT id FROM article_inbox_jobs WHERE lane IS NULL AND at < ?1 ORDER BY at, id LIMIT ?2";
+/// Selects intents that [`IntentRow::is_pruned`](crate::rules::IntentRow::is_pruned) accepts.
+pub(in super::super) const OLD_INTENTS: &str = "SELECT id FROM article_inbox_intents WHERE state = 'abandoned' AND at < ?1 ORDER BY at, id LIMIT ?2";
 /// Selects jobs that [`JobRow::restart`](crate::rules::JobRow::restart) may change: those under a lease, those that wait
 /// longer than any may, and those that are expected since a time to come.
 pub(in super::super) const ASKING: &str =
