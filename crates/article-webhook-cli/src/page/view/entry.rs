@@ -6,11 +6,14 @@ use maud::{Markup, html};
 
 use super::{
     json::json,
-    part::{age, badge, body_path, button, command, entry_path, moment, quoted, size, text},
+    part::{age, badge, body_path, button, command, entry_path, moment, size, text},
     shell::{self, Place},
     time_line::{Delivered, time_line},
 };
-use crate::page::shared::{Buttons, Shared};
+use crate::{
+    page::shared::{Buttons, Shared},
+    text::command as shown_command,
+};
 
 /// What is shown of one entry.
 pub(in crate::page) struct Shown {
@@ -238,11 +241,11 @@ fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
 }
 
 fn commands(shared: &Shared, entry: &Entry) -> Markup {
-    let (file, job) = (quoted(&shared.file), quoted(entry.key.job_id.as_str()));
+    let (file, job) = (&shared.file, entry.key.job_id.as_str());
     html! {
         p.quiet { "The body as it came; giving up; erasing all of the job:" }
-        (command(&format!("article-webhook inbox show {file} {job} --body")))
-        (command(&format!("article-webhook inbox bury {file} {job}")))
-        (command(&format!("article-webhook inbox forget {file} {job}")))
+        (command(&shown_command::show_body(file, job)))
+        (command(&shown_command::bury(file, job)))
+        (command(&shown_command::forget(file, job)))
     }
 }

@@ -6,11 +6,14 @@ use url::form_urlencoded::{Serializer, parse};
 
 use super::{
     panel::panel,
-    part::{age, badge, command, entry_path, number, quoted, size, text},
+    part::{age, badge, command, entry_path, number, size, text},
     shell::{self, Place},
     title::title,
 };
-use crate::page::{shared::Shared, watch::Seen};
+use crate::{
+    page::{shared::Shared, watch::Seen},
+    text::command as shown_command,
+};
 
 /// Entries on a page.
 const LENGTH: u32 = 50;
@@ -197,8 +200,7 @@ fn cut(cause: &str) -> String {
 }
 
 fn empty(shared: &Shared, query: &Query) -> Markup {
-    let file = quoted(&shared.file);
-    let send = format!("article-webhook send {}", quoted(&shared.receiver));
+    let send = shown_command::send(&shared.receiver);
     html! {
         div.empty {
             @if query.is_narrowed() || query.after != 0 {
@@ -215,7 +217,7 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
             } @else {
                 h2 { "Nothing has arrived yet" }
                 p { "What a receiver stores in this inbox appears here by itself. To see one article now, receive with this inbox, and deliver to it from another terminal:" }
-                (command(&format!("article-webhook listen --inbox {file}")))
+                (command(&shown_command::listen(&shared.file)))
                 (command(&send))
                 p.quiet { "Both need the token in ARTICLE_WEBHOOK_TOKEN. If deliveries should be here and are not: " a href="/health" { "see the health of the inbox" } "." }
             }

@@ -94,13 +94,9 @@ pub(super) fn command(command: &str) -> Markup {
     }
 }
 
-/// A word of a shell's command line.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
-    match !word.is_empty() && !word.starts_with('-') && word.bytes().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+/// A command in which the reader replaces a word in capitals.
+pub(super) fn pattern(command: &str) -> Markup {
+    html! { div.command { code { (escape::line(command)) } } }
 }
 
 #[cfg(test)]
@@ -111,13 +107,6 @@ mod tests {
     fn a_path_has_no_character_of_a_job_id_that_means_something_else() {
         let key = EntryKey::article("a/../b?c#d".parse().unwrap());
         assert_eq!(entry_path(&key), "/entry/a%2F%2E%2E%2Fb%3Fc%23d/article%2Ecomplete");
-    }
-
-    #[test]
-    fn a_word_of_a_command_means_itself() {
-        assert_eq!(quoted("job_1"), "job_1");
-        assert_eq!(quoted("$(rm -rf /)'"), r"'$(rm -rf /)'\'''");
-        assert_eq!(quoted("-x"), "'-x'");
     }
 
     #[test]
