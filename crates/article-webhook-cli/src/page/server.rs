@@ -86,7 +86,6 @@ impl Page {
     }
 
     /// Adds actions above the list.
-    #[allow(dead_code, reason = "the demonstration has a panel")]
     pub(crate) fn panel(self, panel: Arc<dyn Panel>) -> Self {
         Self { panel: Some(panel), ..self }
     }

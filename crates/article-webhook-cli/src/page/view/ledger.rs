@@ -33,7 +33,7 @@ pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
             } @else {
                 (figures(jobs))
                 @if let Some(paused) = jobs.health.paused {
-                    p.notice.bad { "Asking and ordering is paused until " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
+                    p.notice.bad { "Asking and ordering is paused. It goes on " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
                 }
                 (unknown(shared, jobs))
                 (open(shared, jobs))

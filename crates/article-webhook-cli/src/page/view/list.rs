@@ -6,7 +6,7 @@ use url::form_urlencoded::{Serializer, parse};
 
 use super::{
     panel::panel,
-    part::{age, badge, command, entry_path, number, size, text},
+    part::{age, badge, command, cut, entry_path, number, size, text},
     shell::{self, Place},
     title::title,
 };
@@ -172,7 +172,7 @@ fn row(entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
             td.what {
                 a href=(entry_path(&entry.key)) {
                     @match &found {
-                        Some(found) => span.title { (text(found)) },
+                        Some(found) => span.title { (text(&cut(found))) },
                         None => span.title.none { "No title" },
                     }
                     span.more {
@@ -188,15 +188,6 @@ fn row(entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
             td.age { (age(entry.received_at, now)) }
         }
     }
-}
-
-/// The beginning of a cause, for one line.
-fn cut(cause: &str) -> String {
-    let mut short: String = cause.chars().take(200).collect();
-    if short.len() < cause.len() {
-        short.push('…');
-    }
-    short
 }
 
 fn empty(shared: &Shared, query: &Query) -> Markup {

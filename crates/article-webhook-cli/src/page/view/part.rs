@@ -1,6 +1,6 @@
 //! Pieces that several pages have.
 
-use std::time::SystemTime;
+use std::{borrow::Cow, time::SystemTime};
 
 use article_inbox::{EntryKey, State};
 use maud::{Markup, html};
@@ -13,6 +13,9 @@ use crate::{
         moment::{exact, relative, shown},
     },
 };
+
+/// How many characters of a text from outside stand on one line.
+const SHOWN: usize = 200;
 
 /// A time, as its distance from now. The script keeps the distance up to date.
 pub(super) fn age(time: SystemTime, now: SystemTime) -> Markup {
@@ -33,6 +36,14 @@ pub(super) fn badge(state: State) -> Markup {
 /// Text from outside on one line.
 pub(super) fn text(text: &str) -> Markup {
     html! { bdi { (escape::line(text)) } }
+}
+
+/// The beginning of a text, for one line.
+pub(super) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// A number with its thousands apart.
@@ -107,6 +118,13 @@ mod tests {
     fn a_path_has_no_character_of_a_job_id_that_means_something_else() {
         let key = EntryKey::article("a/../b?c#d".parse().unwrap());
         assert_eq!(entry_path(&key), "/entry/a%2F%2E%2E%2Fb%3Fc%23d/article%2Ecomplete");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let fits = "é".repeat(SHOWN);
+        assert_eq!(cut(&fits), fits);
+        assert_eq!(cut(&format!("{fits}é")), format!("{fits}…"));
     }
 
     #[test]
