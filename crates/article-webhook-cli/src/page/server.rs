@@ -116,6 +116,7 @@ impl Page {
             buttons,
             panel,
             watch,
+            cleaning: Arc::new(Semaphore::new(1)),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         };
         let server = Server::builder()
