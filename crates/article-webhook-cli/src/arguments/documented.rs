@@ -1,4 +1,5 @@
-//! Every command of the README, the crates' pages and the guide is one of this command line.
+//! Every command of the README, the crates' pages and the guide is one of this command line, and so is every command that
+//! the tool shows.
 
 use std::{
     fs::{read_dir, read_to_string},
@@ -8,6 +9,7 @@ use std::{
 use clap::{Parser, error::ErrorKind};
 
 use super::Arguments;
+use crate::text::command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -124,4 +126,35 @@ fn a_command_that_the_tool_does_not_have_is_found() {
         "{:?}",
         found.iter().map(|it| &it.1).collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn every_command_that_is_shown_is_understood_whatever_it_is_about() {
+    for word in ["inbox.db", "--all", "-y", "--", "job;curl${IFS}x|sh", "it's", "=x"] {
+        let shown = [
+            command::list(word),
+            command::check_inbox(word),
+            command::show_body(word, word),
+            command::bury(word, word),
+            command::forget(word, word),
+            command::get(word),
+            command::send("http://127.0.0.1:3000/webhooks/articles?a=b;c"),
+            command::doctor("http://127.0.0.1:3000/webhooks/articles?a=b;c"),
+            command::listen(word),
+            command::collect(word),
+            command::collect_job(word),
+            command::order(word, word),
+            command::order_again(word, word),
+        ];
+        for shown in shown {
+            let arguments = shown.strip_prefix("article-webhook ").unwrap();
+            if let Err(error) = is_understood(Place::Block, arguments) {
+                panic!("{shown}\n{error}");
+            }
+        }
+        let forget = shlex::split(&command::forget("inbox.db", word)).unwrap();
+        let parsed = format!("{:?}", Arguments::try_parse_from(forget).unwrap());
+        assert!(parsed.contains("all: false") && parsed.contains("yes: false"), "{parsed}");
+        assert!(parsed.contains(&format!("jobs: [JobId({word:?})]")), "{parsed}");
+    }
 }

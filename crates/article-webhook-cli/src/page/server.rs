@@ -86,7 +86,6 @@ impl Page {
     }
 
     /// Adds actions above the list.
-    #[allow(dead_code, reason = "the demonstration has a panel")]
     pub(crate) fn panel(self, panel: Arc<dyn Panel>) -> Self {
         Self { panel: Some(panel), ..self }
     }
@@ -117,6 +116,7 @@ impl Page {
             buttons,
             panel,
             watch,
+            cleaning: Arc::new(Semaphore::new(1)),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         };
         let server = Server::builder()

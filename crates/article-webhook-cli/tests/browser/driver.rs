@@ -81,6 +81,13 @@ impl Browser {
         self.post("url", json!({ "url": url })).await;
     }
 
+    /// Opens a tab in front of the others.
+    pub(crate) async fn tab(&self) {
+        let tab = self.post("window/new", json!({ "type": "tab" })).await;
+        self.post("window", json!({ "handle": tab["handle"] })).await;
+        self.chromium("Page.bringToFront", json!({})).await;
+    }
+
     pub(crate) async fn url(&self) -> String {
         self.get("url").await.as_str().unwrap().to_owned()
     }

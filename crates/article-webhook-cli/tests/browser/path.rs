@@ -125,6 +125,21 @@ async fn an_entry_is_requeued_and_another_replayed() {
 }
 
 #[tokio::test]
+async fn eight_tabs_show_the_page_though_a_browser_has_six_connections() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = Running::listen(&folder.path().join("inbox.db"));
+    browser.open(&page.url).await;
+    browser.wait(IS_LIVE).await;
+    for _ in 1..8 {
+        browser.tab().await;
+        browser.open(&format!("{}/", page.base)).await;
+        browser.wait(IS_LIVE).await;
+    }
+    browser.end().await;
+}
+
+#[tokio::test]
 async fn the_keyboard_alone_is_enough() {
     let Some(browser) = Browser::start().await else { return };
     let folder = tempfile::tempdir().unwrap();

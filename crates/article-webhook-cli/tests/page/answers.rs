@@ -147,3 +147,30 @@ async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
     assert_eq!(visitor.post("/entry/job_9/article.complete/requeue", &token).await.status, 404);
     assert_eq!(visitor.post("/panel/order", &token).await.status, 404);
 }
+
+#[tokio::test]
+async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    let long = "x".repeat(1000);
+    let body = serde_json::json!({
+        "job_id": "job_1", "status": "complete",
+        "article": {
+            "title": long, "html": "<p>a</p>", "meta_title": long, "meta_description": long
+        },
+        "featured_image": { "url": format!("https://example.com/{long}") },
+    });
+    let delivery = DeliveryRequest::new(body.to_string()).job_id("job_1");
+    assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
+    inbox.close().await.unwrap();
+
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let list = visitor.get("/").await.text;
+    assert!(list.contains("xxx…") && !list.contains(&long), "{list}");
+    let entry = visitor.get("/entry/job_1/article.complete").await.text;
+    let (above, json) = entry.split_once("id=\"body\"").unwrap();
+    assert!(above.contains("xxx…") && !above.contains(&"x".repeat(201)), "{above}");
+    assert!(json.contains("waiting, due <time"), "{json}");
+}

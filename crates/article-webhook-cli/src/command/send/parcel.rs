@@ -6,7 +6,11 @@ use article_inbox::{EntryKey, State};
 use article_webhook::{ArticleResult, JobId, fixture::DeliveryRequest};
 
 use super::{Fixture, SendArguments};
-use crate::{failure::Failure, store, text::escape};
+use crate::{
+    failure::Failure,
+    store,
+    text::{command, escape},
+};
 
 /// About how much HTML the large sample has.
 const LARGE: usize = 1 << 20;
@@ -55,7 +59,7 @@ async fn of_entry(path: &Path, job: &JobId) -> Result<DeliveryRequest, Failure> 
     let found = inbox.show(EntryKey::article(job.clone())).await?;
     let (entry, bodies) = found.ok_or_else(|| {
         Failure::nothing_matched(format!("no article of {shown}"))
-            .mend(format!("article-webhook inbox list {}", path.display()))
+            .mend(command::list(&path.display().to_string()))
     })?;
     let bytes = bodies.into_iter().filter_map(|body| body.bytes);
     let articles: Vec<_> = bytes.collect();

@@ -12,6 +12,7 @@ use crate::{
     failure::Failure,
     output::{Output, Tone},
     store,
+    text::command::get,
     text::escape,
     text::moment::shown,
 };
@@ -95,7 +96,7 @@ fn tell(outcome: &str, job_id: &JobId, output: &Output) -> Result<Exit, Failure>
     let value = json!({ "outcome": outcome, "job_id": job_id.as_str() });
     output.either(&value, &format!("{}  {job}", output.paint(Tone::Good, outcome)))?;
     if !output.is_json() {
-        output.note(&format!("\nRead it with: article-webhook get {job} --wait"));
+        output.note(&format!("\nRead it with: {}", escape::line(&get(job_id.as_str()))));
     }
     Ok(Exit::Done)
 }

@@ -15,15 +15,26 @@ function connected(isOn) {
   connection.querySelector(".word").textContent = isOn ? "live" : "not live";
 }
 
+let events = null;
+
+// A browser has about six connections for all pages of a server, and this takes one: a page that is hidden gives it back.
 function listen() {
-  const events = new EventSource("/events");
-  events.addEventListener("open", () => { connected(true); refresh(); });
-  events.addEventListener("change", refresh);
-  events.addEventListener("error", () => {
+  if (events || document.hidden) return;
+  const opened = events = new EventSource("/events");
+  opened.addEventListener("open", () => { connected(true); refresh(); });
+  opened.addEventListener("change", refresh);
+  opened.addEventListener("error", () => {
+    if (opened !== events) return;
     connected(false);
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
+    if (opened.readyState !== EventSource.CLOSED) return;
+    events = null;
+    setTimeout(listen, 3000);
   });
-  addEventListener("pagehide", () => events.close());
+}
+
+function leave() {
+  if (events) events.close();
+  events = null;
 }
 
 // Reads this very page again, and takes over what is marked. Several changes in a short time are one.
@@ -124,20 +135,44 @@ function prepare() {
   }
 }
 
-// A panel's button does not leave the page.
+// A panel's button does not leave the page. Where it could not be done, the page says why below the buttons.
 document.addEventListener("submit", async (event) => {
   const form = event.target;
-  if (!form.closest("#panel")) return;
+  const panel = form.closest("#panel");
+  if (!panel) return;
   event.preventDefault();
   const button = form.querySelector("button");
   button.disabled = true;
-  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  failed(panel, "");
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    if (answer.ok) refresh();
+    else failed(panel, why(new DOMParser().parseFromString(await answer.text(), "text/html")));
+  } catch {
+    failed(panel, "The program does not answer. It has ended, or starts again.");
+  }
   button.disabled = false;
-  if (answer.ok) refresh();
-  else take(new DOMParser().parseFromString(await answer.text(), "text/html"));
 });
 
-document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+function why(answer) {
+  const parts = [...answer.querySelectorAll("h1, h1 ~ p")].filter((part) => !part.querySelector("a"));
+  return parts.map((part) => part.textContent.replace(/[.]?$/, ".")).join(" ");
+}
+
+function failed(panel, text) {
+  const place = panel.querySelector("#panel-failure");
+  place.hidden = text === "";
+  place.textContent = text;
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!connection) return;
+  if (document.hidden) { leave(); return; }
+  listen();
+  refresh();
+});
+addEventListener("pagehide", leave);
+addEventListener("pageshow", () => { if (connection) listen(); });
 if (connection) {
   prepare();
   listen();

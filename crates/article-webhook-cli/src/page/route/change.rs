@@ -1,4 +1,4 @@
-use article_inbox::{EntryKey, Error, State as EntryState};
+use article_inbox::{EntryKey, Error, Filter, State as EntryState};
 use axum::{
     body::Bytes,
     extract::{Path, State},
@@ -23,11 +23,18 @@ pub(super) async fn requeue(
         return refused(refusal);
     }
     let Some(key) = key(&job, &event) else { return gone(&shared) };
-    let found = match shared.inbox.show(key.clone()).await {
-        Ok(found) => found,
+    // A list reads no bodies.
+    let filter = Filter {
+        event: Some(key.event.clone()),
+        job_id: Some(key.job_id.clone()),
+        limit: 1,
+        ..Filter::default()
+    };
+    let found = match shared.inbox.list(filter).await {
+        Ok(page) => page.entries.into_iter().next(),
         Err(error) => return failed(&shared, error),
     };
-    match found.map(|(entry, _)| entry.state) {
+    match found.map(|entry| entry.state) {
         None => gone(&shared),
         Some(EntryState::Done) => back(&key, "changed"),
         Some(EntryState::Leased) => back(&key, "leased"),

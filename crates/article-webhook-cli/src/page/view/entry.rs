@@ -6,11 +6,14 @@ use maud::{Markup, html};
 
 use super::{
     json::json,
-    part::{age, badge, body_path, button, command, entry_path, moment, quoted, size, text},
+    part::{age, badge, body_path, button, command, cut, entry_path, moment, size, text},
     shell::{self, Place},
     time_line::{Delivered, time_line},
 };
-use crate::page::shared::{Buttons, Shared};
+use crate::{
+    page::shared::{Buttons, Shared},
+    text::command as shown_command,
+};
 
 /// What is shown of one entry.
 pub(in crate::page) struct Shown {
@@ -32,8 +35,8 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     let chosen = chosen.or(last_article).unwrap_or(bodies.len().saturating_sub(1));
     let body = bodies.get(chosen);
     let result = body.and_then(article);
-    let title = result.as_ref().map(|result| result.article.title.clone());
-    let heading = title.unwrap_or_else(|| entry.key.job_id.to_string());
+    let title = result.as_ref().map(|result| cut(&result.article.title));
+    let heading = title.unwrap_or_else(|| cut(entry.key.job_id.as_str()));
     let content = html! {
         nav.crumbs aria-label="Where you are" { a href="/" { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
         @if let Some(notice) = notice { p.notice role="status" { (notice) } }
@@ -95,15 +98,15 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
 }
 
 fn facts(entry: &Entry, now: SystemTime) -> Markup {
-    let since = match entry.state {
-        State::Waiting if entry.at > now => "due",
-        State::Waiting => "due since",
-        State::Leased => "leased until",
-        _ => "since",
+    let what = match entry.state {
+        State::Waiting => "due ",
+        State::Leased if entry.at > now => "its lease ends ",
+        State::Leased => "its lease ended ",
+        _ => "",
     };
     html! {
         dl {
-            dt { "state" } dd { (entry.state.as_str()) ", " (since) " " (age(entry.at, now)) }
+            dt { "state" } dd { (entry.state.as_str()) ", " (what) (age(entry.at, now)) }
             dt { "received" } dd { (moment(entry.received_at, now)) }
             dt { "event" } dd { (text(entry.key.event.as_str())) }
             dt { "target" } dd { (text(&entry.target)) }
@@ -168,10 +171,10 @@ fn look(shown: &Shown, result: Option<&ArticleResult>, chosen: usize) -> Markup 
             @match result {
                 Some(result) => {
                     dl.meta {
-                        @if let Some(title) = &result.article.meta_title { dt { "meta title" } dd { (text(title)) } }
-                        @if let Some(description) = &result.article.meta_description { dt { "description" } dd { (text(description)) } }
+                        @if let Some(title) = &result.article.meta_title { dt { "meta title" } dd { (text(&cut(title))) } }
+                        @if let Some(description) = &result.article.meta_description { dt { "description" } dd { (text(&cut(description))) } }
                         @if let Some(words) = &result.article.word_count { dt { "words" } dd { (words) } }
-                        @if let Some(url) = result.featured_image.as_ref().and_then(|image| image.url.as_deref()) { dt { "image" } dd { (text(url)) span.quiet { " (not loaded)" } } }
+                        @if let Some(url) = result.featured_image.as_ref().and_then(|image| image.url.as_deref()) { dt { "image" } dd { (text(&cut(url))) span.quiet { " (not loaded)" } } }
                     }
                     iframe sandbox="" referrerpolicy="no-referrer" loading="lazy"
                         src=(body_path(&shown.entry.key, "article", chosen + 1))
@@ -238,11 +241,11 @@ fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
 }
 
 fn commands(shared: &Shared, entry: &Entry) -> Markup {
-    let (file, job) = (quoted(&shared.file), quoted(entry.key.job_id.as_str()));
+    let (file, job) = (&shared.file, entry.key.job_id.as_str());
     html! {
         p.quiet { "The body as it came; giving up; erasing all of the job:" }
-        (command(&format!("article-webhook inbox show {file} {job} --body")))
-        (command(&format!("article-webhook inbox bury {file} {job}")))
-        (command(&format!("article-webhook inbox forget {file} {job}")))
+        (command(&shown_command::show_body(file, job)))
+        (command(&shown_command::bury(file, job)))
+        (command(&shown_command::forget(file, job)))
     }
 }

@@ -3,10 +3,13 @@ use std::time::Duration;
 use maud::{Markup, html};
 
 use super::{
-    part::{command, quoted, size, text},
+    part::{command, size, text},
     shell::{self, Place},
 };
-use crate::{page::shared::Shared, text::moment::span};
+use crate::{
+    page::shared::Shared,
+    text::{command as shown_command, moment::span},
+};
 
 /// What was seen of the inbox. `None` of `writable`: not tried, because the page is read-only.
 pub(in crate::page) struct Health {
@@ -29,9 +32,9 @@ pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
             }
             section.card {
                 h2 { "When something did not arrive" }
-                p { "Look for damage in everything that is stored, and send a delivery as the service does:" }
-                (command(&format!("article-webhook inbox check {}", quoted(&shared.file))))
-                (command(&format!("article-webhook check {}", quoted(&shared.receiver))))
+                p { "Look for damage in everything that is stored, and look at the receiver, with a delivery that it must refuse:" }
+                (command(&shown_command::check_inbox(&shared.file)))
+                (command(&shown_command::doctor(&shared.receiver)))
             }
         }
     };

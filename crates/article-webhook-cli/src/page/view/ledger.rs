@@ -4,11 +4,11 @@ use article_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE, Reason
 use maud::{Markup, html};
 
 use super::{
-    part::{age, command, number, quoted, text},
+    part::{age, command, number, pattern, text},
     shell::{self, Place},
     time_line::{Delivered, time_line},
 };
-use crate::page::shared::Shared;
+use crate::{page::shared::Shared, text::command as shown_command};
 
 /// What is shown of the ledger.
 pub(in crate::page) struct Jobs {
@@ -33,7 +33,7 @@ pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
             } @else {
                 (figures(jobs))
                 @if let Some(paused) = jobs.health.paused {
-                    p.notice.bad { "Asking and ordering is paused until " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
+                    p.notice.bad { "Asking and ordering is paused. It goes on " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
                 }
                 (unknown(shared, jobs))
                 (open(shared, jobs))
@@ -75,7 +75,8 @@ fn unknown(shared: &Shared, jobs: &Jobs) -> Markup {
                     }
                 }
                 @if let Some(intent) = jobs.unknown.first() {
-                    (command(&format!("article-webhook order --inbox {} --intent {} --again", quoted(&shared.file), quoted(&intent.name))))
+                    p.quiet { "To order the first of them again, with its topic in place of TOPIC:" }
+                    (pattern(&shown_command::order_again(&shared.file, &intent.name)))
                 }
             }
         }
@@ -90,7 +91,7 @@ fn open(shared: &Shared, jobs: &Jobs) -> Markup {
                 p.quiet { "Nothing is missing: the article of every job is here, or the job has ended." }
             } @else {
                 p { "A collector asks the API for these when their time comes. To ask now:" }
-                (command(&format!("article-webhook collect --inbox {}", quoted(&shared.file))))
+                (command(&shown_command::collect(&shared.file)))
                 table.jobs {
                     thead { tr { th scope="col" { "Job" } th scope="col" { "Because" } th scope="col" { "Expected" } th scope="col" { "Asked" } th scope="col" { "Next" } } }
                     tbody { @for job in &jobs.open { (open_row(job, jobs.now)) } }
@@ -98,13 +99,18 @@ fn open(shared: &Shared, jobs: &Jobs) -> Markup {
                 @if jobs.open.len() as u64 != jobs.health.counts.open() {
                     p.quiet { "The oldest of them are shown." }
                 }
-                @if let Some(refused) = jobs.open.iter().find(|job| matches!(job.reason, Reason::Refused { .. })) {
+                @if let Some(refused) = last_refused(&jobs.open) {
                     h3 { "The last refused delivery: " (text(refused.job_id.as_str())) }
                     (time_line(&Delivered::Refused(refused.expected_at), jobs.now))
                 }
             }
         }
     }
+}
+
+fn last_refused(open: &[ExpectedJob]) -> Option<&ExpectedJob> {
+    let refused = open.iter().filter(|job| matches!(job.reason, Reason::Refused { .. }));
+    refused.max_by_key(|job| job.expected_at)
 }
 
 fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
@@ -157,7 +163,8 @@ fn empty(shared: &Shared) -> Markup {
         div.empty {
             h2 { "No job is expected" }
             p { "The ledger remembers what was ordered, so that an article that does not come is asked for. Order with this inbox, or name a job that you wait for:" }
-            (command(&format!("article-webhook order --inbox {} --intent post-17 …", quoted(&shared.file))))
+            (pattern(&shown_command::order(&shared.file, "post-17")))
+            (pattern(&shown_command::collect_job(&shared.file)))
         }
     }
 }

@@ -6,11 +6,14 @@ use url::form_urlencoded::{Serializer, parse};
 
 use super::{
     panel::panel,
-    part::{age, badge, command, entry_path, number, quoted, size, text},
+    part::{age, badge, command, cut, entry_path, number, size, text},
     shell::{self, Place},
     title::title,
 };
-use crate::page::{shared::Shared, watch::Seen};
+use crate::{
+    page::{shared::Shared, watch::Seen},
+    text::command as shown_command,
+};
 
 /// Entries on a page.
 const LENGTH: u32 = 50;
@@ -169,7 +172,7 @@ fn row(entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
             td.what {
                 a href=(entry_path(&entry.key)) {
                     @match &found {
-                        Some(found) => span.title { (text(found)) },
+                        Some(found) => span.title { (text(&cut(found))) },
                         None => span.title.none { "No title" },
                     }
                     span.more {
@@ -187,18 +190,8 @@ fn row(entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
     }
 }
 
-/// The beginning of a cause, for one line.
-fn cut(cause: &str) -> String {
-    let mut short: String = cause.chars().take(200).collect();
-    if short.len() < cause.len() {
-        short.push('…');
-    }
-    short
-}
-
 fn empty(shared: &Shared, query: &Query) -> Markup {
-    let file = quoted(&shared.file);
-    let send = format!("article-webhook send {}", quoted(&shared.receiver));
+    let send = shown_command::send(&shared.receiver);
     html! {
         div.empty {
             @if query.is_narrowed() || query.after != 0 {
@@ -215,7 +208,7 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
             } @else {
                 h2 { "Nothing has arrived yet" }
                 p { "What a receiver stores in this inbox appears here by itself. To see one article now, receive with this inbox, and deliver to it from another terminal:" }
-                (command(&format!("article-webhook listen --inbox {file}")))
+                (command(&shown_command::listen(&shared.file)))
                 (command(&send))
                 p.quiet { "Both need the token in ARTICLE_WEBHOOK_TOKEN. If deliveries should be here and are not: " a href="/health" { "see the health of the inbox" } "." }
             }

@@ -26,6 +26,7 @@ pub(super) fn panel(shared: &Shared) -> Markup {
                         }
                     }
                 }
+                p.notice.bad #panel-failure role="alert" hidden {}
                 div.orders #panel-rows data-live="panel-rows" tabindex="0" role="region" aria-label="Orders" {
                     (rows(&panel.rows()))
                 }

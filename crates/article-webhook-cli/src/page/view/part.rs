@@ -1,6 +1,6 @@
 //! Pieces that several pages have.
 
-use std::time::SystemTime;
+use std::{borrow::Cow, time::SystemTime};
 
 use article_inbox::{EntryKey, State};
 use maud::{Markup, html};
@@ -13,6 +13,9 @@ use crate::{
         moment::{exact, relative, shown},
     },
 };
+
+/// How many characters of a text from outside stand on one line.
+const SHOWN: usize = 200;
 
 /// A time, as its distance from now. The script keeps the distance up to date.
 pub(super) fn age(time: SystemTime, now: SystemTime) -> Markup {
@@ -33,6 +36,14 @@ pub(super) fn badge(state: State) -> Markup {
 /// Text from outside on one line.
 pub(super) fn text(text: &str) -> Markup {
     html! { bdi { (escape::line(text)) } }
+}
+
+/// The beginning of a text, for one line.
+pub(super) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// A number with its thousands apart.
@@ -94,13 +105,9 @@ pub(super) fn command(command: &str) -> Markup {
     }
 }
 
-/// A word of a shell's command line.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
-    match !word.is_empty() && !word.starts_with('-') && word.bytes().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+/// A command in which the reader replaces a word in capitals.
+pub(super) fn pattern(command: &str) -> Markup {
+    html! { div.command { code { (escape::line(command)) } } }
 }
 
 #[cfg(test)]
@@ -114,10 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_a_command_means_itself() {
-        assert_eq!(quoted("job_1"), "job_1");
-        assert_eq!(quoted("$(rm -rf /)'"), r"'$(rm -rf /)'\'''");
-        assert_eq!(quoted("-x"), "'-x'");
+    fn a_long_text_is_cut_between_characters() {
+        let fits = "é".repeat(SHOWN);
+        assert_eq!(cut(&fits), fits);
+        assert_eq!(cut(&format!("{fits}é")), format!("{fits}…"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_inbox::Body;
+use article_inbox::{Body, Source};
 use maud::{Markup, html};
 
 use crate::text::moment::span;
@@ -23,6 +23,11 @@ pub(super) enum Delivered<'a> {
 }
 
 pub(super) fn time_line(delivered: &Delivered<'_>, now: SystemTime) -> Markup {
+    if let Delivered::Bodies([first, ..]) = delivered
+        && first.source == Source::Api
+    {
+        return html! { p.quiet { "It was asked for: no delivery of it was stored first." } };
+    }
     let start = match delivered {
         Delivered::Bodies(bodies) => bodies.iter().map(|body| body.received_at).min(),
         Delivered::Refused(at) => Some(*at),
@@ -36,7 +41,7 @@ pub(super) fn time_line(delivered: &Delivered<'_>, now: SystemTime) -> Markup {
     };
     let text = match delivered {
         Delivered::Bodies(_) => {
-            "The service tries until it gets a 2xx. It got one for the first body here, so it does not have to try again."
+            "The service tries until it gets a 2xx. It got one for the first body that was stored here, so it does not have to try again. The line begins with that body: an attempt before it, which was not stored, is not known here."
         }
         Delivered::Refused(_) if age < Duration::from_secs(ATTEMPTS[3]) => {
             "The service tries again at these times, counted from its first attempt."
@@ -44,6 +49,10 @@ pub(super) fn time_line(delivered: &Delivered<'_>, now: SystemTime) -> Markup {
         Delivered::Refused(_) => {
             "The service has made its last attempt. Only the API still has the article."
         }
+    };
+    let first = match delivered {
+        Delivered::Bodies(_) => "stored",
+        Delivered::Refused(_) => "first",
     };
     // Names of bodies are above the line.
     let top = if arrivals.len() > 1 { 40 } else { 20 };
@@ -59,7 +68,7 @@ pub(super) fn time_line(delivered: &Delivered<'_>, now: SystemTime) -> Markup {
                         @if seconds == 0 { "0 s" } @else { "+" (seconds) " s" }
                     }
                     text.nth x={ (PLACES[index]) "%" } y=(top + 41) text-anchor="middle" {
-                        @if index == 0 { "first" } @else { "retry " (index) }
+                        @if index == 0 { (first) } @else { "retry " (index) }
                     }
                 }
                 @for (index, arrival) in arrivals.iter().enumerate() {
@@ -100,6 +109,24 @@ fn as_f64(seconds: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_asked_for_has_no_line_of_attempts() {
+        let now = SystemTime::UNIX_EPOCH;
+        let body = |source| {
+            vec![Body {
+                target: "t".into(),
+                source,
+                intent: None,
+                received_at: now,
+                digest: article_inbox::Digest::of(b"a"),
+                bytes: None,
+            }]
+        };
+        let drawn = |source| time_line(&Delivered::Bodies(&body(source)), now).into_string();
+        assert!(!drawn(Source::Api).contains("<svg"), "{}", drawn(Source::Api));
+        assert!(drawn(Source::Webhook).contains("an attempt before it"));
+    }
 
     #[test]
     fn a_time_stands_between_the_attempts_that_it_is_between() {

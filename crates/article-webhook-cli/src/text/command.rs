@@ -1,0 +1,86 @@
+//! Commands that are shown to be copied. Words from outside stand in them: a job id may look like an option, or like a
+//! command of a shell. So they are quoted, and stand behind `--` or behind the `=` of an option.
+
+/// A word of a shell's command line that means itself.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@%+,".contains(&byte);
+    match !word.is_empty() && !word.starts_with('-') && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+fn command(fixed: &str, words: &[&str]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    format!("article-webhook {fixed} -- {}", words.join(" "))
+}
+
+pub(crate) fn list(inbox: &str) -> String {
+    command("inbox list", &[inbox])
+}
+
+pub(crate) fn check_inbox(inbox: &str) -> String {
+    command("inbox check", &[inbox])
+}
+
+pub(crate) fn show_body(inbox: &str, job: &str) -> String {
+    command("inbox show --body", &[inbox, job])
+}
+
+pub(crate) fn bury(inbox: &str, job: &str) -> String {
+    command("inbox bury", &[inbox, job])
+}
+
+pub(crate) fn forget(inbox: &str, job: &str) -> String {
+    command("inbox forget", &[inbox, job])
+}
+
+pub(crate) fn get(job: &str) -> String {
+    command("get --wait", &[job])
+}
+
+/// The receiver is a URL, which is no option.
+pub(crate) fn send(receiver: &str) -> String {
+    format!("article-webhook send {}", quoted(receiver))
+}
+
+pub(crate) fn listen(inbox: &str) -> String {
+    format!("article-webhook listen --inbox={}", quoted(inbox))
+}
+
+pub(crate) fn collect(inbox: &str) -> String {
+    format!("article-webhook collect --inbox={}", quoted(inbox))
+}
+
+/// `JOB` is a job that the reader names.
+pub(crate) fn collect_job(inbox: &str) -> String {
+    format!("{} -- JOB", collect(inbox))
+}
+
+/// `TOPIC` is what the reader orders an article about.
+pub(crate) fn order(inbox: &str, intent: &str) -> String {
+    format!("article-webhook order --inbox={} --intent={} -- TOPIC", quoted(inbox), quoted(intent))
+}
+
+pub(crate) fn order_again(inbox: &str, intent: &str) -> String {
+    order(inbox, intent).replacen(" order ", " order --again ", 1)
+}
+
+pub(crate) fn doctor(receiver: &str) -> String {
+    format!("article-webhook doctor --url={}", quoted(receiver))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_a_command_means_itself() {
+        assert_eq!(quoted("job_1"), "job_1");
+        assert_eq!(quoted("job;curl${IFS}x|sh"), "'job;curl${IFS}x|sh'");
+        for word in ["", "-x", "--all", "=x", "~", "$(rm -rf /)'", "job;curl${IFS}x|sh", "a\nb"] {
+            assert_eq!(shlex::split(&quoted(word)).unwrap(), [word], "{word:?}");
+            assert!(quoted(word).starts_with('\''), "{word:?}");
+        }
+    }
+}
