@@ -53,6 +53,7 @@ reached, deliveries wait, and no attempt is counted. Without --forward-to they w
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
     context.environment.may_change_inbox()?;
+    arguments.forward.check()?;
     let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
     let receiver = AuthToken::new(&token).map_err(|error| Failure::usage(error.to_string()))?;
     let receiver = Receiver::new(receiver);

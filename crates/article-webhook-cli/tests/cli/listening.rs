@@ -280,3 +280,31 @@ async fn everything_arrives_although_the_application_and_the_tool_die_and_return
     assert_eq!(listening.end(Signal::INT), Some(0));
     running.abort();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let address = free_port();
+    application(address, Inbox::memory()).await;
+    // It leads to this machine, and is not one of its own addresses.
+    let other = format!("http://0.0.0.0:{}/hooks", address.port());
+    let run = |arguments: &[&str]| {
+        let mut run = tool([]);
+        seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
+    };
+    let listen = ["listen", "--port", "0", "--inbox", text(&file), "--forward-to", &other];
+    for refused in [["send", &other].as_slice(), &listen] {
+        let (exit, out, error) = run(refused);
+        assert_eq!((exit, &*out), (Some(2), ""), "{error}");
+        assert!(error.contains("mend:  add --allow-remote where"), "{error}");
+    }
+    assert!(!file.exists());
+    assert_eq!(run(&["send", &other, "--allow-remote"]).0, Some(0));
+
+    let other = SocketAddr::from(([0, 0, 0, 0], address.port()));
+    let mut listening = Listening::start(&file, other, &["--allow-remote"]);
+    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}

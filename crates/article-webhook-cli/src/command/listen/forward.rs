@@ -18,7 +18,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    calls::{Deliverer, NoAnswer},
+    calls::{Deliverer, NoAnswer, RemoteArguments},
     failure::Failure,
     output::{Output, Tone},
     text::escape,
@@ -48,6 +48,8 @@ pub(super) struct ForwardArguments {
     /// How many times as fast as the service to pass on again what the application refused
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
     forward_speed: NonZeroU32,
+    #[command(flatten)]
+    remote: RemoteArguments,
 }
 
 fn patience(text: &str) -> Result<Duration, String> {
@@ -67,6 +69,11 @@ struct Forwarding {
 }
 
 impl ForwardArguments {
+    /// Refuses an application on whose way others could read the token.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.forward_to.as_ref().map_or(Ok(()), |to| self.remote.allow(to))
+    }
+
     /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
     /// passed on.
     pub(super) fn worker(
