@@ -3,5 +3,5 @@
 mod delivering;
 mod service;
 
-pub(crate) use delivering::{Deliverer, NoAnswer, PATIENCE, meaning};
+pub(crate) use delivering::{Deliverer, NoAnswer, PATIENCE, RemoteArguments, meaning, remote};
 pub(crate) use service::{ServiceArguments, client, configured};

@@ -1,8 +1,9 @@
 //! Delivers over HTTP as the service does.
 
-use std::{error::Error, iter::successors, time::Duration};
+use std::{error::Error, iter::successors, net::IpAddr, time::Duration};
 
 use article_webhook::fixture::DeliveryRequest;
+use clap::Args;
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 
 use crate::failure::Failure;
@@ -12,6 +13,38 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);
+
+/// Where a token may go.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct RemoteArguments {
+    /// Deliver to another machine without TLS, although others can read the token on the way
+    #[arg(long)]
+    allow_remote: bool,
+}
+
+impl RemoteArguments {
+    /// Refuses a URL on whose way others could read the token.
+    pub(crate) fn allow(self, url: &Url) -> Result<(), Failure> {
+        if self.allow_remote || url.scheme() == "https" || is_loopback(url) {
+            return Ok(());
+        }
+        Err(remote())
+    }
+}
+
+/// The refusal of a URL on whose way others could read the token.
+pub(crate) fn remote() -> Failure {
+    Failure::usage(
+        "the URL's host is not this machine, and without TLS the token can be read on the way",
+    )
+    .mend("add --allow-remote where that does no harm")
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or(host == "localhost", |address| address.is_loopback())
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Deliverer(Client);
@@ -100,5 +133,31 @@ pub(crate) fn meaning(status: StatusCode) -> &'static str {
             "refused: the receiver cannot use this delivery; the service delivers again after 10, 60 and 300 seconds"
         }
         _ => "not stored: the service delivers again after 10, 60 and 300 seconds",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_goes_to_another_machine_with_tls_alone_unless_it_is_allowed() {
+        for (url, is_allowed) in [
+            ("http://127.0.0.1:3000/hooks", true),
+            ("http://[::1]:3000/hooks", true),
+            ("http://localhost/hooks", true),
+            ("https://shop.example/hooks", true),
+            ("http://shop.example/hooks", false),
+            ("http://localhost.shop.example/hooks", false),
+            ("http://127.0.0.1.shop.example/hooks", false),
+            ("http://127.0.0.1@shop.example/hooks", false),
+            ("http://[2001:db8::1]/hooks", false),
+            ("http://0.0.0.0:3000/hooks", false),
+        ] {
+            let url = url.parse().unwrap();
+            let asked = RemoteArguments { allow_remote: false }.allow(&url);
+            assert_eq!(asked.is_ok(), is_allowed, "{url}");
+            assert!(RemoteArguments { allow_remote: true }.allow(&url).is_ok());
+        }
     }
 }

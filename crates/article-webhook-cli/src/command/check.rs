@@ -5,6 +5,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
+    calls::remote,
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -112,10 +113,7 @@ fn wrong(error: &CheckError) -> Failure {
                 .because(error)
                 .mend("start the receiver, or check host and port of the URL")
         }
-        CheckError::Remote => Failure::usage(
-            "the URL's host is not this machine, and without TLS the token can be read on the way",
-        )
-        .mend("add --allow-remote where that does no harm"),
+        CheckError::Remote => remote(),
         _ => Failure::usage(error.to_string()),
     }
 }

@@ -12,7 +12,7 @@ mod story;
 
 mod live;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use article_inbox::stop_signal;
 use clap::Args;
@@ -24,9 +24,9 @@ use running::Running;
 #[command(after_help = AFTER)]
 pub(crate) struct DemoArguments {
     /// Break the receiver in three ways, show that each article arrives once, and end
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
     headless: bool,
-    /// Keep the inbox in this file, which is made if there is none [default: a temporary file]
+    /// Keep the inbox in this file, which must not exist [default: a temporary file]
     #[arg(long, value_name = "FILE")]
     inbox: Option<PathBuf>,
     #[command(flatten)]
@@ -44,8 +44,9 @@ const HEADLESS_SPEED: u32 = 120;
 pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
     let file = arguments.inbox.as_deref();
-    if file.is_some() {
+    if let Some(file) = file {
         context.environment.may_change_inbox()?;
+        must_be_new(file)?;
     }
     if !arguments.headless {
         let listener = arguments.page.bind(output).await?;
@@ -62,4 +63,18 @@ pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<E
     let ended = running.stop().await;
     told?;
     story::end(&ended?, file, output)
+}
+
+/// The demo handles each article in its inbox as its own, so it takes no inbox that may have others. A link counts as
+/// a file, wherever it leads.
+fn must_be_new(file: &Path) -> Result<(), Failure> {
+    if file.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let file = file.display();
+    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).mend(
+        format!(
+            "name a file that does not exist; `inbox list {file}` shows what an earlier demo left"
+        ),
+    ))
 }

@@ -1,3 +1,5 @@
+mod gate;
+
 mod forward;
 
 use std::{path::PathBuf, sync::Arc};
@@ -45,14 +47,16 @@ pub(crate) struct ListenArguments {
 }
 
 const AFTER: &str = "\
-Each delivery is stored before it is answered. With --forward-to it is passed on with the token, the event and the job \
-id that came with it, eight jobs at a time. What the application refuses, or does not answer in time, is passed on \
+Each delivery is stored before it is answered. With --forward-to each article is passed on with the token, the event and \
+the job id that came with it, eight jobs at a time. What has another event, or a body that is no article, is stored and \
+not passed on, and the output says so. What the application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
 reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
     context.environment.may_change_inbox()?;
+    arguments.forward.check()?;
     let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
     let receiver = AuthToken::new(&token).map_err(|error| Failure::usage(error.to_string()))?;
     let receiver = Receiver::new(receiver);
@@ -98,12 +102,14 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
     };
     let worker = arguments.forward.worker(&inbox, token, output)?;
     let worker = worker.map(|worker| tokio::spawn(worker.run(stop())));
+    let forward = Arc::new(arguments.forward);
     let sink = {
         let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
         move |delivery: Delivery| {
             let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
+            let forward = Arc::clone(&forward);
             async move {
-                let reply = keep(&inbox, delivery, &output).await;
+                let reply = keep(&inbox, delivery, &forward, &output).await;
                 reply.unwrap_or_else(|(reply, failure)| {
                     if failure.is_closed_pipe {
                         unread.notify_waiters();
@@ -136,9 +142,11 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
 async fn keep(
     inbox: &Inbox,
     delivery: Delivery,
+    forward: &ForwardArguments,
     output: &Output,
 ) -> Result<Reply, (Reply, Failure)> {
     let title = delivery.decode().map(|result| result.article.title);
+    let refusal = forward.refusal(&delivery);
     let (job, bytes) = (delivery.job_id().clone(), delivery.body().len());
     let reply = article_webhook::Sink::accept(inbox, delivery).await;
     let (name, tone) = match reply {
@@ -148,12 +156,21 @@ async fn keep(
         _ => ("not stored", Tone::Bad),
     };
     let title = title.unwrap_or_else(|error| error.to_string());
-    let value = json!({ "delivered": job.as_str(), "reply": name, "title": title, "bytes": bytes });
+    let refusal = refusal.filter(|_| reply == Reply::Stored);
+    let value = json!({
+        "delivered": job.as_str(),
+        "reply": name,
+        "title": title,
+        "bytes": bytes,
+        "not_passed_on": refusal,
+    });
+    let not_passed_on = refusal.map(|why| format!("; not passed on: {}", escape::line(&why)));
     let line = format!(
-        "{}  {}  “{}”, {bytes} bytes",
+        "{}  {}  “{}”, {bytes} bytes{}",
         escape::line(job.as_str()),
         output.paint(tone, name),
         escape::line(&title),
+        output.paint(Tone::Bad, &not_passed_on.unwrap_or_default()),
     );
     match output.either(&value, &line) {
         Ok(()) => Ok(reply),

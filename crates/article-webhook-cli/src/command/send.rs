@@ -11,7 +11,7 @@ use reqwest::Url;
 use serde_json::json;
 
 use crate::{
-    calls::{Deliverer, PATIENCE, meaning},
+    calls::{Deliverer, PATIENCE, RemoteArguments, meaning},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -46,6 +46,8 @@ pub(crate) struct SendArguments {
     /// A file with the token that the receiver accepts [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    #[command(flatten)]
+    remote: RemoteArguments,
 }
 
 /// A sample of the service. Their names say what they are in the help.
@@ -59,6 +61,7 @@ enum Fixture {
 }
 
 pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
+    arguments.remote.allow(&arguments.url)?;
     let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
     let request = parcel::pack(&arguments).await?.token(&token);
     let request =

@@ -1,14 +1,29 @@
 //! The whole loop in one process.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read},
-    process::Stdio,
+    os::unix::fs::symlink,
+    process::{Child, Stdio},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::tool::{seen, text, tool};
+use crate::{
+    sample,
+    tool::{seen, text, tool},
+};
+
+/// A demo that a failed assertion ends as well.
+struct Demo(Child);
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 fn lines(out: &str) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -81,22 +96,53 @@ fn the_guide_shows_what_the_demo_prints() {
     }
 }
 
+#[tokio::test]
+async fn an_inbox_that_exists_is_refused_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let [used, empty, link] = ["used.db", "empty", "link"].map(|name| folder.path().join(name));
+    sample::inbox(&used).await;
+    fs::write(&empty, "").unwrap();
+    symlink(folder.path().join("nowhere"), &link).unwrap();
+    let export = || tool(["inbox", "export", text(&used)]).output().unwrap().stdout;
+    let (bytes, entries) = (fs::read(&used).unwrap(), export());
+    for file in [&used, &empty, &link] {
+        for form in ["--headless", "--json"] {
+            let demo = tool(["demo", form, "--inbox", text(file)]).output().unwrap();
+            let (exit, out, error) = seen(&demo);
+            assert_eq!((exit, &*out), (Some(2), ""), "{error}");
+            let next =
+                format!("name a file that does not exist; `inbox list {}` shows", text(file));
+            assert!(error.contains(&next), "{error}");
+        }
+    }
+    assert!(fs::read(&used).unwrap() == bytes && export() == entries, "nothing has changed");
+    assert!(empty.metadata().unwrap().len() == 0 && !folder.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_page_is_refused_where_the_demo_shows_none() {
+    for page in [["--page", "127.0.0.1:0"].as_slice(), &["--page-allow-remote"]] {
+        let demo = tool(["demo", "--headless"]).args(page).output().unwrap();
+        let (exit, out, error) = seen(&demo);
+        assert_eq!((exit, &*out), (Some(2), ""), "{error}");
+        assert!(error.contains("cannot be used with"), "{error}");
+    }
+}
+
 #[test]
 fn ctrl_c_ends_the_demo_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
-    let mut demo = tool(["demo", "--headless", "--inbox", text(&file)])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let mut demo = tool(["demo", "--headless", "--inbox", text(&file)]);
+    let mut demo = Demo(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
     let ordered = lines.find(|line| line.as_ref().unwrap().contains("  ordered  "));
     assert!(ordered.is_some());
-    kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&demo.0), Signal::INT).unwrap();
     let rest = lines.count();
-    let (exit, _, error) = seen(&demo.wait_with_output().unwrap());
-    assert_eq!((exit, &*error), (Some(1), "error: interrupted\n"));
+    let mut error = String::new();
+    demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert_eq!((demo.0.wait().unwrap().code(), &*error), (Some(1), "error: interrupted\n"));
     assert!(rest < 20, "{rest} lines came after Ctrl-C");
 
     // The file can be opened, and is not damaged.
@@ -106,9 +152,9 @@ fn ctrl_c_ends_the_demo_in_order() {
 
 #[tokio::test]
 async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
-    let mut demo =
-        tool(["demo", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let mut demo = tool(["demo", "--json"]);
+    let mut demo = Demo(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
     let mut next = |key: &str| loop {
         let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         if !line[key].is_null() {
@@ -150,8 +196,8 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
         browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
     assert!(html.contains(&job) && html.contains(" 503"), "{html}");
 
-    kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&demo.0), Signal::INT).unwrap();
     let mut error = String::new();
-    demo.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert_eq!((demo.wait().unwrap().code(), &*error), (Some(0), "\nended\n"));
+    demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert_eq!((demo.0.wait().unwrap().code(), &*error), (Some(0), "\nended\n"));
 }

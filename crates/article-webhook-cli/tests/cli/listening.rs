@@ -13,7 +13,7 @@ use std::{
 };
 
 use article_inbox::{Inbox, State};
-use article_webhook::{Delivery, Reply, Sink};
+use article_webhook::{Delivery, Reply, Sink, fixture::DeliveryRequest};
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use rustix::process::{Pid, Signal, kill_process};
@@ -279,4 +279,59 @@ async fn everything_arrives_although_the_application_and_the_tool_die_and_return
     assert!(all.await.is_ok(), "{:?}", inbox.counts().await);
     assert_eq!(listening.end(Signal::INT), Some(0));
     running.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let address = free_port();
+    application(address, Inbox::memory()).await;
+    // It leads to this machine, and is not one of its own addresses.
+    let other = format!("http://0.0.0.0:{}/hooks", address.port());
+    let run = |arguments: &[&str]| {
+        let mut run = tool([]);
+        seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
+    };
+    let listen = ["listen", "--port", "0", "--inbox", text(&file), "--forward-to", &other];
+    for refused in [["send", &other].as_slice(), &listen] {
+        let (exit, out, error) = run(refused);
+        assert_eq!((exit, &*out), (Some(2), ""), "{error}");
+        assert!(error.contains("mend:  add --allow-remote where"), "{error}");
+    }
+    assert!(!file.exists());
+    assert_eq!(run(&["send", &other, "--allow-remote"]).0, Some(0));
+
+    let other = SocketAddr::from(([0, 0, 0, 0], address.port()));
+    let mut listening = Listening::start(&file, other, &["--allow-remote"]);
+    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_passed_on_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let listening = &mut Listening::start(&file, free_port(), &[]);
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let service = reqwest::Client::builder().no_proxy().build().unwrap();
+    let article = |job: &str| DeliveryRequest::complete().job_id(job).body().to_vec();
+    let mut deliver = async |job: &str, event: &str, body: &[u8]| {
+        let post = service.post(&listening.url).body(body.to_vec());
+        let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
+        let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
+        assert_eq!(post.send().await.unwrap().status(), 200, "{job}");
+        loop {
+            let line = listening.next();
+            if line["delivered"] == job {
+                return line["not_passed_on"].as_str().unwrap_or_default().to_owned();
+            }
+        }
+    };
+    let why = deliver("job_1", "article.retracted", &article("job_1")).await;
+    assert_eq!(why, "its event is article.retracted");
+    let why = deliver("job_2", "article.complete", b"{\"job_id\":\"job_2\"}").await;
+    assert!(why.starts_with("its body is no article: "), "{why}");
+    assert_eq!(deliver("job_3", "article.complete", &article("job_3")).await, "");
 }

@@ -4,7 +4,10 @@ use std::{
     ops::RangeInclusive,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -51,14 +54,14 @@ pub(super) struct Demo {
     condition: watch::Sender<Condition>,
     record: Record,
     happenings: mpsc::UnboundedSender<Happening>,
-    /// Makes intents differ from those that the inbox has.
-    run: u64,
+    /// How many orders began. Their numbers make their intents differ.
+    orders: AtomicU64,
 }
 
 impl Demo {
     pub(super) async fn order(&self, topic: &str) -> Result<JobId, Failure> {
-        let number = self.simulator.jobs().len();
-        let intent = format!("demo-{}-{number}", self.run);
+        let number = self.orders.fetch_add(1, Ordering::Relaxed);
+        let intent = format!("demo-{number}");
         let at = self.simulator.now();
         let outcome = self.collector.order(&intent, &NewArticle::new(topic)).await?;
         let OrderOutcome::Ordered(job_id) = outcome else {
@@ -128,10 +131,10 @@ impl Running {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = receiver::bind(address).await.map_err(failed)?;
         let address = server.local_addr().map_err(failed)?;
-        let run = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        let seed = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let simulator = Simulator::builder()
             .clock(Clock::accelerated(speed))
-            .seed(run)
+            .seed(seed)
             .generation(GENERATION)
             .api_key(API_KEY)
             .brand("brand_1")
@@ -153,7 +156,8 @@ impl Running {
         let record = Record::default();
         let received_by =
             receiver::run(server, token, inbox.clone(), condition.subscribe(), stop.subscribe());
-        let demo = Demo { simulator, collector, condition, record, happenings, run };
+        let orders = AtomicU64::new(0);
+        let demo = Demo { simulator, collector, condition, record, happenings, orders };
         let demo = Arc::new(demo);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {

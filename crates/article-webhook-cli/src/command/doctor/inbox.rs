@@ -1,7 +1,10 @@
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use article_inbox::{
-    Counts, Filter, Inbox, LedgerHealth, PauseReason, SqlitePlace, SqliteStore, State,
+    Counts, Entry, Filter, Inbox, LedgerHealth, PauseReason, SqlitePlace, SqliteStore, State,
     store::StoreHealth,
 };
 
@@ -151,24 +154,97 @@ async fn damage(inbox: &Inbox, place: &SqlitePlace) -> Result<Vec<Finding>, arti
 /// Whether a worker takes what is due.
 async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, article_inbox::Error> {
     let store = inbox.ledger();
+    let now = store.now();
     let Some(since) = store.due_since().await? else {
         return Ok(vec![Finding::ok("inbox.nothing_due", "nothing waits for a worker")]);
     };
-    let age = store.now().duration_since(since).unwrap_or_default();
-    let shown = moment::span(age);
-    if age < UNCLAIMED {
-        return Ok(vec![Finding::ok("inbox.due", format!("an entry has been due for {shown}"))]);
+    let age = |since| now.duration_since(since).unwrap_or_default();
+    if age(since) < UNCLAIMED {
+        let found = format!("an entry has been due for {}", moment::span(age(since)));
+        return Ok(vec![Finding::ok("inbox.due", found)]);
     }
-    let leased = Filter { state: Some(State::Leased), limit: 1, ..Filter::default() };
-    let is_worked_on = !inbox.list(leased).await?.entries.is_empty();
-    Ok(vec![match is_worked_on {
-        true => Finding::warn("inbox.slow_worker", format!("the oldest entry has been due for {shown}"))
-            .because("a worker runs, and does not keep up")
-            .mend("raise the `concurrency` of the worker, or look at what its handler waits for"),
-        false => Finding::fail("inbox.no_worker", format!("the oldest entry has been due for {shown}, and none is worked on"))
-            .because("what is stored is handled by a worker, and none claims it")
-            .mend("run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended"),
-    }])
+    let mut live = Live::default();
+    for state in [State::Waiting, State::Leased] {
+        live.add(inbox, state, now).await?;
+    }
+    // A worker that works on a failure claims everything. What cannot be listed is due as well.
+    let (articles, failures) = match (live.articles, live.failures) {
+        (None, None) => (Some(since), None),
+        (articles, failures) if live.is_failure_worked_on => {
+            ([articles, failures].into_iter().flatten().min(), None)
+        }
+        oldest => oldest,
+    };
+    let mut findings = Vec::new();
+    if let Some(since) = articles {
+        let found = format!("the oldest entry has been due for {}", moment::span(age(since)));
+        findings.push(match live.is_worked_on {
+            true => Finding::warn("inbox.slow_worker", found)
+                .because("a worker runs, and does not keep up")
+                .mend("raise the `concurrency` of the worker, or look at what its handler waits for"),
+            false => Finding::fail("inbox.no_worker", format!("{found}, and none is worked on"))
+                .because("what is stored is handled by a worker, and none claims it")
+                .mend("run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended"),
+        });
+    }
+    if let Some(since) = failures {
+        let shown = moment::span(age(since));
+        findings.push(
+            Finding::warn(
+                "inbox.failures_wait",
+                format!("the failure of a job has been due for {shown}"),
+            )
+            .because(
+                "failures wait for a worker that has a handler for them, and none works on any",
+            )
+            .mend(
+                "give a handler with `Worker::on_failure` to the worker in the receiver's process",
+            ),
+        );
+    }
+    Ok(findings)
+}
+
+/// The entries that are waiting or leased.
+#[derive(Default)]
+struct Live {
+    /// Since when the oldest is due that should have been claimed.
+    articles: Option<SystemTime>,
+    /// The same of failures of jobs: they wait where no worker has a handler for them.
+    failures: Option<SystemTime>,
+    is_worked_on: bool,
+    is_failure_worked_on: bool,
+}
+
+impl Live {
+    async fn add(
+        &mut self,
+        inbox: &Inbox,
+        state: State,
+        now: SystemTime,
+    ) -> Result<(), article_inbox::Error> {
+        let mut filter = Filter { state: Some(state), limit: 500, ..Filter::default() };
+        loop {
+            let page = inbox.list(filter.clone()).await?;
+            page.entries.iter().for_each(|entry| self.note(entry, now));
+            match page.next {
+                Some(next) => filter.after = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn note(&mut self, entry: &Entry, now: SystemTime) {
+        let is_failure = entry.key.is_failure();
+        // A lease that has ended is what a worker left that ended.
+        if entry.state == State::Leased && entry.at > now {
+            self.is_worked_on = true;
+            self.is_failure_worked_on |= is_failure;
+        } else if now.duration_since(entry.at).is_ok_and(|age| age >= UNCLAIMED) {
+            let oldest = if is_failure { &mut self.failures } else { &mut self.articles };
+            *oldest = Some(oldest.map_or(entry.at, |oldest| oldest.min(entry.at)));
+        }
+    }
 }
 
 fn entries(counts: &Counts) -> Vec<Finding> {

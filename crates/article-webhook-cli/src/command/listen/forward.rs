@@ -2,33 +2,32 @@
 
 use std::{
     num::NonZeroU32,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use article_inbox::{Failed, Inbox, Job, Worker};
 use article_simulator::pause_after;
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::{Delivery, Event, fixture::DeliveryRequest};
 use clap::Args;
 use reqwest::Url;
 use serde_json::json;
 use zeroize::Zeroizing;
 
+use super::gate::Gate;
 use crate::{
-    calls::{Deliverer, NoAnswer},
+    calls::{Deliverer, NoAnswer, RemoteArguments},
     failure::Failure,
     output::{Output, Tone},
     text::escape,
     text::moment,
 };
 
-/// How many jobs are passed on at the same time. Each job has one entry, so its deliveries stay in order.
+/// How many entries are passed on at the same time. There is one entry per job and event, and only articles are passed
+/// on, so the deliveries of a job stay in order.
 const AT_ONCE: u32 = 8;
 
-/// How long a delivery waits for an application that cannot be reached.
+/// How long deliveries wait for an application that cannot be reached, between two tries.
 const ABSENCE: Duration = Duration::from_secs(2);
 
 /// How long deliveries that are under way may take after Ctrl-C. What is cut off is passed on again.
@@ -48,6 +47,8 @@ pub(super) struct ForwardArguments {
     /// How many times as fast as the service to pass on again what the application refused
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
     forward_speed: NonZeroU32,
+    #[command(flatten)]
+    remote: RemoteArguments,
 }
 
 fn patience(text: &str) -> Result<Duration, String> {
@@ -63,26 +64,43 @@ struct Forwarding {
     token: Zeroizing<String>,
     speed: NonZeroU32,
     output: Output,
-    is_absent: AtomicBool,
+    gate: Gate,
 }
 
 impl ForwardArguments {
+    /// Why an application would not get this delivery. `None`: it gets it, or there is none.
+    pub(super) fn refusal(&self, delivery: &Delivery) -> Option<String> {
+        self.forward_to.as_ref()?;
+        match (delivery.event(), delivery.decode()) {
+            (Event::ArticleComplete, Ok(_)) => None,
+            (Event::ArticleComplete, Err(error)) => {
+                Some(format!("its body is no article: {error}"))
+            }
+            (event, _) => Some(format!("its event is {}", event.as_str())),
+        }
+    }
+
+    /// Refuses an application on whose way others could read the token.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.forward_to.as_ref().map_or(Ok(()), |to| self.remote.allow(to))
+    }
+
     /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
     /// passed on.
     pub(super) fn worker(
-        self,
+        &self,
         inbox: &Inbox,
         token: Zeroizing<String>,
         output: &Output,
     ) -> Result<Option<Worker>, Failure> {
-        let Some(to) = self.forward_to else { return Ok(None) };
+        let Some(to) = self.forward_to.clone() else { return Ok(None) };
         let forwarding = Arc::new(Forwarding {
             deliverer: Deliverer::new(self.forward_timeout)?,
             to,
             token,
             speed: self.forward_speed,
             output: output.clone(),
-            is_absent: AtomicBool::new(false),
+            gate: Gate::new(ABSENCE),
         });
         let handler = move |job| {
             let forwarding = Arc::clone(&forwarding);
@@ -93,7 +111,7 @@ impl ForwardArguments {
             .worker(handler)
             .concurrency(AT_ONCE)
             .attempts(last.unwrap_or(u8::MAX).into())
-            .handler_timeout(2 * self.forward_timeout)
+            .handler_timeout(2 * self.forward_timeout + 3 * ABSENCE)
             .shutdown_grace(GRACE);
         Ok(Some(worker))
     }
@@ -105,6 +123,8 @@ impl Forwarding {
             .token(&self.token)
             .header("X-Service-Event", job.event().as_str())
             .header("X-Service-Job-Id", job.job_id().as_str());
+        // While the application is absent, one delivery tries it for all.
+        let Some(turn) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
         let start = Instant::now();
         let answer = self.deliverer.deliver(&self.to, &request).await;
         let took = start.elapsed().as_millis();
@@ -112,13 +132,14 @@ impl Forwarding {
             Ok(answer) => answer.status(),
             Err(NoAnswer::Unreachable(why)) => {
                 // Said once, until the application answers again.
-                if !self.is_absent.swap(true, Ordering::Relaxed) {
+                if self.gate.close() {
                     let text = format!("the application cannot be reached: {why}; deliveries wait");
                     self.show(job, None, Tone::Bad, &text);
                 }
                 return Err(Failed::snooze(ABSENCE));
             }
             Err(NoAnswer::Lost(why)) => {
+                self.gate.open();
                 return Err(self.refused(
                     job,
                     None,
@@ -126,7 +147,8 @@ impl Forwarding {
                 ));
             }
         };
-        self.is_absent.store(false, Ordering::Relaxed);
+        self.gate.open();
+        drop(turn);
         let answer = Some(status.as_u16());
         if !status.is_success() {
             let cause = format!("the application answered {}", status.as_u16());

@@ -6,8 +6,8 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Inbox, SqliteSettings, SqliteStore,
-    store::{BucketEvent, Claim, Events, Expect, Ledger, Outcome, Store},
+    Clock, Digest, EntryKey, Inbox, Source, SqliteSettings, SqliteStore,
+    store::{Arrival, BucketEvent, Claim, Events, Expect, Ledger, Outcome, Store},
 };
 use article_webhook::fixture::DeliveryRequest;
 use rusqlite::Connection;
@@ -95,6 +95,49 @@ async fn an_inbox_without_a_worker_is_found_and_one_that_is_behind_is_told_from_
     let new = Old::new(Duration::ZERO);
     new.deliver("job_1").await;
     new.found().await.has("inbox.due", "ok");
+}
+
+#[tokio::test]
+async fn a_lease_that_has_ended_is_no_worker() {
+    let old = Old::new(HOUR);
+    old.deliver("job_1").await;
+    old.deliver("job_2").await;
+    let claim = Claim { lease: HOUR / 2, ..CLAIM };
+    assert_eq!(old.store.claim(claim).await.unwrap().claimed.len(), 1);
+    let found = old.found().await;
+    found.has("inbox.no_worker", "fail");
+    assert_eq!(found.of("inbox.slow_worker"), "none");
+}
+
+#[tokio::test]
+async fn failures_that_wait_for_a_handler_are_told_from_articles_without_a_worker() {
+    let fails = async |old: &Old, job: &str| {
+        let bytes = r#"{"error":"generation_failed","message":"","details":{}}"#;
+        let arrival = Arrival {
+            key: EntryKey::failure(job.parse().unwrap()),
+            source: Source::Api,
+            target: "api".into(),
+            intent: None,
+            digest: Digest::of(bytes.as_bytes()),
+            bytes: bytes.into(),
+        };
+        old.store.record(arrival).await.unwrap();
+    };
+    let old = Old::new(HOUR);
+    fails(&old, "job_1").await;
+    let found = old.found().await;
+    found.has("inbox.failures_wait", "warn");
+    assert!(found.out.contains("Worker::on_failure"), "{}", found.out);
+    assert_eq!((found.of("inbox.no_worker"), found.of("inbox.slow_worker")), ("none", "none"));
+
+    // A worker that has such a handler is behind.
+    let old = Old::new(HOUR);
+    fails(&old, "job_1").await;
+    fails(&old, "job_2").await;
+    assert_eq!(old.store.claim(CLAIM).await.unwrap().claimed.len(), 1);
+    let found = old.found().await;
+    found.has("inbox.slow_worker", "warn");
+    assert_eq!(found.of("inbox.failures_wait"), "none");
 }
 
 #[tokio::test]
