@@ -307,6 +307,9 @@ impl Ledger for Connection {
         self.through("settle_ask", call, move |result, observed, now| {
             let ask = observed.rows.get(&lease.id).cloned().unwrap_or_default();
             let id = ask.job;
+            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
+                observed.rate.key_accepted();
+            }
             if *result == AskSettled::LostLease {
                 return Ok(());
             }
@@ -314,9 +317,6 @@ impl Ledger for Connection {
                 return Err(format!("the answer to a lost ask for {id} is stored"));
             }
             observed.rows.entry(lease.id).or_default().settled = true;
-            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
-                observed.rate.key_accepted();
-            }
             match (result, settled) {
                 (_, AskOutcome::Released) => observed.ask_released(&id),
                 (AskSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
@@ -337,6 +337,10 @@ impl Ledger for Connection {
         {
             BucketEvent::RateLimited { retry_after } => {
                 observed.rate.pause_stored(node, retry_after, now)
+            }
+            BucketEvent::KeyAccepted { .. } => {
+                observed.rate.key_accepted();
+                Ok(())
             }
             BucketEvent::Resumed => {
                 observed.rate.resumed();

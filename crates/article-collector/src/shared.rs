@@ -85,7 +85,7 @@ impl Shared {
         match event {
             BucketEvent::KeyRefused { .. } => telemetry::key_refused(),
             BucketEvent::RateLimited { retry_after } => telemetry::rate_limited(retry_after),
-            BucketEvent::Resumed => {}
+            BucketEvent::KeyAccepted { .. } | BucketEvent::Resumed => {}
         }
         // A failure is logged, and the next answer of this kind is reported again.
         _ = repeat("report", is_late, || self.ledger.report(event)).await;

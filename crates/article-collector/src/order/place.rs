@@ -178,10 +178,12 @@ impl Order {
             Ok(Ok(Err(error))) => error,
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::OutcomeLost(lease), None),
         };
-        if error.response().is_some_and(accepts_the_key) {
+        let is_accepted = error.response().is_some_and(accepts_the_key);
+        if is_accepted {
             self.shared.key_watch().accepted(began);
         }
         let event = error.response().and_then(|response| match response.outcome {
+            _ if is_accepted => Some(BucketEvent::KeyAccepted { key: self.key }),
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
             _ => rate_limit_of(response),
         });

@@ -106,6 +106,11 @@ pub enum BucketEvent {
         /// The key, as [`BucketSettings::key`] names it.
         key: u64,
     },
+    /// The service accepted the API key, which ends the pause of that key.
+    KeyAccepted {
+        /// The key, as [`BucketSettings::key`] names it.
+        key: u64,
+    },
     /// A person lifted all pauses.
     Resumed,
 }

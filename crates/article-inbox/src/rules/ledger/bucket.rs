@@ -164,6 +164,7 @@ impl Bucket {
                 let known = self.refused.iter().find(|refused| refused.key == key);
                 self.refuse(known.copied().unwrap_or_else(|| RefusedKey::new(key, now)));
             }
+            BucketEvent::KeyAccepted { key } => _ = self.accept_key(key),
             BucketEvent::Resumed => {
                 self.limited = None;
                 self.refused.clear();
