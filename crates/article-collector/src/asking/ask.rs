@@ -68,7 +68,7 @@ pub(super) async fn ask(
     };
     telemetry::asked(&ask.job, name, began.order.elapsed());
     if let Some(event) = event {
-        shared.report(event, || is_over(&shared, ends)).await;
+        _ = shared.report(event, || is_over(&shared, ends)).await;
     }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
         Outcome::Undecodable(error) => Some(error),
