@@ -35,7 +35,7 @@ pub struct BucketSettings {
 pub enum PauseReason {
     /// The service answered 429, and said for how long.
     RateLimited,
-    /// The service refused the API key.
+    /// The service refused the API key: nothing is asked or ordered with this key.
     KeyRefused,
 }
 
@@ -56,7 +56,7 @@ impl PauseReason {
     }
 }
 
-/// A time in which nothing is asked or ordered.
+/// A time in which nothing is asked or ordered, or nothing with this key.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
