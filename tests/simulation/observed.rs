@@ -50,6 +50,8 @@ pub(crate) struct Observed {
     /// How many rows of jobs retention removed, and which intents.
     pub(crate) pruned: u64,
     pub(crate) pruned_intents: BTreeSet<String>,
+    /// The jobs whose rows it removed.
+    pub(crate) pruned_jobs: BTreeSet<String>,
 }
 
 /// The last ask that a row of the ledger was claimed for.
@@ -117,6 +119,7 @@ impl Observed {
             states: BTreeSet::new(),
             pruned: 0,
             pruned_intents: BTreeSet::new(),
+            pruned_jobs: BTreeSet::new(),
         }
     }
 
@@ -236,6 +239,7 @@ impl Observed {
     /// Retention removed the row of the job, which had ended.
     pub(crate) fn row_pruned(&mut self, id: &str) {
         self.job(id).row_pruned = true;
+        self.pruned_jobs.insert(id.to_owned());
         self.pruned += 1;
     }
 
