@@ -72,6 +72,7 @@ async fn simulate(world: &Arc<World>) {
         }
         until_not_found(world).await;
     }
+    world.seen(|observed, _| observed.rate.all_pauses_are_stored());
     if !world.is_failed() {
         judge(world).await;
         count_recovered(world).await;

@@ -60,6 +60,9 @@ impl Connection {
                 _ => {}
             }
             if is_down || call_fault == CallFault::FailsBefore {
+                if name == "report" {
+                    world.with(|inner| inner.observed.rate.report_failed(process, now));
+                }
                 return Err(Error::unavailable("the store is down"));
             }
             world.now();
@@ -332,11 +335,11 @@ impl Ledger for Connection {
     }
 
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
-        let node = self.process.node();
+        let process = &self.process;
         self.through("report", self.world.store.report(event), move |(), observed, now| match event
         {
             BucketEvent::RateLimited { retry_after } => {
-                observed.rate.pause_stored(node, retry_after, now)
+                observed.rate.pause_stored(process, retry_after, now)
             }
             BucketEvent::KeyAccepted { .. } => {
                 observed.rate.key_accepted();
