@@ -116,8 +116,7 @@ impl ApiConnection {
         };
         let pause = |status, pause: Duration| {
             let now = self.world.now();
-            self.world
-                .with(|inner| inner.observed.rate.pause_answered(self.process.node(), now, pause));
+            self.world.with(|inner| inner.observed.rate.pause_answered(&self.process, now, pause));
             self.raw(status, &pause.as_secs().to_string(), Bytes::new())
         };
         let refused = |status, body: &'static str| {

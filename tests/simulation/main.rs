@@ -29,6 +29,7 @@ mod worker;
 mod world;
 
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     env, panic,
     process::ExitCode,
@@ -82,6 +83,11 @@ struct Sum {
     recovered: u64,
 }
 
+thread_local! {
+    /// Whether a run on this thread met a panic that was not planted. The application survives most of them.
+    static PANICKED: Cell<bool> = const { Cell::new(false) };
+}
+
 fn main() -> ExitCode {
     let number = |name: &str| {
         let mut arguments = env::args().skip_while(|argument| argument != name).skip(1);
@@ -100,6 +106,7 @@ fn quiet_planted_panics() {
     let standard = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         if info.payload().downcast_ref::<&str>() != Some(&"planted") {
+            PANICKED.set(true);
             standard(info);
         }
     }));
@@ -157,6 +164,10 @@ fn run_all(first: u64, count: u64) -> ExitCode {
 fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     let twice = if env::args().any(|argument| argument == "--twice") { u64::MAX } else { TWICE };
     let report = run(seed);
+    if PANICKED.get() {
+        println!("simulation: seed {seed}: something panicked: see standard error");
+        return false;
+    }
     if let Some(cause) = &report.ending.cause {
         println!("\nsimulation: seed {seed}: {cause}\n");
         report.ending.steps.iter().for_each(|step| println!("  {step}"));

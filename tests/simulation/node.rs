@@ -69,6 +69,12 @@ impl Process {
     }
 }
 
+impl PartialEq for Process {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node {}.{}", self.0.node, self.0.number)

@@ -49,6 +49,8 @@ pub(crate) struct Observed {
     pub(crate) states: BTreeSet<JobState>,
     /// How many rows of jobs retention removed.
     pub(crate) pruned: u64,
+    /// The jobs whose rows it removed.
+    pub(crate) pruned_jobs: BTreeSet<String>,
 }
 
 /// The last ask that a row of the ledger was claimed for.
@@ -113,6 +115,7 @@ impl Observed {
             crashes: BTreeSet::new(),
             states: BTreeSet::new(),
             pruned: 0,
+            pruned_jobs: BTreeSet::new(),
         }
     }
 
@@ -232,6 +235,7 @@ impl Observed {
     /// Retention removed the row of the job, which had ended.
     pub(crate) fn row_pruned(&mut self, id: &str) {
         self.job(id).row_pruned = true;
+        self.pruned_jobs.insert(id.to_owned());
         self.pruned += 1;
     }
 

@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
-use crate::world::{HOUR, Plan};
+use crate::{
+    node::Process,
+    world::{HOUR, Plan},
+};
 
 /// A token is used within this time, or never.
 pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
+
+/// A pause is stored within this time after its answer: the rest of the way back, and two slow calls of the store.
+const REPORTED: Duration = Duration::from_secs(300);
 
 /// The pause of a refused key before it is tried first. It doubles with each try, up to an hour.
 const FIRST_TRY: Duration = Duration::from_secs(300);
@@ -16,12 +22,21 @@ pub(crate) struct Rate {
     level: (f64, Duration),
     /// The pauses that the service asked for and the application has stored: from when, until when.
     pauses: Vec<(Duration, Duration)>,
-    /// The pauses that each node was answered with: when, and how long.
-    answered: Vec<(usize, Duration, Duration)>,
+    /// The pauses that each process was answered with.
+    answered: Vec<Answered>,
     /// How often the service refused the key, or forbade a job.
     refusals: u32,
     /// The refusal of the key that the application has stored.
     refused: Option<Refused>,
+}
+
+/// A pause that the service asked a process for.
+struct Answered {
+    process: Process,
+    at: Duration,
+    pause: Duration,
+    /// The process has stored it, or its store failed when it tried to.
+    is_reported: bool,
 }
 
 /// Since the key is refused.
@@ -76,31 +91,58 @@ impl Rate {
         Ok(())
     }
 
-    /// The service asked this node for a pause.
-    pub(crate) fn pause_answered(&mut self, node: usize, now: Duration, pause: Duration) {
-        self.answered.push((node, now, pause));
+    /// The service asked this process for a pause.
+    pub(crate) fn pause_answered(&mut self, process: &Process, now: Duration, pause: Duration) {
+        let process = process.clone();
+        self.answered.push(Answered { process, at: now, pause, is_reported: false });
+    }
+
+    /// The store of this process failed when it was told of a pause, or of something else.
+    pub(crate) fn report_failed(&mut self, process: &Process, now: Duration) {
+        let answered = self.answered.iter_mut().filter(|answered| answered.process == *process);
+        let answered = answered.filter(|answered| now < answered.at + REPORTED);
+        answered.for_each(|answered| answered.is_reported = true);
+    }
+
+    /// Every pause was stored that the service asked a process for, unless the process or its store failed. The faults
+    /// have ended.
+    pub(crate) fn all_pauses_are_stored(&self) -> Result<(), String> {
+        let mut answered = self.answered.iter();
+        let lost =
+            answered.find(|answered| !answered.is_reported && !answered.process.has_crashed());
+        lost.map_or(Ok(()), |Answered { process, at, pause, .. }| {
+            Err(format!("{process} was asked for a pause of {pause:?} at {at:?}, and stored none"))
+        })
     }
 
     /// The application stored a pause.
     pub(crate) fn pause_stored(
         &mut self,
-        node: usize,
+        process: &Process,
         pause: Duration,
         now: Duration,
     ) -> Result<(), String> {
-        let answered = self.answered.iter().rev();
-        let answered = answered.filter(|(of, _, long)| *of == node && *long == pause);
-        let Some((_, at, long)) = answered.copied().next() else {
+        let answered = self.answered.iter_mut().rev();
+        let mut answered =
+            answered.filter(|answered| answered.process == *process && answered.pause == pause);
+        let Some(last) = answered.next() else {
             return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
         };
-        self.pauses.push((now, at + long));
+        self.pauses.push((now, last.at + pause));
+        // Of several such answers, each is stored by itself.
+        let mut unreported = std::iter::once(last).chain(answered);
+        if let Some(answered) =
+            unreported.find(|answered| !answered.is_reported && now < answered.at + REPORTED)
+        {
+            answered.is_reported = true;
+        }
         Ok(())
     }
 
     /// Until when the service may be asked for nothing.
     pub(crate) fn paused_until(&self) -> Duration {
         // Also an answer that is not stored yet.
-        let answered = self.answered.iter().map(|(_, at, long)| *at + *long);
+        let answered = self.answered.iter().map(|answered| answered.at + answered.pause);
         answered.max().unwrap_or_default()
     }
 

@@ -72,6 +72,7 @@ async fn simulate(world: &Arc<World>) {
         }
         until_not_found(world).await;
     }
+    world.seen(|observed, _| observed.rate.all_pauses_are_stored());
     if !world.is_failed() {
         judge(world).await;
         count_recovered(world).await;
@@ -213,6 +214,11 @@ async fn judge_order(world: &World, id: &str, intent: &str) {
         return;
     }
     let stored = world.store.intent(intent).await.expect("a store in memory looks");
+    let of_the_intent = stored.as_ref().and_then(|stored| stored.job_id.as_ref());
+    let is_known = entry.is_some() || world.with(|inner| inner.observed.pruned_jobs.contains(id));
+    if of_the_intent.is_some_and(|job| job.as_str() == id) && !is_known {
+        return world.fail(&format!("{intent} is ordered as {id}, and that job is lost"));
+    }
     match stored.map(|stored| stored.state) {
         None => world.fail(&format!("{intent} was ordered as {id}, and is forgotten")),
         Some(state) if with_intent && state != IntentState::Ordered => {

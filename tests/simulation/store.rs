@@ -60,6 +60,9 @@ impl Connection {
                 _ => {}
             }
             if is_down || call_fault == CallFault::FailsBefore {
+                if name == "report" {
+                    world.with(|inner| inner.observed.rate.report_failed(process, now));
+                }
                 return Err(Error::unavailable("the store is down"));
             }
             world.now();
@@ -307,6 +310,9 @@ impl Ledger for Connection {
         self.through("settle_ask", call, move |result, observed, now| {
             let ask = observed.rows.get(&lease.id).cloned().unwrap_or_default();
             let id = ask.job;
+            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
+                observed.rate.key_accepted();
+            }
             if *result == AskSettled::LostLease {
                 return Ok(());
             }
@@ -314,9 +320,6 @@ impl Ledger for Connection {
                 return Err(format!("the answer to a lost ask for {id} is stored"));
             }
             observed.rows.entry(lease.id).or_default().settled = true;
-            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
-                observed.rate.key_accepted();
-            }
             match (result, settled) {
                 (_, AskOutcome::Released) => observed.ask_released(&id),
                 (AskSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
@@ -332,11 +335,15 @@ impl Ledger for Connection {
     }
 
     fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
-        let node = self.process.node();
+        let process = &self.process;
         self.through("report", self.world.store.report(event), move |(), observed, now| match event
         {
             BucketEvent::RateLimited { retry_after } => {
-                observed.rate.pause_stored(node, retry_after, now)
+                observed.rate.pause_stored(process, retry_after, now)
+            }
+            BucketEvent::KeyAccepted { .. } => {
+                observed.rate.key_accepted();
+                Ok(())
             }
             BucketEvent::Resumed => {
                 observed.rate.resumed();

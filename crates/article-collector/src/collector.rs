@@ -101,8 +101,9 @@ impl Collector {
     }
 
     /// Orders an article under an intent whose outcome is unknown, or that was abandoned. The earlier call may have
-    /// ordered as well: its article is still accepted. Any other intent is [ordered](Self::order) as if for the first
-    /// time, or not at all. While the deadline of the earlier call has not passed, it is [in
+    /// ordered as well: then both articles are made, and both are accepted. An intent that is not known is
+    /// [ordered](Self::order) for the first time. One whose order is known to have been taken is not ordered [once
+    /// more](OrderOutcome::OrderedBefore), nor is one whose last call is still [in
     /// progress](OrderOutcome::InProgress).
     ///
     /// # Errors

@@ -81,14 +81,18 @@ impl Shared {
     }
 
     /// Stores what happened to the bucket. It is tried again until `is_late`.
-    pub(crate) async fn report(&self, event: BucketEvent, is_late: impl Fn() -> bool) {
+    pub(crate) async fn report(
+        &self,
+        event: BucketEvent,
+        is_late: impl Fn() -> bool,
+    ) -> Result<(), Error> {
         match event {
             BucketEvent::KeyRefused { .. } => telemetry::key_refused(),
             BucketEvent::RateLimited { retry_after } => telemetry::rate_limited(retry_after),
-            BucketEvent::Resumed => {}
+            BucketEvent::KeyAccepted { .. } | BucketEvent::Resumed => {}
         }
         // A failure is logged, and the next answer of this kind is reported again.
-        _ = repeat("report", is_late, || self.ledger.report(event)).await;
+        repeat("report", is_late, || self.ledger.report(event)).await
     }
 
     pub(crate) fn key_watch(&self) -> MutexGuard<'_, KeyWatch> {

@@ -86,7 +86,7 @@ struct Shared {
     workers: Registry,
     refused: Mutex<ExpectQueue>,
     probe: tokio::sync::Mutex<ProbeCache>,
-    counts: tokio::sync::Mutex<CountsCache>,
+    counts: Arc<tokio::sync::Mutex<CountsCache>>,
 }
 
 impl Inbox {
@@ -114,7 +114,7 @@ impl Inbox {
             workers: Registry::default(),
             refused: Mutex::default(),
             probe: tokio::sync::Mutex::default(),
-            counts: tokio::sync::Mutex::default(),
+            counts: Arc::default(),
         }))
     }
 

@@ -56,19 +56,18 @@ pub(super) async fn ask(
     if !is_fresh || *signal.borrow() != Signal::Go {
         return settle(&shared, &ask, AskOutcome::Released, key, None).await;
     }
-    let began = Began { order: Instant::now(), time: now };
+    let began = Began { instant: Instant::now(), store_time: now };
     let answer = answer(&shared, &ask, signal).await;
-    let now = shared.ledger.now();
-    let expected_for = expected_for(&ask, now);
+    let expected_for = expected_for(&ask, shared.ledger.now());
     let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
-    let asked = Asked { job: &ask.job, pause, began, now, key };
+    let asked = Asked { job: &ask.job, pause, began, key };
     let Meaning { outcome, event, name } = match &answer {
         Ok(response) => asked.meaning(response, &mut shared.key_watch()),
         Err(why) => asked.without_answer(why),
     };
-    telemetry::asked(&ask.job, name, began.order.elapsed());
+    telemetry::asked(&ask.job, name, began.instant.elapsed());
     if let Some(event) = event {
-        shared.report(event, || is_over(&shared, ends)).await;
+        _ = shared.report(event, || is_over(&shared, ends)).await;
     }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
         Outcome::Undecodable(error) => Some(error),

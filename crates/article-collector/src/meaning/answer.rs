@@ -1,4 +1,4 @@
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use article_client::{ErrorCode, Outcome, Response};
 use article_inbox::{
@@ -48,8 +48,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) pause: Duration,
     /// When its call began.
     pub(crate) began: Began,
-    /// The time.
-    pub(crate) now: SystemTime,
     /// The API key, by its fingerprint.
     pub(crate) key: u64,
 }
@@ -65,14 +63,14 @@ impl Asked<'_> {
             | Outcome::Undecodable(_)
             | Outcome::Unfinished { .. }
             | Outcome::Failed { .. } => watch.knew(self.began),
-            Outcome::JobNotFound => watch.accepted(self.began.order),
+            Outcome::JobNotFound => watch.accepted(self.began.instant),
             _ => {}
         }
         let name = name(&response.outcome);
         let refused = BucketEvent::KeyRefused { key: self.key };
         let event = match &response.outcome {
             Outcome::Unauthorized => Some(refused),
-            Outcome::Forbidden => watch.forbade(self.job.id, self.began.order).then_some(refused),
+            Outcome::Forbidden => watch.forbade(self.job.id, self.began.instant).then_some(refused),
             _ => rate_limit_of(response),
         };
         let asked = response.retry_after.unwrap_or_default().min(DAY);
@@ -116,7 +114,7 @@ impl Asked<'_> {
         let cause = response.to_string();
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
             times.saturating_add(1) >= TIMES
-                && self.now.duration_since(since).unwrap_or_default() >= OVERDUE
+                && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE
                 && watch.has_known(since, self.began)
         });
         if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }

@@ -9,9 +9,9 @@ const SEVERAL: usize = 3;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Began {
     /// By a clock that is never set back.
-    pub(crate) order: Instant,
+    pub(crate) instant: Instant,
     /// By the clock of the store.
-    pub(crate) time: SystemTime,
+    pub(crate) store_time: SystemTime,
 }
 
 /// What the answers of this process tell about its API key.
@@ -28,10 +28,10 @@ pub(crate) struct KeyWatch {
 impl KeyWatch {
     /// The service knew a job of the key.
     pub(crate) fn knew(&mut self, began: Began) {
-        if self.knew.is_none_or(|knew| knew.order <= began.order) {
+        if self.knew.is_none_or(|knew| knew.instant <= began.instant) {
             self.knew = Some(began);
         }
-        self.accepted(began.order);
+        self.accepted(began.instant);
     }
 
     /// The service accepted the key.
@@ -62,9 +62,10 @@ impl KeyWatch {
     /// environment knows none of them, and may have been in use until after this call began.
     pub(crate) fn has_known(&self, since: SystemTime, asked: Began) -> bool {
         let Some(knew) = self.knew else { return false };
-        let Some(ago) = asked.order.checked_duration_since(knew.order) else { return false };
+        let Some(ago) = asked.instant.checked_duration_since(knew.instant) else { return false };
         // Both, because the clock of the store may have been set, and the other stands still while the machine is suspended.
-        since <= knew.time && asked.time.checked_sub(ago).is_some_and(|time| since <= time)
+        since <= knew.store_time
+            && asked.store_time.checked_sub(ago).is_some_and(|time| since <= time)
     }
 }
 
@@ -80,7 +81,7 @@ mod tests {
         move || {
             second += 1;
             let passed = Duration::from_secs(second);
-            Began { order: start + passed, time: SystemTime::UNIX_EPOCH + passed }
+            Began { instant: start + passed, store_time: SystemTime::UNIX_EPOCH + passed }
         }
     }
 
@@ -88,33 +89,37 @@ mod tests {
     fn only_several_different_jobs_in_a_row_show_that_the_key_is_refused() {
         let (mut watch, mut call) = (KeyWatch::default(), calls());
         for job in [1, 1, 1, 2, 1, 2] {
-            assert!(!watch.forbade(job, call().order));
+            assert!(!watch.forbade(job, call().instant));
         }
-        assert!(watch.forbade(3, call().order) && watch.forbade(3, call().order));
-        watch.accepted(call().order);
-        assert!(!watch.forbade(3, call().order) && !watch.forbade(4, call().order));
+        assert!(watch.forbade(3, call().instant) && watch.forbade(3, call().instant));
+        watch.accepted(call().instant);
+        assert!(!watch.forbade(3, call().instant) && !watch.forbade(4, call().instant));
         watch.knew(call());
-        assert!(!watch.forbade(5, call().order));
+        assert!(!watch.forbade(5, call().instant));
         watch.resumed();
-        assert!(!watch.forbade(6, call().order) && !watch.forbade(7, call().order));
+        assert!(!watch.forbade(6, call().instant) && !watch.forbade(7, call().instant));
     }
 
     #[test]
     fn a_late_answer_to_an_old_call_changes_no_newer_judgement() {
         let (mut watch, mut call) = (KeyWatch::default(), calls());
         let (older, old) = (call(), call());
-        assert!(!watch.forbade(1, call().order) && !watch.forbade(2, call().order));
+        assert!(!watch.forbade(1, call().instant) && !watch.forbade(2, call().instant));
         watch.knew(older);
-        watch.accepted(old.order);
+        watch.accepted(old.instant);
         let newest = call();
-        assert!(watch.forbade(3, newest.order), "what was accepted before does not count");
-        assert!(watch.has_known(older.time, newest) && !watch.has_known(old.time, newest));
+        assert!(watch.forbade(3, newest.instant), "what was accepted before does not count");
+        assert!(
+            watch.has_known(older.store_time, newest) && !watch.has_known(old.store_time, newest)
+        );
 
         watch.knew(newest);
         watch.knew(old);
-        assert!(watch.has_known(newest.time, call()) && !watch.has_known(older.time, old));
+        assert!(
+            watch.has_known(newest.store_time, call()) && !watch.has_known(older.store_time, old)
+        );
         for job in [1, 2, 3] {
-            assert!(!watch.forbade(job, old.order), "what was forbidden before does not count");
+            assert!(!watch.forbade(job, old.instant), "what was forbidden before does not count");
         }
     }
 
@@ -122,9 +127,9 @@ mod tests {
     fn what_was_known_before_a_clock_was_set_back_is_not_known_later() {
         let (mut watch, mut call) = (KeyWatch::default(), calls());
         let hour = Duration::from_secs(3600);
-        let ahead = |began: Began| Began { time: began.time + hour, ..began };
+        let ahead = |began: Began| Began { store_time: began.store_time + hour, ..began };
         watch.knew(ahead(call()));
-        let (since, asked) = (call().time, call());
+        let (since, asked) = (call().store_time, call());
         assert!(!watch.has_known(since, asked), "the clock is an hour behind now");
         watch.knew(call());
         assert!(watch.has_known(since, call()));

@@ -103,21 +103,25 @@ impl Order {
         };
         // The order is noted first: it is paid for.
         let noted = self.note(&note).await;
+        let is_late = || deadline <= self.shared.ledger.now();
         if let Err(error) = &noted {
             if let Note::Ordered(job_id) = &note {
                 telemetry::order_not_noted(job_id, error);
             }
             // The caller does not wait for a store that fails.
             reply.send(outcome);
-            self.report(event).await;
+            _ = self.report(event, is_late).await;
             // From the deadline on, the outcome is unknown in any case.
-            let is_unknown =
-                || matches!(note, Note::OutcomeLost(_)) && deadline <= self.shared.ledger.now();
+            let is_unknown = || matches!(note, Note::OutcomeLost(_)) && is_late();
             // An intent that is not removed stays unknown.
             _ = repeat(note.name(), is_unknown, || self.note(&note)).await;
         } else {
-            self.report(event).await;
+            // The next order of the caller finds the pause, if the store works.
+            let reported = self.report(event, || true).await;
             reply.send(outcome);
+            if let (Err(_), Some(event)) = (reported, event) {
+                _ = repeat("report", is_late, || self.shared.ledger.report(event)).await;
+            }
         }
     }
 
@@ -178,10 +182,12 @@ impl Order {
             Ok(Ok(Err(error))) => error,
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::OutcomeLost(lease), None),
         };
-        if error.response().is_some_and(accepts_the_key) {
+        let is_accepted = error.response().is_some_and(accepts_the_key);
+        if is_accepted {
             self.shared.key_watch().accepted(began);
         }
         let event = error.response().and_then(|response| match response.outcome {
+            _ if is_accepted => Some(BucketEvent::KeyAccepted { key: self.key }),
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
             _ => rate_limit_of(response),
         });
@@ -206,9 +212,14 @@ impl Order {
         }
     }
 
-    async fn report(&self, event: Option<BucketEvent>) {
-        if let Some(event) = event {
-            self.shared.report(event, || true).await;
+    async fn report(
+        &self,
+        event: Option<BucketEvent>,
+        is_late: impl Fn() -> bool,
+    ) -> Result<(), Error> {
+        match event {
+            Some(event) => self.shared.report(event, is_late).await,
+            None => Ok(()),
         }
     }
 }

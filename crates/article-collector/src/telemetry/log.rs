@@ -87,7 +87,7 @@ mod enabled {
     }
 
     pub(crate) fn key_refused() {
-        error!(target: TARGET, "the service refuses the API key: nothing is asked or ordered until it is accepted again, except for a try from time to time");
+        error!(target: TARGET, "the service refuses the API key: nothing is asked or ordered with this key until it is accepted again, except for a try from time to time");
     }
 
     pub(crate) fn rate_limited(pause: Duration) {

@@ -5,7 +5,7 @@ use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     api::{Reply, article},
-    world::{DAY, HOUR, World},
+    world::{DAY, HOUR, SECOND, World},
 };
 
 /// What the service says about a job that it gave up is kept for the application as it came.
@@ -107,6 +107,31 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     world.clock.advance(30 * DAY);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.api.asked().len(), 2);
+}
+
+/// How long the answer takes does not count, nor a clock that is set meanwhile.
+#[tokio::test]
+async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_lost", "job_1"]).await;
+    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    for (time, took) in [(DAY, SECOND * 0), (DAY, SECOND * 0), (2 * DAY - SECOND, 2 * SECOND)] {
+        let clock = world.clock.clone();
+        world.api.on_ask(move |job| match job {
+            "job_lost" => {
+                clock.advance(took);
+                Reply::Says(404, "", lost.to_owned())
+            }
+            other => Reply::complete(other),
+        });
+        world.clock.advance(time);
+        world.expect(&collector, &["job_2"]).await;
+        collector.run_until_idle().await.unwrap();
+    }
+    let job = world.job("job_lost").await;
+    assert_eq!(job.missing.unwrap().times, 3);
+    assert_eq!(job.state, JobState::Expected);
 }
 
 /// It takes days, several answers, and other jobs that the service knows: a key of another environment knows none.

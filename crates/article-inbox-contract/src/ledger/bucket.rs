@@ -5,7 +5,8 @@ use std::time::Duration;
 use article_inbox::{
     PauseReason,
     store::{
-        AskClaim, AskOutcome, Bucket, BucketEvent, BucketSettings, Intended, OrderTurn, Pause,
+        AskClaim, AskOutcome, AskSettled, Bucket, BucketEvent, BucketSettings, Intended, OrderTurn,
+        Pause,
     },
 };
 
@@ -193,12 +194,25 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
         report(&trial, REFUSED).await;
         trial.advance(300);
         let lease = trial.asking(&id).await;
-        let named = format!("{outcome:?}");
+        let (named, lost) = (format!("{outcome:?}"), outcome.clone());
         trial.settle_ask(lease, outcome).await;
         let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, !is_accepted, "{named}");
+        report(&trial, REFUSED).await;
+        assert_eq!(trial.settle_ask(lease, lost).await, AskSettled::LostLease);
+        let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
+        assert_eq!(is_paused, !is_accepted, "{named}, and the lease is lost");
         report(&trial, BucketEvent::Resumed).await;
         trial.store().forget(id.parse().unwrap()).await.unwrap();
+    }
+}
+
+/// So does an answer that tells nothing else, for its own key.
+pub async fn an_accepted_key_is_reported(trial: Trial<impl LedgerSubject>) {
+    for (key, is_paused) in [(KEY + 1, true), (KEY, false)] {
+        report(&trial, REFUSED).await;
+        report(&trial, BucketEvent::KeyAccepted { key }).await;
+        assert_eq!(bucket(&trial).await.paused(KEY, trial.now()).is_some(), is_paused);
     }
 }
 

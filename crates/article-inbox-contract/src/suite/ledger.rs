@@ -112,6 +112,7 @@ macro_rules! ledger_contract {
                 a_pause_is_lifted,
                 a_refused_key_is_tried_by_one_ask,
                 an_accepted_key_ends_its_pause,
+                an_accepted_key_is_reported,
                 an_order_that_was_taken_ends_the_pause_of_a_refused_key,
                 a_refused_key_stays_paused_beside_another,
             }

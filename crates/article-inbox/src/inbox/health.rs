@@ -1,4 +1,7 @@
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use tokio::{join, time::Instant};
 
@@ -143,9 +146,16 @@ impl Inbox {
     /// that took more than 20 milliseconds are used again for fifty times as long, so that health can be asked often: of
     /// a million jobs, they are up to 15 seconds old. The pause is always that of now.
     ///
+    /// [Health](Self::health) does not wait longer than two seconds, but a count goes on, and a later question is answered
+    /// with it.
+    ///
     /// # Errors
     ///
     /// The store failed.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a Tokio runtime.
     pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
         let store = &self.0.store;
         let (counts, bucket) = (self.ledger_counts().await?, store.bucket().await?);
@@ -155,14 +165,20 @@ impl Inbox {
 
     async fn ledger_counts(&self) -> Result<LedgerCounts, Error> {
         // Concurrent callers wait for one count.
-        let mut cache = self.0.counts.lock().await;
+        let mut cache = Arc::clone(&self.0.counts).lock_owned().await;
         let began = Instant::now().into_std();
         if let Some(known) = cache.known(began) {
             return Ok(known);
         }
-        let counts = self.0.store.ledger_counts().await?;
-        cache.counted(began, Instant::now().into_std(), counts);
-        Ok(counts)
+        let store = Arc::clone(&self.0.store);
+        // A count goes on when its caller waits no longer: the next caller finds the figures.
+        let count = tokio::spawn(async move {
+            let counts = store.ledger_counts().await?;
+            cache.counted(began, Instant::now().into_std(), counts);
+            Ok(counts)
+        });
+        let ended = |_| Err(Error::unavailable("the count of the ledger did not end"));
+        count.await.unwrap_or_else(ended)
     }
 
     async fn writable(&self) -> Result<(), String> {

@@ -155,7 +155,8 @@ pub trait Ledger: Store {
     /// - The other outcomes record nothing. The rule is [`JobRow::settle`](crate::store::JobRow::settle).
     ///
     /// An outcome that shows that the service accepted the key of the call, which is any but [`Again`](AskOutcome::Again)
-    /// and [`Released`](AskOutcome::Released), ends the [pause](BucketEvent::KeyRefused) of that key.
+    /// and [`Released`](AskOutcome::Released), ends the [pause](BucketEvent::KeyRefused) of that key, also if the lease is
+    /// lost.
     fn settle_ask(&self, lease: AskLease, outcome: AskOutcome, key: u64)
     -> Pending<'_, AskSettled>;
 

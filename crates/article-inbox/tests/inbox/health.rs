@@ -169,6 +169,17 @@ async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
     assert_eq!((health.workers.running, health.workers.failure.is_some()), (0, true));
 }
 
+/// Health does not wait that long, and a later question is answered with the count that went on.
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_takes_seconds_to_count_has_figures_all_the_same() {
+    let scene = Scene::new();
+    scene.store.fault("ledger_counts", Fault::Slow(Duration::from_secs(3)));
+    let health = scene.inbox.health().await;
+    assert_eq!(health.ledger.unwrap_err(), "the store took longer than two seconds");
+    assert_eq!(scene.inbox.health().await.ledger.unwrap().counts.open(), 0);
+    assert_eq!(scene.store.calls("ledger_counts"), 1);
+}
+
 /// Bounded resources.
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_takes_long_to_count_is_not_counted_for_each_question() {

@@ -111,6 +111,7 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
         77 => LedgerStep::Report(match rng.u32(..6) {
             0 => BucketEvent::RateLimited { retry_after: pause(rng) },
             1 => BucketEvent::KeyRefused { key: key(rng) },
+            2 => BucketEvent::KeyAccepted { key: key(rng) },
             _ => BucketEvent::Resumed,
         }),
         78 => LedgerStep::Bucket,

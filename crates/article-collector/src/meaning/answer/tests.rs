@@ -41,7 +41,7 @@ fn job(id: i64) -> ExpectedJob {
 }
 
 fn began(time: SystemTime) -> Began {
-    Began { order: Instant::now(), time }
+    Began { instant: Instant::now(), store_time: time }
 }
 
 fn response(status: u16, retry_after: &str, body: &str) -> Response {
@@ -51,7 +51,7 @@ fn response(status: u16, retry_after: &str, body: &str) -> Response {
 }
 
 fn meaning_of(job: &ExpectedJob, response: &Response, watch: &mut KeyWatch) -> Meaning {
-    Asked { job, pause: PAUSE, began: began(NOW), now: NOW, key: 17 }.meaning(response, watch)
+    Asked { job, pause: PAUSE, began: began(NOW), key: 17 }.meaning(response, watch)
 }
 
 /// What becomes of the job, after which pause, and what is stored as the cause.
@@ -173,8 +173,8 @@ fn no_answer_says_nothing_about_the_job() {
         (NoAnswer::Stopped, "stopped", "the collector stopped before the answer came"),
     ] {
         let job = job(1);
-        let meaning = Asked { job: &job, pause: PAUSE, began: began(NOW), now: NOW, key: 17 }
-            .without_answer(&why);
+        let meaning =
+            Asked { job: &job, pause: PAUSE, began: began(NOW), key: 17 }.without_answer(&why);
         assert_eq!(parts(&meaning.outcome), (Job::Again, Some(PAUSE), message));
         assert_eq!((meaning.name, meaning.event), (name, None));
     }
@@ -239,7 +239,7 @@ fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
         let job = ExpectedJob { missing, ..job(1) };
         let mut watch = KeyWatch::default();
         knew_at.into_iter().for_each(|at| watch.knew(began(at)));
-        let asked = Asked { job: &job, pause: PAUSE, began: began(now), now, key: 17 };
+        let asked = Asked { job: &job, pause: PAUSE, began: began(now), key: 17 };
         let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
         assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?}");
     }

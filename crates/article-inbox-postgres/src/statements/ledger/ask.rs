@@ -14,7 +14,10 @@ use super::{
     bucket, jobs,
     rows::{self, StoredJob, lane_number, stored_job},
 };
-use crate::connection::{Transaction, Work, first};
+use crate::{
+    connection::{Transaction, Work, first},
+    fault::Fault,
+};
 
 /// Selects jobs that [`JobRow::is_due`](article_inbox::store::JobRow::is_due) accepts, in a lane, and locks them. What
 /// another claim has locked is left.
@@ -104,6 +107,7 @@ pub(crate) fn settle_ask<'t>(
         let job = jobs::lock_id(tx, lease.id).await?;
         let now = tx.now().await?;
         let Some(mut job) = job.filter(|job| job.row.is_asked(*lease, now)) else {
+            accept_key(tx, outcome, *key).await?;
             return Ok(AskSettled::LostLease);
         };
         let (mut entry, before) = (None, job.row.clone());
@@ -123,11 +127,18 @@ pub(crate) fn settle_ask<'t>(
         }
         let settled = job.row.settle(*lease, outcome, entry, now);
         jobs::save(tx, &job, &before).await?;
-        if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-            bucket::change(tx, |bucket, _| bucket.accept_key(*key)).await?;
-        }
+        accept_key(tx, outcome, *key).await?;
         Ok(settled)
     })
+}
+
+/// Ends the pause of a key that the service accepted, also if the lease is lost: it is the answer that says so. The bucket
+/// is locked last.
+async fn accept_key(tx: &Transaction<'_>, outcome: &AskOutcome, key: u64) -> Result<(), Fault> {
+    if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
+        bucket::change(tx, |bucket, _| bucket.accept_key(key)).await?;
+    }
+    Ok(())
 }
 
 fn arrival(key: EntryKey, job: &StoredJob, answer: &Answer) -> Arrival {

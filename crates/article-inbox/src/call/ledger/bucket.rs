@@ -35,7 +35,7 @@ pub struct BucketSettings {
 pub enum PauseReason {
     /// The service answered 429, and said for how long.
     RateLimited,
-    /// The service refused the API key.
+    /// The service refused the API key: nothing is asked or ordered with this key.
     KeyRefused,
 }
 
@@ -56,7 +56,7 @@ impl PauseReason {
     }
 }
 
-/// A time in which nothing is asked or ordered.
+/// A time in which nothing is asked or ordered, or nothing with this key.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -103,6 +103,11 @@ pub enum BucketEvent {
     /// The service refused the API key. That key pauses, and one ask or order tries it after five minutes, later every
     /// hour. Other keys are not paused.
     KeyRefused {
+        /// The key, as [`BucketSettings::key`] names it.
+        key: u64,
+    },
+    /// The service accepted the API key, which ends the pause of that key.
+    KeyAccepted {
         /// The key, as [`BucketSettings::key`] names it.
         key: u64,
     },

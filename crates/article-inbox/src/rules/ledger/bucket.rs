@@ -66,7 +66,7 @@ pub struct Bucket {
     pub refused: Vec<RefusedKey>,
     /// When a key was refused last.
     pub refused_at: Option<SystemTime>,
-    /// The key that was used last, as [`BucketSettings::key`] names it; 0 before the first.
+    /// The key that was used last, as [`BucketSettings::key`] names it. Before that, the first that was to be used, or 0.
     pub key: u64,
     /// How many tokens asks took, modulo 256.
     pub turn: u8,
@@ -100,7 +100,7 @@ impl Bucket {
         if is_taken {
             self.used = self.used.saturating_add(TOKEN);
             (self.turn, self.orders) = (self.turn.wrapping_add(1), 0);
-            self.try_key(settings.key, now);
+            self.use_key(settings.key, now);
         }
         is_taken
     }
@@ -120,7 +120,7 @@ impl Bucket {
                     self.used = self.used.saturating_add(TOKEN);
                     self.orders += 1;
                 }
-                self.try_key(settings.key, now);
+                self.use_key(settings.key, now);
                 OrderTurn::Taken
             }
         }
@@ -164,6 +164,7 @@ impl Bucket {
                 let known = self.refused.iter().find(|refused| refused.key == key);
                 self.refuse(known.copied().unwrap_or_else(|| RefusedKey::new(key, now)));
             }
+            BucketEvent::KeyAccepted { key } => _ = self.accept_key(key),
             BucketEvent::Resumed => {
                 self.limited = None;
                 self.refused.clear();
@@ -232,8 +233,9 @@ impl Bucket {
         self.refused.drain(..surplus);
     }
 
-    /// A call tries the key, if it is refused. Until that has an answer, no other does.
-    fn try_key(&mut self, key: u64, now: SystemTime) {
+    /// A call uses the key, and tries it, if it is refused. Until that has an answer, no other does.
+    fn use_key(&mut self, key: u64, now: SystemTime) {
+        self.key = key;
         if let Some(refused) = self.refused.iter_mut().find(|refused| refused.key == key) {
             refused.extend(now);
         }
@@ -242,7 +244,9 @@ impl Bucket {
     /// Gives back what the time since the last refill brings, at the rate that the bucket had at its beginning. What
     /// rounding takes away is never more than a millisecond.
     fn refill(&mut self, settings: BucketSettings, now: SystemTime) {
-        self.key = settings.key;
+        if self.key == 0 {
+            self.key = settings.key;
+        }
         let elapsed = now.duration_since(self.refilled_at).unwrap_or_default().as_millis();
         let rate = self.rate(settings);
         let gained = i128::try_from(elapsed).unwrap_or(i128::MAX).saturating_mul(rate) / UNIT;

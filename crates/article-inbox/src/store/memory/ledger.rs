@@ -282,6 +282,10 @@ impl Tables {
         key: u64,
         now: SystemTime,
     ) -> AskSettled {
+        // Also if the lease is lost: it is the answer that says so.
+        if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
+            self.ledger.bucket_mut(now).accept_key(key);
+        }
         let job = self.ledger.jobs.get(lease.id);
         let Some((job_id, row)) = job.filter(|(_, row)| row.is_asked(lease, now)) else {
             return AskSettled::LostLease;
@@ -307,9 +311,6 @@ impl Tables {
                 self.record_body(arrival(EntryKey::failure(job_id.clone()), answer), now);
             }
             _ => {}
-        }
-        if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-            self.ledger.bucket_mut(now).accept_key(key);
         }
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
         let settled = self.ledger.jobs.change(lease.id, |row| {

@@ -242,6 +242,24 @@ fn a_refused_key_stays_paused_while_another_is_used() {
     assert!(!bucket.take(other, after(3604)), "the service may limit by address");
 }
 
+/// The pause that health shows is that of the key in use, which is not changed by a call that was not made.
+#[test]
+fn a_key_that_was_not_used_is_not_the_last_one() {
+    let other = BucketSettings { key: 2, burst: 1, ..SETTINGS };
+    let mut bucket = Bucket::new(START);
+    assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
+    assert!(!bucket.take(other, START), "there is no token");
+    assert_eq!(bucket.key, 1);
+    bucket.report(BucketEvent::KeyRefused { key: 2 }, START);
+    assert!(matches!(bucket.take_for_order(other, START), OrderTurn::Paused(_)));
+    assert_eq!((bucket.key, bucket.paused(bucket.key, START)), (1, None));
+
+    let mut there = Bucket::new(START);
+    there.import(&bucket);
+    assert!(!there.take(other, START));
+    assert_eq!(there.key, 2, "none was used before");
+}
+
 #[test]
 fn the_last_eight_refused_keys_are_known() {
     let mut bucket = Bucket::new(START);

@@ -134,6 +134,10 @@ pub(in crate::store::sqlite) fn settle_ask(
     outcome: &AskOutcome,
     key: u64,
 ) -> Result<AskSettled, Fault> {
+    // Also if the lease is lost: it is the answer that says so.
+    if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
+        bucket::change(tx, |bucket| bucket.accept_key(key))?;
+    }
     let now = tx.now();
     let Some(mut job) = jobs::get(tx, lease.id)?.filter(|job| job.row.is_asked(lease, now)) else {
         return Ok(AskSettled::LostLease);
@@ -152,9 +156,6 @@ pub(in crate::store::sqlite) fn settle_ask(
             record_body(tx, &arrival(key, &job, answer))?;
         }
         _ => {}
-    }
-    if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-        bucket::change(tx, |bucket| bucket.accept_key(key))?;
     }
     let settled = job.row.settle(lease, outcome, entry, now);
     jobs::save(tx, &job, &before)?;
