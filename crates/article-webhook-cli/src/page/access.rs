@@ -6,6 +6,10 @@
 //! | a page that had its own name resolved to this machine (DNS rebinding) | `Host` must be an address or `localhost` |
 //! | a page of another origin that sends a form, or embeds this page | `Sec-Fetch-Site`, else `Origin`; `SameSite=Strict` |
 //! | a page of another port of this machine, which a browser counts as the same site | the same, and the token of each form |
+//!
+//! What is not refused: a browser sends a cookie to every port of its host, so the browser hands the cookie of the page to any
+//! server on this machine that the person opens in it. That server could then read the page, and the token of its forms, until
+//! the page ends. Against a server on this machine that is not trusted, a window of its own (a private one) helps.
 
 use std::net::{IpAddr, SocketAddr};
 
