@@ -116,7 +116,9 @@ async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
     let collector = world.collector();
     world.expect(&collector, &["job_lost", "job_1"]).await;
     let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
-    for (time, took) in [(DAY, SECOND * 0), (DAY, SECOND * 0), (2 * DAY - SECOND, 2 * SECOND)] {
+    for (time, took) in
+        [(DAY, Duration::ZERO), (DAY, Duration::ZERO), (2 * DAY - SECOND, 2 * SECOND)]
+    {
         let clock = world.clock.clone();
         world.api.on_ask(move |job| match job {
             "job_lost" => {

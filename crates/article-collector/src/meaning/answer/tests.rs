@@ -1,3 +1,5 @@
+use std::time::SystemTime;
+
 use article_client::{ApiKey, RawResponse};
 use article_inbox::{JobState, Reason};
 use tokio::time::Instant;
