@@ -10,7 +10,7 @@ use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, task::JoinHandle};
 
 use crate::{
     context::Context,
@@ -101,7 +101,16 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
         }
     };
     let worker = arguments.forward.worker(&inbox, token, output)?;
-    let worker = worker.map(|worker| tokio::spawn(worker.run(stop())));
+    let worker = worker.map(|worker| {
+        let mend = "deliveries are stored meanwhile; mend the cause and start `listen` again, which passes them on";
+        let worker = worker.run(stop());
+        let failed = move |error| {
+            let failure = Failure::from(error);
+            let what = format!("nothing is passed on any more: {}", failure.what);
+            Failure { what, ..failure }.mend(mend)
+        };
+        beside(worker, failed, output)
+    });
     let forward = Arc::new(arguments.forward);
     let sink = {
         let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
@@ -119,23 +128,45 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
             }
         }
     };
-    let page = page.map(|(listener, page)| tokio::spawn(page.serve(listener, stop())));
+    let page = page.map(|(listener, page)| {
+        let mend = "deliveries are received meanwhile; start `listen` again to see the page";
+        let page = page.serve(listener, stop());
+        let failed = move |error| {
+            Failure::failed("the page is not shown any more").because(&error).mend(mend)
+        };
+        beside(page, failed, output)
+    });
     let served = server.serve(receive(receiver, sink), stop()).await;
     if let Some(page) = page {
         // It ends by the same signal. What it answered last is not worth a failure.
         let _ = page.await;
     }
     let worked = match worker {
-        Some(worker) => {
-            worker.await.map_err(|error| Failure::failed("the worker ended").because(&error))?
-        }
+        Some(worker) => worker.await.unwrap_or(Err(Exit::Failed)),
         None => Ok(()),
     };
     inbox.close().await?;
-    worked?;
     served.map_err(|error| Failure::failed("the receiver ended").because(&error))?;
     output.note("\nended");
-    Ok(Exit::Done)
+    Ok(worked.err().unwrap_or(Exit::Done))
+}
+
+/// Runs what works beside the receiver. If it ends with an error, that is told at once, and the receiver goes on.
+fn beside<E: Send + 'static>(
+    task: impl Future<Output = Result<(), E>> + Send + 'static,
+    failed: impl FnOnce(E) -> Failure + Send + 'static,
+    output: &Output,
+) -> JoinHandle<Result<(), Exit>> {
+    let output = output.clone();
+    let task = tokio::spawn(task);
+    tokio::spawn(async move {
+        let failure = match task.await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => failed(error),
+            Err(error) => Failure::failed("a task beside the receiver ended").because(&error),
+        };
+        Err(output.failure(&failure))
+    })
 }
 
 /// Stores a delivery and shows it. A delivery is answered whether it can be shown or not.
@@ -175,5 +206,20 @@ async fn keep(
     match output.either(&value, &line) {
         Ok(()) => Ok(reply),
         Err(failure) => Err((reply, failure)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Format;
+
+    #[tokio::test]
+    async fn what_ends_beside_the_receiver_is_told_at_once_with_its_exit_code() {
+        let output = Output::new(Format::Human);
+        let failed = |error: article_inbox::Error| Failure::from(error);
+        let fails = async { Err(article_inbox::Error::unusable("the file is gone")) };
+        assert!(matches!(beside(fails, failed, &output).await, Ok(Err(Exit::Store))));
+        assert!(matches!(beside(async { Ok(()) }, failed, &output).await, Ok(Ok(()))));
     }
 }
