@@ -12,7 +12,12 @@ use super::{
     disk,
     finding::{Finding, Severity},
 };
-use crate::{context::Context, failure::Failure, store, text::moment};
+use crate::{
+    context::Context,
+    failure::Failure,
+    store,
+    text::{command, moment},
+};
 
 /// A worker claims what is due within seconds.
 const UNCLAIMED: Duration = Duration::from_secs(60);
@@ -136,7 +141,7 @@ async fn damage(inbox: &Inbox, place: &SqlitePlace) -> Result<Vec<Finding>, arti
     let bytes = place.path.metadata().map_or(0, |file| file.len());
     if bytes > CHECKED_WHOLE {
         let found = format!("whether {} MiB are sound, which takes long", bytes >> 20);
-        let mend = format!("article-webhook inbox check {}", place.path.display());
+        let mend = command::check_inbox(&place.path.display().to_string());
         return Ok(vec![Finding::not_checked("inbox.sound", found).mend(mend)]);
     }
     let found = inbox.check().await?;
