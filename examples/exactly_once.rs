@@ -29,10 +29,8 @@ fn store(job: &Job, application: &mut Connection, clock: &Clock) -> Result<(), F
     }
     let completion = job.completion()?;
     let parameters = params_from_iter(completion.parameters());
-    if transaction.execute(completion.sql(), parameters)? == 0 {
-        transaction.rollback()?;
-        return Err("the lease was lost, and with it the right to the job".into());
-    }
+    // If the lease was lost, and with it the right to the job, the transaction is rolled back.
+    completion.check(transaction.execute(completion.sql(), parameters)?)?;
     Ok(transaction.commit()?)
 }
 

@@ -4,13 +4,14 @@ mod backfill;
 mod builder;
 mod health;
 
-use std::{fmt, sync::Arc};
+use std::{convert::Infallible, fmt, future::pending, sync::Arc};
 
 use article_client::{JobId, NewArticle};
 use article_inbox::{
     Error, Inbox, Intent, IntentState, JobState, LedgerPage,
     store::{BucketEvent, Expect},
 };
+use tokio::select;
 
 use crate::{
     api::Api,
@@ -147,7 +148,8 @@ impl Collector {
             .ok_or_else(|| Error::unusable("the store named no state of the job"))
     }
 
-    /// Expects many old jobs. They are asked for when no other job is due.
+    /// Expects many old jobs. They are asked for when no other job is due. The same ids again change nothing: a job that
+    /// has ended stays as it is, also one that failed, is unreadable or was not found.
     ///
     /// # Errors
     ///
@@ -201,7 +203,7 @@ impl Collector {
     /// The store failed.
     pub async fn resume(&self) -> Result<(), Error> {
         self.0.ledger.report(BucketEvent::Resumed).await?;
-        self.0.key_watch().resumed();
+        self.0.resumed();
         self.0.wake.notify_one();
         Ok(())
     }
@@ -221,7 +223,16 @@ impl Collector {
     ///
     /// The inbox is closed, or its store cannot be used until an operator changes something.
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
-        let ended = EventLoop::new(self.0).run(shutdown).await;
+        let shared = Arc::clone(&self.0);
+        let telling = async {
+            order::tell_of_unknown_orders(&shared).await;
+            pending::<Infallible>().await
+        };
+        let ended = select! {
+            biased;
+            ended = EventLoop::new(self.0).run(shutdown) => ended,
+            never = telling => match never {},
+        };
         ended.inspect_err(telemetry::collector_failed)
     }
 

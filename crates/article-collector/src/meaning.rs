@@ -2,7 +2,9 @@
 //! reads a clock or stores anything.
 
 mod answer;
+mod began;
 mod key_watch;
 
-pub(crate) use answer::{Asked, Meaning, NoAnswer, accepts_the_key, rate_limit_of};
-pub(crate) use key_watch::{Began, KeyWatch};
+pub(crate) use answer::{Asked, Meaning, NoAnswer, accepts_the_key, pause_of};
+pub(crate) use began::Began;
+pub(crate) use key_watch::KeyWatch;

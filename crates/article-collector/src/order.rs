@@ -2,6 +2,8 @@
 
 mod outcome;
 mod place;
+mod unknown;
 
 pub use outcome::OrderOutcome;
 pub(crate) use place::{Attempt, order};
+pub(crate) use unknown::tell_of_unknown_orders;

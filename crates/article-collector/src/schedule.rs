@@ -110,9 +110,11 @@ mod tests {
             expected_at: SystemTime::UNIX_EPOCH,
             at: SystemTime::UNIX_EPOCH,
             asks,
+            key: None,
             missing: None,
             pushed_at: None,
             collected_at: None,
+            unreadable_since: None,
             cause: None,
         }
     }

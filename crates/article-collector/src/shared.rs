@@ -1,3 +1,5 @@
+mod report;
+
 use std::{
     ops::Deref,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
@@ -10,10 +12,17 @@ use article_inbox::{
 };
 use tokio::{
     sync::{Notify, watch},
-    time::sleep,
+    time::{Instant, sleep},
 };
 
-use crate::{api::Api, meaning::KeyWatch, settings::Settings, telemetry};
+use crate::{
+    api::Api,
+    meaning::{Began, KeyWatch},
+    settings::Settings,
+    telemetry,
+};
+
+pub(crate) use report::Report;
 
 /// The first and the longest pause before a call of the store is repeated.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(30)];
@@ -42,6 +51,8 @@ pub(crate) struct Shared {
     /// How many orders are under way.
     pub(crate) orders: watch::Sender<u32>,
     key_watch: Mutex<KeyWatch>,
+    /// The pause that the service asked for last or that lasts longest, until it is stored.
+    unstored: Mutex<Option<Report>>,
 }
 
 impl Shared {
@@ -55,7 +66,13 @@ impl Shared {
             running: AtomicU32::new(0),
             orders: watch::Sender::new(0),
             key_watch: Mutex::default(),
+            unstored: Mutex::default(),
         }
+    }
+
+    /// A call begins now.
+    pub(crate) fn began(&self) -> Began {
+        Began { instant: Instant::now(), store_time: self.ledger.now() }
     }
 
     pub(crate) fn bucket(&self) -> BucketSettings {
@@ -80,19 +97,58 @@ impl Shared {
         }
     }
 
-    /// Stores what happened to the bucket. It is tried again until `is_late`.
-    pub(crate) async fn report(
-        &self,
-        event: BucketEvent,
-        is_late: impl Fn() -> bool,
-    ) -> Result<(), Error> {
+    /// An answer says this about the bucket. Until a pause is stored, this process asks and orders nothing in it.
+    pub(crate) fn answered(&self, event: BucketEvent) -> Report {
         match event {
             BucketEvent::KeyRefused { .. } => telemetry::key_refused(),
             BucketEvent::RateLimited { retry_after } => telemetry::rate_limited(retry_after),
+            BucketEvent::Unavailable { retry_after } => telemetry::unavailable(retry_after),
             BucketEvent::KeyAccepted { .. } | BucketEvent::Resumed => {}
         }
-        // A failure is logged, and the next answer of this kind is reported again.
-        repeat("report", is_late, || self.ledger.report(event)).await
+        let report = Report::new(event);
+        let mut unstored = self.unstored();
+        if unstored.and_then(|known| known.left()) < report.left() {
+            *unstored = Some(report);
+        }
+        report
+    }
+
+    /// Stores what an answer said about the bucket. It is tried again until `is_late`.
+    pub(crate) async fn report(
+        &self,
+        report: Report,
+        is_late: impl Fn() -> bool,
+    ) -> Result<(), Error> {
+        repeat("report", is_late, || self.store_report(report)).await
+    }
+
+    /// Stores the pause that the store does not have yet, if there is one. Nothing is asked or ordered before that.
+    pub(crate) async fn store_pause(&self) -> Result<(), Error> {
+        match self.unstored_pause() {
+            Some(report) => self.store_report(report).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The pause that is not stored yet, unless it is over.
+    pub(crate) fn unstored_pause(&self) -> Option<Report> {
+        self.unstored().filter(|report| report.left().is_some())
+    }
+
+    /// A person lifted all pauses.
+    pub(crate) fn resumed(&self) {
+        *self.unstored() = None;
+        self.key_watch().resumed();
+    }
+
+    async fn store_report(&self, report: Report) -> Result<(), Error> {
+        self.ledger.report(report.event()).await?;
+        _ = self.unstored().take_if(|unstored| *unstored == report);
+        Ok(())
+    }
+
+    fn unstored(&self) -> MutexGuard<'_, Option<Report>> {
+        self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn key_watch(&self) -> MutexGuard<'_, KeyWatch> {
@@ -107,6 +163,11 @@ impl OrderUnderWay {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         shared.orders.send_modify(|orders| *orders += 1);
         Self(Arc::clone(shared))
+    }
+
+    /// The order has ended, and something is left to be stored.
+    pub(crate) fn end(self) -> Arc<Shared> {
+        Arc::clone(&self.0)
     }
 }
 

@@ -35,6 +35,11 @@ pub(crate) fn order_unknown(cause: &dyn std::fmt::Display) {
     log::order_unknown(cause);
 }
 
+/// The outcome of these orders was unknown when the collector began.
+pub(crate) fn orders_left_unknown(orders: usize) {
+    log::orders_left_unknown(orders);
+}
+
 /// An ask was answered, or was not, after this time.
 pub(crate) fn asked(job: &ExpectedJob, answer: &'static str, took: Duration) {
     count::asked(answer, took);
@@ -72,9 +77,14 @@ pub(crate) fn key_refused() {
     log::key_refused();
 }
 
-/// The service asked for a pause of all calls.
+/// The service answered 429, with this pause.
 pub(crate) fn rate_limited(pause: Duration) {
     log::rate_limited(pause);
+}
+
+/// The service cannot serve any call for this time.
+pub(crate) fn unavailable(pause: Duration) {
+    log::unavailable(pause);
 }
 
 /// A call of the store failed. Nothing else reports the error.

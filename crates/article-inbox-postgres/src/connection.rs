@@ -2,11 +2,24 @@
 
 mod tls;
 
+mod hosts;
+
+mod row;
+
+mod blocked;
+mod fitness;
+
 mod connect;
+
+mod commit;
 
 mod pool;
 
+mod database;
 mod transaction;
 
+pub(crate) use database::Database;
+pub(crate) use fitness::{SERVER, judged};
 pub(crate) use pool::Lane;
-pub(crate) use transaction::{Database, Length, Transaction, Work, first};
+pub(crate) use row::first;
+pub(crate) use transaction::{Length, Parameter, Transaction, Work};

@@ -1,13 +1,36 @@
-use std::time::Duration;
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::{io, time::Duration};
 
 use article_inbox::Error;
 use tokio_postgres::error::SqlState;
 
+/// A server that answers, and is the wrong one. A failover ends this by itself.
+const READ_ONLY: &str = "PostgreSQL allows no writing, because it is a standby or default_transaction_read_only is on: \
+    connect to the primary server, or turn that setting off for the role";
+
+const UNREACHABLE: &str =
+    "PostgreSQL cannot be reached: start it, or correct the host and the port of the URL";
+
+const NO_PASSWORD: &str = "PostgreSQL asks for a password, and the URL has none: write \
+    postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
+
 /// Why a transaction has not committed, as far as is known.
+///
+/// What an operator must change refuses a start ([`refusal`](Self::refusal)). Later it is an outage like any other, which
+/// ends by itself once it was changed: a password that is rotated, a database that is being restored, a right that is given
+/// again.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The driver or the server reports it.
+    /// The driver or the server reports it of a statement.
     Driver(tokio_postgres::Error),
+    /// No connection could be made.
+    Connecting(tokio_postgres::Error),
+    /// The server, its settings or the tables are not what the inbox needs. The text says what to change.
+    Unfit(String),
+    /// The server allows no writing.
+    ReadOnly,
     /// A row that was just read is gone: the transaction is tried again.
     Vanished,
     /// A cause of our own.
@@ -23,11 +46,23 @@ impl Fault {
                 Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED)
             ),
             Self::Vanished => true,
-            Self::Ours(_) => false,
+            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Ours(_) => false,
         }
     }
 
-    /// Whether a value of the call was refused, so that other calls of the same transaction may succeed without it.
+    /// Whether a setting of the role may be the cause: a time-out for statements, or that transactions only read unless they
+    /// say otherwise.
+    pub(crate) fn is_of_the_settings(&self) -> bool {
+        let code = match self {
+            Self::Driver(error) => error.code(),
+            _ => None,
+        };
+        code.is_some_and(|code| {
+            [SqlState::QUERY_CANCELED, SqlState::READ_ONLY_SQL_TRANSACTION].contains(code)
+        })
+    }
+
+    /// Whether a value of the call was refused.
     pub(crate) fn is_of_the_values(&self) -> bool {
         let class =
             |error: &tokio_postgres::Error| error.code().map(|code| code.code()[..2].to_owned());
@@ -36,8 +71,68 @@ impl Fault {
             Self::Driver(error) => {
                 class(error).is_some_and(|class| ["22", "23", "54"].contains(&class.as_str()))
             }
-            Self::Vanished => false,
+            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Vanished => false,
             Self::Ours(error) => error.is_invalid(),
+        }
+    }
+
+    /// Whether one call of several may be the cause: the others may succeed without it.
+    pub(crate) fn may_be_of_one_call(&self) -> bool {
+        let is_locked = match self {
+            Self::Driver(error) => error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE),
+            _ => false,
+        };
+        is_locked || self.is_of_the_values()
+    }
+
+    /// A host that cannot be found.
+    pub(crate) fn unreachable(error: io::Error) -> Self {
+        Self::Ours(Error::unavailable(UNREACHABLE).because(error))
+    }
+
+    /// The error of a start: not transient, if an operator must change something.
+    pub(crate) fn refusal(&self) -> Error {
+        if self.needs_an_operator() {
+            Error::unusable(self.error().to_string())
+        } else {
+            self.error()
+        }
+    }
+
+    /// The error of a call.
+    pub(crate) fn error(&self) -> Error {
+        match self {
+            Self::Driver(error) => of_statement(error),
+            Self::Connecting(error) => of_connecting(error),
+            Self::Unfit(what) => Error::unavailable(what),
+            Self::ReadOnly => Error::unavailable(READ_ONLY),
+            Self::Vanished => Error::unavailable("the entry changes too often: try again"),
+            Self::Ours(error) => copy(error),
+        }
+    }
+
+    /// How much it says, of several hosts that refuse a connection.
+    pub(crate) fn weight(&self) -> u8 {
+        let answers = match self {
+            Self::Connecting(error) => {
+                error.as_db_error().is_some() || is_read_only(error) || lacks_a_password(error)
+            }
+            other => matches!(other, Self::ReadOnly),
+        };
+        u8::from(answers) + 2 * u8::from(self.needs_an_operator())
+    }
+
+    fn needs_an_operator(&self) -> bool {
+        match self {
+            // A role without a right, a table that is not there.
+            Self::Driver(error) => error.code().is_some_and(|code| code.code().starts_with("42")),
+            Self::Connecting(error) => {
+                let codes = ["28P01", "28000", "3D000", "42501"];
+                lacks_a_password(error)
+                    || error.code().is_some_and(|code| codes.contains(&code.code()))
+            }
+            Self::Unfit(_) => true,
+            Self::ReadOnly | Self::Vanished | Self::Ours(_) => false,
         }
     }
 }
@@ -57,9 +152,8 @@ impl From<Error> for Fault {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Driver(error) => of_statement(&error),
-            Fault::Vanished => Self::unavailable("the entry changes too often: try again"),
             Fault::Ours(error) => error,
+            fault => fault.error(),
         }
     }
 }
@@ -78,8 +172,9 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
             "PostgreSQL took too long, or an administrator cancelled the statement".to_owned()
         }
         SqlState::DISK_FULL => "the disk of PostgreSQL is full: make room".to_owned(),
-        SqlState::READ_ONLY_SQL_TRANSACTION => {
-            "PostgreSQL allows no writing: connect to the primary server".to_owned()
+        SqlState::READ_ONLY_SQL_TRANSACTION => READ_ONLY.to_owned(),
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::IDLE_SESSION_TIMEOUT => {
+            "PostgreSQL has ended the connection, because it stops, or because an administrator wants it".to_owned()
         }
         _ => return of_code(code),
     };
@@ -89,7 +184,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
 fn of_code(code: &SqlState) -> Error {
     let code = code.code();
     match &code[..2] {
-        "42" => Error::unusable(format!(
+        "42" => Error::unavailable(format!(
             "PostgreSQL refuses a statement (SQLSTATE {code}): the tables of the inbox or the rights of its role were \
              changed; undo that"
         )),
@@ -102,14 +197,21 @@ fn of_code(code: &SqlState) -> Error {
 
 /// The error of a connection that could not be made. The server's own text names the role and the database, and no
 /// password.
-pub(crate) fn of_connecting(error: &tokio_postgres::Error) -> Error {
+fn of_connecting(error: &tokio_postgres::Error) -> Error {
+    #[cfg(feature = "tls")]
+    if let Some(failure) = tls::tls_failure(error) {
+        return Error::unavailable(failure).because(error.to_string());
+    }
     let Some(answer) = error.as_db_error() else {
+        if is_read_only(error) {
+            return Error::unavailable(READ_ONLY);
+        }
+        if lacks_a_password(error) {
+            return Error::unavailable(NO_PASSWORD);
+        }
         let cause = std::error::Error::source(error).map(ToString::to_string);
         let cause = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
-        return Error::unavailable(
-            "PostgreSQL cannot be reached: start it, or correct the host and the port of the URL",
-        )
-        .because(cause);
+        return Error::unavailable(UNREACHABLE).because(cause);
     };
     let mend = match *answer.code() {
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
@@ -120,14 +222,42 @@ pub(crate) fn of_connecting(error: &tokio_postgres::Error) -> Error {
         SqlState::CANNOT_CONNECT_NOW => "it is starting or stopping: try again",
         _ => "correct the URL or the server",
     };
-    let message = format!("PostgreSQL refuses the connection: {}: {mend}", answer.message());
-    match answer.code().code() {
-        "28P01" | "28000" | "3D000" | "42501" => Error::unusable(message),
-        _ => Error::unavailable(message),
+    Error::unavailable(format!("PostgreSQL refuses the connection: {}: {mend}", answer.message()))
+}
+
+/// The driver's own finding about a server that it has reached, where the URL asks for one that allows writing. It has no
+/// number, which the system's would have.
+fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    let source = std::error::Error::source(error);
+    source.and_then(|source| source.downcast_ref::<io::Error>()).is_some_and(|found| {
+        found.kind() == io::ErrorKind::PermissionDenied && found.raw_os_error().is_none()
+    })
+}
+
+/// The same error, for another caller.
+fn copy(error: &Error) -> Error {
+    let text = error.to_string();
+    let copy = match error {
+        _ if error.is_transient() => Error::unavailable(text),
+        _ if error.is_damage() => Error::damaged(text),
+        _ if error.is_invalid() => Error::invalid(text),
+        _ => Error::unusable(text),
+    };
+    match std::error::Error::source(error) {
+        Some(source) => copy.because(source.to_string()),
+        None => copy,
     }
+}
+
+/// Whether the server asked for a password that the URL does not have. The driver has no other sign of it.
+fn lacks_a_password(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.to_string() == "password missing")
 }
 
 /// The error of something that took longer than it may.
 pub(crate) fn late(what: &str, than: Duration) -> Error {
-    Error::unavailable(format!("{what} took longer than {} seconds", than.as_secs()))
+    match than.as_secs() {
+        0 | 1 => Error::unavailable(format!("{what} took longer than a second")),
+        seconds => Error::unavailable(format!("{what} took longer than {seconds} seconds")),
+    }
 }

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod fault;
+mod log;
 
 mod settings;
 
@@ -11,7 +12,9 @@ mod schema;
 
 mod statements;
 
-mod recorder;
+mod notifications;
+
+mod batches;
 
 mod store;
 

@@ -1,10 +1,9 @@
 use std::time::SystemTime;
 
-use article_inbox::Error;
 use tokio_postgres::types::Type;
 
 use crate::{
-    connection::{Database, Lane, Length, Transaction, Work, first},
+    connection::{Database, Lane, Length, SERVER, Transaction, Work, first, judged},
     fault::Fault,
 };
 
@@ -15,14 +14,15 @@ use crate::{
 /// library then breaks no index.
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
-/// The oldest version that is supported, as the server counts.
-const OLDEST: i32 = 130_000;
+/// How long a node waits while another one brings the tables up to this version.
+const MIGRATION: &str = "SET LOCAL lock_timeout = '8s'";
 
-/// What a server must be, and what it has, in one statement.
-const SERVER: &str = "SELECT current_setting('server_version_num')::int, current_setting('server_version'), \
-    current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on', \
-    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', \
-    current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT FROM pg_stat_replication)";
+/// Whether a standby follows that no commit waits for, and whether commits wait for one and none is there. A role without
+/// the rights of `pg_monitor` sees that there is a standby, and not which.
+const STANDBYS: &str = "SELECT names = '' AND EXISTS (SELECT FROM pg_stat_replication), \
+    names <> '' AND NOT EXISTS (SELECT FROM pg_stat_replication \
+        WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')) \
+    FROM current_setting('synchronous_standby_names') names";
 
 /// Whether the schema is there, whether the role may create tables in it or else the schema, and whether our table of
 /// versions is there.
@@ -34,56 +34,65 @@ const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
     (SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname LIKE 'article\\_inbox\\_%' ORDER BY c.relname LIMIT 1)";
 
-/// Judges the server, and brings the tables of the inbox up to this version. Returns what an operator should know, and the
-/// time.
+/// The first of these functions that is missing, or that the role may not execute.
+const MISSING: &str = "SELECT name FROM unnest($2::text[]) AS name WHERE NOT EXISTS (SELECT FROM pg_proc p \
+    JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.proname = name \
+    AND has_function_privilege(p.oid, 'EXECUTE')) LIMIT 1";
+
+/// The functions of the steps.
+const FUNCTIONS: [&str; 5] = [
+    "article_inbox_record",
+    "article_inbox_complete",
+    "article_inbox_due",
+    "article_inbox_next",
+    "article_inbox_save",
+];
+
+/// Brings the tables of the inbox up to this version. Returns what an operator should know of the server, and its time.
 pub(crate) async fn prepare(database: &Database) -> Result<(Vec<String>, SystemTime), Fault> {
     database.retried(Lane::Working, Length::Call, database.settings.schema.as_str(), start).await
 }
 
 fn start<'t>(tx: &'t Transaction<'t>, schema: &'t str) -> Work<'t, (Vec<String>, SystemTime)> {
     Box::pin(async move {
-        let notes = judge(tx).await?;
+        tx.batch(MIGRATION).await?;
         migrate(tx, schema, STEPS).await?;
-        Ok((notes, tx.now().await?))
+        find_functions(tx, schema).await?;
+        Ok((standbys(tx).await?, tx.now().await?))
     })
 }
 
-/// Refuses a server on which an acknowledged delivery could be lost.
-async fn judge(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
-    let rows = tx.query(SERVER, &[]).await?;
-    let server = first(&rows)?;
-    let (number, version): (i32, String) = (server.try_get(0)?, server.try_get(1)?);
-    if number < OLDEST {
-        return Err(Error::unusable(format!(
-            "this is PostgreSQL {version}, and the inbox needs 13 or newer: upgrade it"
-        ))
-        .into());
+/// What an operator should know of the server now, and its time.
+pub(crate) fn look<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, (Vec<String>, SystemTime)> {
+    Box::pin(async move { Ok((wrong_settings(tx).await?, tx.now().await?)) })
+}
+
+/// What is wrong with the settings of the server now. Each finding is a sentence.
+pub(crate) async fn wrong_settings(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
+    let mut findings = standbys(tx).await?;
+    if let Err(fault) = judged(first(&tx.query(SERVER, &[]).await?)?) {
+        findings.insert(0, fault.error().to_string());
     }
-    for (column, setting) in [(2, "fsync"), (3, "full_page_writes")] {
-        let is_on: bool = server.try_get(column)?;
-        if !is_on {
-            return Err(Error::unusable(format!(
-                "{setting} is off in PostgreSQL, so that a power cut loses what was acknowledged: turn it on"
-            ))
-            .into());
+    Ok(findings)
+}
+
+/// What a failover may lose, or what is not acknowledged now.
+async fn standbys(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(STANDBYS, &[]).await?;
+    let found = first(&rows)?;
+    let findings = [
+        "a standby follows this server asynchronously: a failover to it may lose what was acknowledged; set \
+         synchronous_standby_names",
+        "no synchronous standby is connected, so that no delivery is acknowledged: bring one back, or change \
+         synchronous_standby_names",
+    ];
+    let mut told = Vec::new();
+    for (column, finding) in findings.into_iter().enumerate() {
+        if found.try_get(column)? {
+            told.push(finding.to_owned());
         }
     }
-    if server.try_get::<_, bool>(4)? {
-        return Err(Error::unusable(
-            "PostgreSQL allows no writing, because it is a standby or default_transaction_read_only is on: connect to \
-             the primary server",
-        )
-        .into());
-    }
-    let mut notes = Vec::new();
-    if server.try_get::<_, bool>(5)? {
-        notes.push(
-            "a standby follows this server asynchronously: a failover to it may lose what was acknowledged; set \
-             synchronous_standby_names"
-                .to_owned(),
-        );
-    }
-    Ok(notes)
+    Ok(told)
 }
 
 /// Brings the tables up to this version. Nodes that start at once wait for each other.
@@ -100,32 +109,28 @@ async fn migrate(tx: &Transaction<'_>, schema: &str, steps: &[&str]) -> Result<(
         false => 0,
     };
     if version > steps.len() {
-        return Err(Error::unusable(format!(
-            "the schema {schema} has version {version} of the inbox's tables, and this version knows those up to {}: use \
-             a newer version of this program",
+        return Err(Fault::Unfit(format!(
+            "the schema \"{schema}\" has version {version} of the inbox's tables, and this version knows those up to {}: \
+             use a newer version of this program",
             steps.len()
-        ))
-        .into());
+        )));
     }
     if version == steps.len() {
         return Ok(());
     }
     if let (0, Some(name)) = (version, in_the_way) {
-        return Err(Error::unusable(format!(
-            "the schema {schema} has {name}, which is not of this inbox: remove it, or name another schema"
-        ))
-        .into());
+        return Err(Fault::Unfit(format!(
+            "the schema \"{schema}\" has {name}, which is not of this inbox: remove it, or name another schema"
+        )));
     }
     if !may_create {
-        return Err(Error::unusable(format!(
-            "the role may not create tables in the schema {schema}: grant it CREATE there, or on the database if the \
+        return Err(Fault::Unfit(format!(
+            "the role may not create tables in the schema \"{schema}\": grant it CREATE there, or on the database if the \
              schema is to be created"
-        ))
-        .into());
+        )));
     }
     if !is_there {
-        // A plain name, as the settings check.
-        tx.batch(&format!("CREATE SCHEMA {schema}")).await?;
+        tx.batch(&format!("CREATE SCHEMA {}", tx.schema())).await?;
     }
     for step in &steps[version..] {
         tx.batch(step).await?;
@@ -136,19 +141,24 @@ async fn migrate(tx: &Transaction<'_>, schema: &str, steps: &[&str]) -> Result<(
     Ok(())
 }
 
+/// A backup of the tables alone has no functions, and an administrator may forbid them.
+async fn find_functions(tx: &Transaction<'_>, schema: &str) -> Result<(), Fault> {
+    let names = &FUNCTIONS[..];
+    let parameters = [(&schema as _, Type::TEXT), (&names as _, Type::TEXT_ARRAY)];
+    match tx.query(MISSING, &parameters).await?.first() {
+        None => Ok(()),
+        Some(row) => Err(Fault::Unfit(format!(
+            "the schema \"{schema}\" has no function {} that the role may execute: restore it with the tables, or grant \
+             EXECUTE",
+            row.try_get::<_, &str>(0)?
+        ))),
+    }
+}
+
 /// The version of the tables.
 async fn version(tx: &Transaction<'_>) -> Result<usize, Fault> {
     let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
     let rows = tx.query(version, &[]).await?;
     let version: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
     Ok(usize::try_from(version).unwrap_or_default())
-}
-
-/// What is wrong with the settings of the server now. Each finding is a sentence.
-pub(crate) async fn wrong_settings(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
-    match judge(tx).await {
-        Ok(notes) => Ok(notes),
-        Err(Fault::Ours(error)) => Ok(vec![error.to_string()]),
-        Err(fault) => Err(fault),
-    }
 }

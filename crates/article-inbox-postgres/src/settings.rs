@@ -1,7 +1,11 @@
-use std::{fmt, time::Duration};
+mod url;
+
+use std::{fmt, path::PathBuf, time::Duration};
 
 use article_inbox::{Clock, Error};
-use tokio_postgres::config::{Config, SslMode, TargetSessionAttrs};
+use tokio_postgres::config::{Config, SslMode};
+
+use self::url::Url;
 
 /// The settings of a [`PostgresStore`](crate::PostgresStore).
 ///
@@ -18,6 +22,12 @@ use tokio_postgres::config::{Config, SslMode, TargetSessionAttrs};
 #[derive(Clone)]
 pub struct PostgresSettings {
     pub(crate) config: Config,
+    /// The file of the certificates that are trusted. Without one, those of the system are.
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(dead_code, reason = "a URL that names one is refused")
+    )]
+    pub(crate) roots: Option<PathBuf>,
     pub(crate) schema: String,
     pub(crate) receiving: usize,
     pub(crate) working: usize,
@@ -25,7 +35,7 @@ pub struct PostgresSettings {
     pub(crate) clock: Option<Clock>,
 }
 
-/// How long one attempt to connect may take. With several hosts, each has as long.
+/// How long connecting to one address may take, until it can be used.
 const CONNECT: Duration = Duration::from_secs(3);
 
 /// After so long without an answer, a connection counts as lost: a server that has vanished sends no error.
@@ -36,28 +46,54 @@ impl PostgresSettings {
     /// and the database. Of several hosts the one that allows writing is used.
     ///
     /// What the URL says about time-outs, keepalives and `target_session_attrs` is obeyed. Where it says nothing, a
-    /// connection that is silent for ten seconds counts as lost.
+    /// connection that is silent for ten seconds counts as lost, and a host that cannot be used after three is passed over for
+    /// the next. All hosts together have eight seconds.
+    ///
+    /// | `sslmode` | with the feature `tls` | without it |
+    /// |---|---|---|
+    /// | `disable` | no TLS | no TLS |
+    /// | `prefer`, the default | TLS if the server offers it. Its certificate is verified, and a wrong one is refused. An attacker on the network can say that it offers none | no TLS |
+    /// | `require`, `verify-ca`, `verify-full` | TLS, with a certificate of an authority that is trusted, for the host of the URL | refused |
+    ///
+    /// Trusted are the authorities of the system, or those in the file that a URL names as `sslrootcert`, in PEM.
+    /// Certificates of the client are not supported.
     ///
     /// # Errors
     ///
-    /// It is no such URL. It names no host or no user. It asks for TLS, and the crate was built without the feature `tls`.
+    /// It is no such URL. It names no host or no user. It asks for TLS, and the crate was built without the feature `tls`; or
+    /// it names certificates and does not ask for TLS.
     pub fn new(url: &str) -> Result<Self, Error> {
-        // The parser's error may quote a part of the URL.
-        let mut config: Config = url.parse().map_err(|_| {
-            Error::invalid(
-                "the URL of the database is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special \
-                 characters of the password as %XX",
-            )
-        })?;
+        let Url { config, roots } = Url::read(url)?;
+        Ok(Self { roots, ..Self::from_config(config)? })
+    }
+
+    /// The settings for the connections that the application configures: for a password that comes from elsewhere, for
+    /// instance. What it leaves open is as [`new`](Self::new) says.
+    ///
+    /// ```
+    /// use article_inbox_postgres::PostgresSettings;
+    ///
+    /// let mut config = tokio_postgres::Config::new();
+    /// config.host("db.example").user("blog").password("a/b?c").dbname("blog");
+    /// assert!(PostgresSettings::from_config(config.clone()).is_ok());
+    ///
+    /// let error = PostgresSettings::from_config(tokio_postgres::Config::new()).unwrap_err();
+    /// assert_eq!(error.to_string(), "the database has no host: name one in its URL or configuration");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`new`](Self::new).
+    pub fn from_config(mut config: Config) -> Result<Self, Error> {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            return Err(Error::invalid("the URL of the database names no host"));
+            return Err(missing("host"));
         }
         if config.get_user().is_none() {
-            return Err(Error::invalid("the URL of the database names no user"));
+            return Err(missing("user"));
         }
         if config.get_ssl_mode() == SslMode::Require && !cfg!(feature = "tls") {
             return Err(Error::invalid(
-                "the URL of the database asks for TLS: turn on the feature `tls` of article-inbox-postgres",
+                "the connections to the database shall use TLS: turn on the feature `tls` of article-inbox-postgres",
             ));
         }
         if config.get_connect_timeout().is_none() {
@@ -72,13 +108,11 @@ impl PostgresSettings {
                 .keepalives_interval(SILENCE / 5)
                 .keepalives_retries(3);
         }
-        if config.get_target_session_attrs() == TargetSessionAttrs::Any {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        }
         if config.get_application_name().is_none() {
             config.application_name("article-inbox");
         }
-        Ok(Self { config, schema: "public".into(), receiving: 4, working: 2, clock: None })
+        let (schema, receiving, working) = ("public".into(), 4, 2);
+        Ok(Self { config, roots: None, schema, receiving, working, clock: None })
     }
 
     /// The schema of the tables. It is created if it is not there. The default is `public`.
@@ -127,6 +161,10 @@ impl PostgresSettings {
     }
 }
 
+fn missing(what: &str) -> Error {
+    Error::invalid(format!("the database has no {what}: name one in its URL or configuration"))
+}
+
 fn at_least_one(connections: usize) -> Result<usize, Error> {
     match connections {
         0 => Err(Error::invalid("a pool without connections: give it at least one")),
@@ -157,13 +195,21 @@ mod tests {
     #[test]
     fn what_the_url_says_nothing_about_is_safe() {
         let config = PostgresSettings::new(URL).unwrap().config;
-        assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         assert_eq!(config.get_connect_timeout(), Some(&CONNECT));
         assert_eq!(config.get_tcp_user_timeout(), Some(&SILENCE));
         assert_eq!(config.get_keepalives_idle(), SILENCE / 2);
         let own = format!("{URL}?connect_timeout=1");
         let config = PostgresSettings::new(&own).unwrap().config;
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(1)));
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[test]
+    fn tls_without_the_feature_is_refused() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let error = PostgresSettings::new(&format!("{URL}?sslmode={mode}")).unwrap_err();
+            assert!(error.to_string().contains("turn on the feature `tls`"), "{error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,9 @@
+mod findings;
+mod found_damage;
+mod scans;
 mod undelivered;
 
+mod claims;
 mod ledger;
 
 use std::{
@@ -10,19 +14,22 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Inbox, Page, Prune, Pruned, State,
+    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Finding, Inbox, Page, Prune, Pruned,
+    State,
     store::{
         Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store, StoreHealth,
         from_millis, to_millis,
     },
 };
 use article_webhook::JobId;
+use tokio::time::timeout;
 
-use self::undelivered::Undelivered;
+use self::{findings::Findings, found_damage::FoundDamage, scans::Scans};
 use crate::{
-    connection::{Database, Lane, Length, Transaction, Work},
-    fault::late,
-    recorder::Recorder,
+    batches::Batches,
+    connection::{Database, Lane, Transaction, Work},
+    fault::{Fault, late},
+    notifications::Notifications,
     schema,
     settings::PostgresSettings,
     statements,
@@ -31,10 +38,21 @@ use crate::{
 /// How long a start may take.
 const START: Duration = Duration::from_secs(10);
 
+/// How long a look at the server may take. The health of an inbox waits for two seconds.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The inbox in PostgreSQL, for the receivers and workers of any number of machines.
 ///
 /// The time is the database's, so that the clocks of the machines do not matter. Leases end by themselves: a node that
 /// starts frees none.
+///
+/// What an operator must change refuses a [start](Self::connect). Later, a refused role, a missing database or a server that
+/// is not safe any more is an outage: calls fail with the cause, and go on by themselves once it has ended. The server is
+/// judged when a connection is made, and every few minutes.
+///
+/// While another transaction holds an old snapshot, or very many entries are leased, most claims go on from where the last one
+/// ended. Then an entry that was committed late, or whose lease has ended, may wait longer than its turn: until a claim
+/// reads everything, which is within a minute, or within as long as that takes if it takes longer.
 ///
 /// Calls run on the runtime in which the store was connected. It must outlive them.
 ///
@@ -56,10 +74,13 @@ const START: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct PostgresStore {
     database: Arc<Database>,
-    recorder: Arc<Recorder>,
+    notifications: Arc<Notifications>,
+    recording: Arc<Batches<Arrival>>,
+    settling: Arc<Batches<(Lease, Outcome)>>,
+    scans: Arc<Scans>,
     time: Arc<KnownTime>,
-    /// What an operator should know of the server.
-    notes: Arc<[String]>,
+    damage: Arc<FoundDamage>,
+    findings: Arc<Findings>,
 }
 
 /// The database's time, as it was read last.
@@ -86,13 +107,28 @@ impl PostgresStore {
     /// role may not create tables; the schema has tables of a newer version, or others of the same names.
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
-        let prepared = async { Ok::<_, Error>(schema::prepare(&database).await?) };
-        let (notes, now) = tokio::time::timeout(START, prepared)
-            .await
-            .map_err(|_| late("PostgreSQL", START))??;
+        let prepared = timeout(START, schema::prepare(&database)).await;
+        let prepared = prepared.map_err(|_| late("PostgreSQL", START))?;
+        let (findings, now) = prepared.map_err(|fault| fault.refusal())?;
         let time = Arc::new(KnownTime(Mutex::new((now, Instant::now()))));
-        let recorder = Arc::new(Recorder::new(Arc::clone(&database)));
-        Ok(Self { database, recorder, time, notes: notes.into() })
+        let connections = database.settings.receiving;
+        let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
+        // Outcomes of one connection share most commits, and leave the others to claims.
+        let settling = Arc::new(Batches::new(Arc::clone(&database), 1));
+        let (scans, damage) = (Arc::new(Scans::new()), Arc::default());
+        let notifications = Arc::new(Notifications::new(Arc::clone(&database)));
+        let known = Arc::new(Findings::default());
+        known.set(findings);
+        Ok(Self {
+            database,
+            notifications,
+            recording,
+            settling,
+            scans,
+            time,
+            damage,
+            findings: known,
+        })
     }
 
     /// One transaction on the connections for workers and operators.
@@ -125,18 +161,19 @@ impl Store for PostgresStore {
     }
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
-        Box::pin(self.recorder.record(arrival))
+        Box::pin(async move {
+            let recorded = self.recording.run(arrival).await?;
+            if matches!(recorded, Recorded::Stored | Recorded::Arrived { .. }) {
+                self.notifications.send();
+            }
+            Ok(recorded)
+        })
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         Box::pin(async move {
-            let database = Arc::clone(&self.database);
-            let claimed = self.database.spawn(async move {
-                let (lane, length) = (Lane::Working, Length::Call);
-                let claims = database.retried(lane, length, &claim, statements::claim).await?;
-                let leases = claims.claimed.iter().map(|claimed| claimed.lease).collect();
-                Ok(Undelivered::new(claims, leases, statements::release, database))
-            });
+            self.notifications.listen();
+            let claimed = self.database.spawn(claims::claim(self.clone(), claim));
             Ok(claimed.await?.deliver())
         })
     }
@@ -146,14 +183,13 @@ impl Store for PostgresStore {
     }
 
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
-        self.transact((lease, outcome), statements::settle)
+        Box::pin(self.settling.run((lease, outcome)))
     }
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
         self.database.connections.check_open()?;
-        let settings = &self.database.settings;
-        let given = settings.clock.as_ref().map(|clock| clock.now());
-        Ok(statements::completion(&settings.schema, lease, given))
+        let given = self.database.settings.clock.as_ref().map(|clock| clock.now());
+        Ok(statements::completion(self.database.schema(), lease, given))
     }
 
     fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
@@ -177,7 +213,11 @@ impl Store for PostgresStore {
     }
 
     fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
-        self.transact((key, from), statements::requeue)
+        Box::pin(async move {
+            let requeued = self.transact((key, from), statements::requeue).await;
+            self.scans.put_back();
+            requeued
+        })
     }
 
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
@@ -191,15 +231,21 @@ impl Store for PostgresStore {
     }
 
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
-        self.transact((entry, bodies), statements::import)
+        Box::pin(async move {
+            let imported = self.transact((entry, bodies), statements::import).await;
+            self.scans.put_back();
+            imported
+        })
     }
 
-    fn check(&self) -> Pending<'_, Vec<String>> {
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
             let database = Arc::clone(&self.database);
             let check = async move {
-                let (lane, length) = (Lane::Working, Length::Unlimited);
-                Ok(database.retried(lane, length, &(), statements::check).await?)
+                match database.beside(&(), statements::check).await {
+                    Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
+                    checked => Ok(checked?),
+                }
             };
             self.database.spawn(check).await
         })
@@ -209,17 +255,34 @@ impl Store for PostgresStore {
         Box::pin(self.database.transact(Lane::Receiving, (), statements::probe))
     }
 
+    /// While nothing can be committed, it tells why, and what was found last, also if the server does not answer.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
-            let now = self.database.transact(Lane::Receiving, (), statements::now).await?;
-            self.time.set(now);
+            self.database.connections.check_open()?;
+            let look = self.database.transact(Lane::Working, (), schema::look);
+            let looked = timeout(LOOK, look).await;
             let mut health = StoreHealth::default();
-            health.findings = self.notes.to_vec();
+            health.blocked = self.database.blocked.get();
+            match looked.unwrap_or_else(|_| Err(late("PostgreSQL", LOOK))) {
+                Ok((findings, now)) => {
+                    self.time.set(now);
+                    self.findings.set(findings);
+                }
+                Err(_) if health.blocked.is_some() => {}
+                Err(error) => return Err(error),
+            }
+            health.findings = self.findings.get();
+            health.findings.extend(self.damage.all());
             Ok(health)
         })
     }
 
+    fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
+        self.notifications.wake_with(wake);
+    }
+
     fn close(&self) -> Pending<'_, ()> {
+        self.notifications.close();
         Box::pin(self.database.connections.close())
     }
 }

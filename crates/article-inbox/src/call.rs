@@ -7,6 +7,7 @@ mod arrival;
 mod claim;
 mod completion;
 mod excerpt;
+mod finding;
 mod ledger;
 mod list;
 mod prune;
@@ -17,6 +18,7 @@ pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
 pub use excerpt::Excerpt;
+pub use finding::Finding;
 pub use ledger::{
     Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,

@@ -108,9 +108,12 @@ impl Inbox {
 
     /// An inbox in a store that was opened with settings, or in a store of your own.
     pub fn new(store: impl Ledger) -> Self {
+        let wake = WakeSignal::default();
+        let workers = wake.clone();
+        store.wake_with(Box::new(move || workers.wake()));
         Self(Arc::new(Shared {
             store: Arc::new(store),
-            wake: WakeSignal::default(),
+            wake,
             workers: Registry::default(),
             refused: Mutex::default(),
             probe: tokio::sync::Mutex::default(),

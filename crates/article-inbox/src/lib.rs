@@ -22,9 +22,9 @@ mod worker;
 mod inbox;
 
 pub use call::{
-    Completion, Counts, Excerpt, ExpectedJob, Filter, Intent, IntentState, JobFilter, JobState,
-    LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Order, Page, PauseReason, Prune,
-    Pruned, Reason,
+    Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Intent, IntentState, JobFilter,
+    JobState, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Order, Page, PauseReason,
+    Prune, Pruned, Reason,
 };
 pub use clock::{Clock, ClockStep};
 pub use digest::Digest;
@@ -38,4 +38,6 @@ pub use store::memory::MemoryStore;
 pub use store::sqlite::{SqlitePlace, SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
-pub use worker::{Failed, FailedJob, Job, Retention, StuckHandler, Worker, WorkerFailure, Workers};
+pub use worker::{
+    Failed, FailedJob, Job, Retention, StuckHandler, UndecodableJob, Worker, WorkerFailure, Workers,
+};

@@ -19,8 +19,8 @@ mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
 pub(crate) use ledger::LEAST_SHARE;
-pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered, RefusedKey};
 #[cfg(feature = "sqlite")]
-pub(crate) use ledger::{LONGEST_CALL, LONGEST_WAIT};
+pub(crate) use ledger::LONGEST_WAIT;
+pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered, RefusedKey};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

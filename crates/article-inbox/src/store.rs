@@ -6,6 +6,7 @@
 //! A store of your own loads a [`Row`], calls one of its transitions, and writes it back. The crate
 //! `article-inbox-contract` tests it against each sentence of the documentation of [`Store`].
 
+mod damage;
 mod interface;
 mod ledger;
 
@@ -13,6 +14,7 @@ pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 
+pub use damage::tell_damage;
 pub use interface::{Pending, Store};
 pub use ledger::Ledger;
 

@@ -102,8 +102,7 @@ pub(crate) fn failed_while_blocked() {
     count::store_failed("begin");
 }
 
-/// Damage was found in this part of the store's files. The finding names no body and no target.
-#[cfg(feature = "sqlite")]
+/// Damage was found in this part of the store. The finding names no body and no target.
 pub(crate) fn damage_found(part: &'static str, finding: &str) {
     count::damage_found(part);
     log::damage_found(part, finding);

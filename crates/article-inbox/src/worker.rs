@@ -9,7 +9,6 @@ mod wake;
 
 mod registry;
 mod schedule;
-mod store_call;
 
 mod settings;
 
@@ -17,12 +16,14 @@ mod attempt;
 
 mod event_loop;
 
+mod on_undecodable;
+
 use std::{fmt, future::pending, sync::Arc, time::Duration};
 
 use crate::{Error, store::Ledger};
 
 pub use failed::Failed;
-pub use job::{FailedJob, Job};
+pub use job::{FailedJob, Job, UndecodableJob};
 pub(crate) use registry::Registry;
 pub use retention::Retention;
 pub use status::{StuckHandler, WorkerFailure, Workers};
@@ -210,8 +211,8 @@ impl Worker {
         self
     }
 
-    /// How often the store is polled for entries from another process. Entries that this process stores are processed
-    /// at once.
+    /// How often the store is polled for entries from another process; each worker subtracts a random part of at most a
+    /// fifth. Entries that this process stores are processed at once.
     pub fn poll(mut self, poll: Duration) -> Self {
         self.settings.poll = poll;
         self

@@ -10,6 +10,7 @@
 //! | [`proxies`] | to put nginx, HAProxy or Caddy in front |
 //! | [`missing`] | when an article did not arrive |
 //! | [`machines`] | to receive on several machines |
+//! | [`postgres`] | to keep one inbox for all of them in PostgreSQL |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
 //!
@@ -31,6 +32,9 @@ pub mod machines {}
 
 #[doc = include_str!("guide/missing.md")]
 pub mod missing {}
+
+#[doc = include_str!("guide/postgres.md")]
+pub mod postgres {}
 
 #[doc = include_str!("guide/production.md")]
 pub mod production {}

@@ -151,6 +151,41 @@ the queue has 2 jobs
 }
 
 #[test]
+fn two_nodes_share_an_inbox_in_postgresql() {
+    let mut command = command("inbox_postgres");
+    match std::env::var("ARTICLE_TEST_POSTGRES_URL") {
+        Ok(url) => command.env("DATABASE_URL", url),
+        Err(_) => command.env_remove("DATABASE_URL"),
+    };
+    let output = command.output().unwrap();
+    let (said, error) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    if error.starts_with("error: there is no PostgreSQL") {
+        assert_eq!(output.status.code(), Some(2));
+        eprintln!("postgres: skipped: {error}");
+        return;
+    }
+    assert!(output.status.success(), "{said}{error}");
+    let received = "\
+node 1  receives  job_1  Stored
+node 2  receives  job_2  Stored
+node 1  receives  job_3  Stored
+node 2  receives  job_4  Stored
+node 1  receives  job_5  Stored
+node 2  receives  job_6  Stored
+node 2  receives  job_1  Duplicate
+node 1  receives  job_2  Duplicate
+";
+    let handled = said.strip_prefix(received).unwrap_or_else(|| panic!("{said}"));
+    let mut handled: Vec<_> = handled.lines().collect();
+    assert_eq!(handled.pop(), Some("6 rows of 6 articles"));
+    let mut jobs: Vec<_> =
+        handled.iter().filter_map(|line| line.split("  handles   ").nth(1)).collect();
+    jobs.sort_unstable();
+    assert_eq!(jobs, ["job_1", "job_2", "job_3", "job_4", "job_5", "job_6"], "{said}");
+}
+
+#[test]
 fn a_lost_lease_takes_the_applications_rows_with_it() {
     let expected = "\
 job_1  Stored

@@ -11,6 +11,9 @@ impl fmt::Display for Response {
             Outcome::Unfinished { status: Some(status) } => {
                 write!(f, "the job is not complete, its status is {status:?}")
             }
+            Outcome::Unfinished { status: None } if !self.names_the_job() => {
+                f.write_str("the answer says nothing about the job")
+            }
             Outcome::Unfinished { status: None } => f.write_str("the job is not complete"),
             Outcome::OtherJob => f.write_str("the answer is about another job"),
             Outcome::Undecodable(error) => write!(f, "the answer is no article result: {error}"),

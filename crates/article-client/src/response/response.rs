@@ -53,6 +53,8 @@ pub struct Response {
     pub body: Bytes,
     /// What it means.
     pub outcome: Outcome,
+    /// Whether the body names the job that was asked for.
+    names_job: bool,
     pub(super) reported: Option<Box<Reported>>,
     /// The beginning of a body that is not in the documented shape, without secrets.
     pub(super) start: String,
@@ -68,7 +70,9 @@ impl Response {
             return Self::refusal(&secrets, raw);
         }
         let outcome = job(&secrets, asked, &raw).unwrap_or_else(|outcome| outcome);
-        Self::new(raw, outcome)
+        let job_id = Outline::read(&raw.body).ok().and_then(|outline| outline.job_id());
+        let names_job = job_id.is_some_and(|job_id| job_id == asked.as_str());
+        Self { names_job, ..Self::new(raw, outcome) }
     }
 
     pub(crate) fn refusal(secrets: &Secrets<'_>, raw: RawResponse) -> Self {
@@ -89,7 +93,15 @@ impl Response {
             _ if body.len() > MAX_SHORT_BODY => Bytes::copy_from_slice(&body[..MAX_SHORT_BODY]),
             _ => body,
         };
-        Self { status, sent_at, retry_after, body, outcome, reported: None, start: String::new() }
+        let (names_job, reported, start) = (false, None, String::new());
+        Self { status, sent_at, retry_after, body, outcome, names_job, reported, start }
+    }
+
+    /// Whether the body of a success names the job that was asked for, by its `job_id`. One that does not, such as `{}`, may
+    /// come from a proxy.
+    #[must_use]
+    pub fn names_the_job(&self) -> bool {
+        self.names_job
     }
 
     /// The code of the service, if it reported an error in the documented shape.
@@ -110,11 +122,13 @@ impl Response {
     }
 
     /// Whether the service itself refused a call that changes something. A 408 or 5xx may come from a proxy, which
-    /// does not know what the service did. A 303 is a usual response to a form that was carried out.
+    /// does not know what the service did. A redirect is a usual response to a form that was carried out, unless it asks
+    /// to send the same request elsewhere (301, 307 and 308).
     pub(crate) fn is_certain_refusal(&self) -> bool {
         match self.status {
-            303 | 408 => false,
-            300..500 => true,
+            301 | 307 | 308 => true,
+            300..400 | 408 => false,
+            400..500 => true,
             _ => matches!(self.outcome, Outcome::Failed { .. }),
         }
     }

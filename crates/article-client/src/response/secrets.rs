@@ -5,7 +5,14 @@ use crate::ApiKey;
 /// A last segment of a path that is longer than this is hidden also without the rest of its URL.
 const MAX_PLAIN_SEGMENT: usize = 15;
 
-/// What a call sends and no text may show: a service, or a proxy, may repeat the request that it refuses.
+/// What takes the place of a webhook URL, or of its last segment.
+const WEBHOOK_URL: &str = "(the webhook URL)";
+
+/// How many characters of the code of a capability are needed to hide it. Whole, it has 64.
+const MIN_CODE: usize = 16;
+
+/// What a call sends and no text may show: a service, or a proxy, may repeat the request that it refuses. Nor may a text show
+/// the capability that an earlier order sent: the answer to a question for its job may repeat that.
 pub(crate) struct Secrets<'a>(Vec<(&'static str, &'a str)>);
 
 impl<'a> Secrets<'a> {
@@ -16,14 +23,13 @@ impl<'a> Secrets<'a> {
 
     /// With the URL of an order, whose last segment is a capability.
     pub(crate) fn with_webhook_url(mut self, url: &'a str) -> Self {
-        const NAME: &str = "(the webhook URL)";
         let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         let segment = path.rsplit('/').next().unwrap_or_default();
         if !url.is_empty() {
-            self.0.push((NAME, url));
+            self.0.push((WEBHOOK_URL, url));
         }
         if segment.len() > MAX_PLAIN_SEGMENT {
-            self.0.push((NAME, segment));
+            self.0.push((WEBHOOK_URL, segment));
         }
         self
     }
@@ -51,8 +57,24 @@ impl<'a> Secrets<'a> {
 
     /// The name of the secret that the text begins with, and the text after it.
     fn split_secret<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
-        self.0.iter().find_map(|&(name, secret)| Some((name, after(secret, text)?)))
+        let known = self.0.iter().find_map(|&(name, secret)| Some((name, after(secret, text)?)));
+        known.or_else(|| Some((WEBHOOK_URL, after_capability(text)?)))
     }
+}
+
+/// The text after the capability that it begins with: the last segment of the webhook URL of any order, as
+/// `CapabilityKey::mint` writes it.
+fn after_capability(text: &str) -> Option<&str> {
+    let is_intent = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let rest = after_some(text, 1, is_intent)?.strip_prefix('.')?;
+    let rest = after_some(rest, 1, u8::is_ascii_digit)?.strip_prefix('.')?;
+    after_some(rest, MIN_CODE, u8::is_ascii_hexdigit)
+}
+
+/// The text after the bytes of a kind that it begins with, if there are at least so many.
+fn after_some(text: &str, least: usize, is_one: impl Fn(&u8) -> bool) -> Option<&str> {
+    let count = text.bytes().take_while(is_one).count();
+    (count >= least).then(|| &text[count..])
 }
 
 /// The text after the secret that it begins with. A character of it may be escaped as in JSON (`\/`), also in JSON that
@@ -63,4 +85,34 @@ fn after<'t>(secret: &str, text: &'t str) -> Option<&'t str> {
     secret.chars().try_fold(text, |rest, character| {
         rest.strip_prefix(character).or_else(|| unescaped(rest).strip_prefix(character))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capability_is_hidden_wherever_it_stands() {
+        let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
+        let capability = format!("post-17_B.1763836000.{}", "0a".repeat(32));
+        for (text, shown) in [
+            (
+                format!("to https://shop.example/orders/{capability}?a=1"),
+                "to https://shop.example/orders/(the webhook URL)?a=1",
+            ),
+            (
+                format!(r#"{{"url":"https:\/\/shop.example\/{capability}"}}"#),
+                r#"{"url":"https:\/\/shop.example\/(the webhook URL)"}"#,
+            ),
+            (capability.clone(), "(the webhook URL)"),
+            (capability[..40].to_owned(), "(the webhook URL)"),
+            (format!("{capability} {capability}"), "(the webhook URL) (the webhook URL)"),
+            (
+                "version 1.2.3, at 10.0.0.1 or api.v2.example".to_owned(),
+                "version 1.2.3, at 10.0.0.1 or api.v2.example",
+            ),
+        ] {
+            assert_eq!(Secrets::of(&key).hidden_in(&text, 200), shown);
+        }
+    }
 }

@@ -64,6 +64,7 @@ async fn an_order_of_unknown_outcome_is_sent_once() {
         answer(504, "", ""),
         answer(408, "", ""),
         json(408, r#"{"error":"timeout","message":"?"}"#),
+        answer(302, "location: /v1/content/articles/job_1\r\n", ""),
         answer(303, "location: /v1/content/articles/job_1\r\n", ""),
         answer(200, "", "not JSON"),
         json(200, r#"["job_1"]"#),

@@ -150,7 +150,7 @@ proptest! {
         };
         prop_assert!(allowed, "{}", shown);
         // What is certainly not taken was refused with a status that says so.
-        let refused = (300..500).contains(&status) && ![303, 408].contains(&status);
+        let refused = matches!(status, 301 | 307 | 308 | 400..=407 | 409..500);
         if let Err(error) = created {
             let failed = status == 500 && matches!(response.outcome, Outcome::Failed { .. });
             prop_assert_eq!(error.is_outcome_unknown(), !refused && !failed, "{}", shown);

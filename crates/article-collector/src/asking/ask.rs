@@ -6,11 +6,7 @@ use std::{
 use article_client::Outcome;
 use article_inbox::store::{self, AskClaim, AskOutcome, AskSettled};
 use article_webhook::DecodeError;
-use tokio::{
-    select,
-    sync::watch,
-    time::{Instant, timeout},
-};
+use tokio::{select, sync::watch, time::timeout};
 
 use crate::{
     caught::caught,
@@ -42,23 +38,28 @@ fn lease(shared: &Shared) -> Duration {
     TOKEN_VALID + shared.call_limit() + SLACK
 }
 
-/// Asks for one job, and stores the outcome. Nothing that happens here ends another ask. Returns the pause after which the
-/// job is due again, if it is.
+/// Asks for one job, and stores the outcome. `claimed` is when the call began that claimed it. Nothing that happens here
+/// ends another ask. Returns the pause after which the job is due again, if it is.
 pub(super) async fn ask(
     shared: Arc<Shared>,
     ask: store::Ask,
+    claimed: Began,
     signal: watch::Receiver<Signal>,
 ) -> Option<Duration> {
-    let ends = ask.job.at;
-    let now = shared.ledger.now();
-    let is_fresh = now <= ends - lease(&shared) + TOKEN_VALID;
+    let (ends, began) = (ask.job.at, shared.began());
+    // If the clock was set back since the claim, the age of the token is not known.
+    let is_fresh = began.store_time <= ends - lease(&shared) + TOKEN_VALID
+        && !began.is_set_back_since(claimed);
     let key = shared.api.key_fingerprint();
-    if !is_fresh || *signal.borrow() != Signal::Go {
+    // An ask that was claimed beside this one may have been answered with a pause.
+    let is_paused = shared.unstored_pause().is_some();
+    if !is_fresh || is_paused || *signal.borrow() != Signal::Go {
         return settle(&shared, &ask, AskOutcome::Released, key, None).await;
     }
-    let began = Began { instant: Instant::now(), store_time: now };
+    shared.key_watch().begins(began);
     let answer = answer(&shared, &ask, signal).await;
-    let expected_for = expected_for(&ask, shared.ledger.now());
+    // By the clock of the claim: it may have been set since.
+    let expected_for = expected_for(&ask, began.store_time);
     let pause = shared.settings.schedule.pause(&ask.job, expected_for, fastrand::f64());
     let asked = Asked { job: &ask.job, pause, began, key };
     let Meaning { outcome, event, name } = match &answer {
@@ -67,7 +68,8 @@ pub(super) async fn ask(
     };
     telemetry::asked(&ask.job, name, began.instant.elapsed());
     if let Some(event) = event {
-        _ = shared.report(event, || is_over(&shared, ends)).await;
+        // A pause that is not stored even so is stored before the next claim.
+        _ = shared.report(shared.answered(event), || is_over(&shared, ends)).await;
     }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
         Outcome::Undecodable(error) => Some(error),

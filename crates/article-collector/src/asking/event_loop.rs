@@ -18,6 +18,7 @@ use tokio::{
 
 use super::ask::{Signal, ask, claim_of};
 use crate::{
+    meaning::Began,
     shared::{POLL, Shared, may_pass},
     telemetry,
 };
@@ -87,7 +88,7 @@ impl EventLoop {
     pub(crate) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let mut shutdown = pin!(shutdown);
-        let mut claiming: Option<Pending<'_, Asks>> = None;
+        let mut claiming: Option<Pending<'_, (Began, Asks)>> = None;
         let mut orders = shared.orders.subscribe();
         loop {
             // Checked before each claim.
@@ -106,7 +107,12 @@ impl EventLoop {
             let is_due = self.due.is_some_and(|due| due <= Instant::now());
             if is_going && claiming.is_none() && free > 0 && is_due {
                 self.due = None;
-                claiming = Some(shared.ledger.claim_asks(claim_of(&shared, free)));
+                let (shared, claim) = (&shared, claim_of(&shared, free));
+                claiming = Some(Box::pin(async move {
+                    shared.store_pause().await?;
+                    let began = shared.began();
+                    Ok((began, shared.ledger.claim_asks(claim).await?))
+                }));
             }
             let timer = match &self.stopping {
                 Some(stopping) => Some(stopping.next),
@@ -159,8 +165,8 @@ impl EventLoop {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    fn claimed(&mut self, claimed: Result<Asks, Error>) {
-        let Asks { asks, next } = match claimed {
+    fn claimed(&mut self, claimed: Result<(Began, Asks), Error>) {
+        let (began, Asks { asks, next }) = match claimed {
             Ok(asks) => asks,
             Err(error) => {
                 telemetry::store_failed("claim_asks", &error);
@@ -187,7 +193,7 @@ impl EventLoop {
         self.due_in(pause.clamp(shortest, POLL));
         for claimed in asks {
             let (shared, signal) = (Arc::clone(&self.shared), self.signal.subscribe());
-            self.asks.spawn(ask(shared, claimed, signal));
+            self.asks.spawn(ask(shared, claimed, began, signal));
         }
     }
 

@@ -18,16 +18,19 @@ const BATCH: usize = 500;
 /// ```
 /// use article_collector::Backfilled;
 ///
-/// let backfilled = Backfilled { asked_for: 990, has_article: 10 };
+/// let backfilled = Backfilled { asked_for: 980, has_article: 10, given_up: 10 };
 /// assert_ne!(backfilled, Backfilled::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an article is there, or it is asked for")]
+#[expect(clippy::exhaustive_structs, reason = "an article is there, is asked for, or is not")]
 pub struct Backfilled {
     /// Jobs that will be asked for, when no other is due.
     pub asked_for: u64,
     /// Jobs whose article is in the inbox, or was.
     pub has_article: u64,
+    /// Jobs that failed, are unreadable or were not found. They stay so: [`Collector::expect`](crate::Collector::expect)
+    /// opens one.
+    pub given_up: u64,
 }
 
 /// What a backfill would do.
@@ -40,12 +43,14 @@ pub struct Backfilled {
 /// assert_eq!(plan.has_article, 0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an article is there, or it is asked for")]
+#[expect(clippy::exhaustive_structs, reason = "an article is there, is asked for, or is not")]
 pub struct BackfillPlan {
     /// Jobs that would be asked for.
     pub asked_for: u64,
     /// Jobs whose article is in the inbox, or was.
     pub has_article: u64,
+    /// Jobs that failed, are unreadable or were not found, and would stay so.
+    pub given_up: u64,
     /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be asked
     /// for.
     pub no_trace: u64,
@@ -113,12 +118,13 @@ pub(crate) async fn expect_all(
         let at = shared.ledger.now();
         let batch = ids.by_ref().take(BATCH);
         let batch = batch.map(|id| Expect { reason: Reason::Backfill, ..Expect::job(id, at) });
-        let done = backfilled.asked_for + backfilled.has_article;
+        let done = backfilled.asked_for + backfilled.has_article + backfilled.given_up;
         let states = shared.ledger.expect(batch.collect()).await;
         for state in states.map_err(|error| BackfillStopped { done, error })? {
-            match state.has_article() {
-                true => backfilled.has_article += 1,
-                false => backfilled.asked_for += 1,
+            match Trace::of(state) {
+                Trace::Article => backfilled.has_article += 1,
+                Trace::GivenUp => backfilled.given_up += 1,
+                Trace::Open | Trace::None => backfilled.asked_for += 1,
             }
         }
         shared.wake.notify_one();
@@ -134,7 +140,8 @@ pub(crate) async fn plan(
     for id in ids {
         match trace(&*shared.ledger, id).await? {
             Trace::Article => plan.has_article += 1,
-            Trace::Other => plan.asked_for += 1,
+            Trace::GivenUp => plan.given_up += 1,
+            Trace::Open => plan.asked_for += 1,
             Trace::None => {
                 plan.asked_for += 1;
                 plan.no_trace += 1;
@@ -150,18 +157,29 @@ pub(crate) async fn plan(
 /// What this store knows about a job.
 enum Trace {
     Article,
-    Other,
+    /// It ended without an article.
+    GivenUp,
+    /// Its article is expected, or no worker can read what came.
+    Open,
     None,
+}
+
+impl Trace {
+    fn of(state: JobState) -> Self {
+        match state {
+            JobState::Arrived | JobState::Collected => Self::Article,
+            JobState::Failed | JobState::Unreadable | JobState::NotFound => Self::GivenUp,
+            JobState::Expected | JobState::Asking => Self::Open,
+        }
+    }
 }
 
 async fn trace(ledger: &dyn Ledger, id: JobId) -> Result<Trace, Error> {
     if let Some(job) = ledger.job(id.clone()).await? {
-        return Ok(if JobState::has_article(job.state) { Trace::Article } else { Trace::Other });
+        return Ok(Trace::of(job.state));
     }
     Ok(match ledger.show(EntryKey::article(id)).await? {
-        Some((entry, _)) if matches!(entry.state, State::Unhandled | State::Corrupt) => {
-            Trace::Other
-        }
+        Some((entry, _)) if matches!(entry.state, State::Unhandled | State::Corrupt) => Trace::Open,
         Some(_) => Trace::Article,
         None => Trace::None,
     })

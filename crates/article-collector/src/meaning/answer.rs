@@ -59,24 +59,24 @@ impl Asked<'_> {
     /// job, which is asked for again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
-            Outcome::Complete(_)
-            | Outcome::Undecodable(_)
-            | Outcome::Unfinished { .. }
-            | Outcome::Failed { .. } => watch.knew(self.began),
+            Outcome::Complete(_) | Outcome::Undecodable(_) | Outcome::Failed { .. } => {
+                watch.knew(self.began);
+            }
+            Outcome::Unfinished { .. } if response.names_the_job() => watch.knew(self.began),
             Outcome::JobNotFound => watch.accepted(self.began.instant),
             _ => {}
         }
-        let name = name(&response.outcome);
+        let name = name(response);
         let refused = BucketEvent::KeyRefused { key: self.key };
         let event = match &response.outcome {
             Outcome::Unauthorized => Some(refused),
             Outcome::Forbidden => watch.forbade(self.job.id, self.began.instant).then_some(refused),
-            _ => rate_limit_of(response),
+            _ => pause_of(response),
         };
         let asked = response.retry_after.unwrap_or_default().min(DAY);
         let after = match event {
             // The bucket waits for as long as the service asks for, and then the schedule of the job counts.
-            Some(BucketEvent::RateLimited { .. }) => self.pause,
+            Some(BucketEvent::RateLimited { .. } | BucketEvent::Unavailable { .. }) => self.pause,
             _ => self.pause.max(asked),
         };
         let outcome = match &response.outcome {
@@ -87,7 +87,9 @@ impl Asked<'_> {
             Outcome::Failed { .. } => {
                 AskOutcome::Failed { answer: recorded(response), cause: response.to_string() }
             }
-            Outcome::Unfinished { .. } => AskOutcome::Unfinished { after },
+            Outcome::Unfinished { .. } if response.names_the_job() => {
+                AskOutcome::Unfinished { after }
+            }
             Outcome::JobNotFound => self.missing(response, watch, after),
             _ => AskOutcome::Again { after, cause: response.to_string() },
         };
@@ -108,10 +110,16 @@ impl Asked<'_> {
         Meaning { outcome, event: None, name }
     }
 
-    /// The service does not know the job. That ends the job only if the service has said so for days, and has known
-    /// other jobs meanwhile: a key of another environment knows none.
+    /// The service does not know the job. That ends the job only if the service has said so for days, with a key that has
+    /// known the job, and has known other jobs meanwhile: a key of another environment knows none, or only its own. Of a job
+    /// that was ordered elsewhere, no key may be known: then any that knows other jobs counts.
     fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> AskOutcome {
         let cause = response.to_string();
+        if self.job.key.is_some_and(|known| known != self.key) {
+            let cause =
+                format!("{cause} (the job is known to another API key: is this one right?)");
+            return AskOutcome::Missing { after, cause };
+        }
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
             times.saturating_add(1) >= TIMES
                 && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE
@@ -137,13 +145,17 @@ pub(crate) fn accepts_the_key(response: &Response) -> bool {
 
 /// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve
 /// any call now. The pause is never shortened: a call within it might renew it.
-pub(crate) fn rate_limit_of(response: &Response) -> Option<BucketEvent> {
-    let retry_after = match response.outcome {
-        Outcome::RateLimited => response.retry_after.unwrap_or_default(),
-        Outcome::Unavailable => response.retry_after?,
-        _ => return None,
-    };
-    Some(BucketEvent::RateLimited { retry_after })
+pub(crate) fn pause_of(response: &Response) -> Option<BucketEvent> {
+    let retry_after = response.retry_after;
+    match response.outcome {
+        Outcome::RateLimited => {
+            Some(BucketEvent::RateLimited { retry_after: retry_after.unwrap_or_default() })
+        }
+        Outcome::Unavailable => {
+            retry_after.map(|retry_after| BucketEvent::Unavailable { retry_after })
+        }
+        _ => None,
+    }
 }
 
 fn recorded(response: &Response) -> Answer {
@@ -151,10 +163,11 @@ fn recorded(response: &Response) -> Answer {
     Answer { target: TARGET.into(), digest: Digest::of(&bytes), bytes }
 }
 
-fn name(outcome: &Outcome) -> &'static str {
-    match outcome {
+fn name(response: &Response) -> &'static str {
+    match &response.outcome {
         Outcome::Complete(_) => "complete",
-        Outcome::Unfinished { .. } => "unfinished",
+        Outcome::Unfinished { .. } if response.names_the_job() => "unfinished",
+        Outcome::Unfinished { .. } => "no_job",
         Outcome::Failed { .. } => "failed",
         Outcome::JobNotFound => "job_not_found",
         Outcome::NotFound => "not_found",

@@ -2,17 +2,10 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
+use super::Began;
+
 /// When this many different jobs are forbidden, and none was answered otherwise, it is the key that is refused.
 const SEVERAL: usize = 3;
-
-/// When a call began. Its answer says nothing about the time before, and may come after the answers to later calls.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Began {
-    /// By a clock that is never set back.
-    pub(crate) instant: Instant,
-    /// By the clock of the store.
-    pub(crate) store_time: SystemTime,
-}
 
 /// What the answers of this process tell about its API key.
 #[derive(Debug, Default)]
@@ -23,12 +16,25 @@ pub(crate) struct KeyWatch {
     accepted: Option<Instant>,
     /// When the last call began that showed that the service knew a job.
     knew: Option<Began>,
+    /// When the last call began.
+    last: Option<Began>,
+    /// When the first call began after the clock of the store was set back.
+    set_back: Option<Instant>,
 }
 
 impl KeyWatch {
+    /// A call begins. If the clock of the store was set back, what the service knew before counts no more: it would be from
+    /// a time to come.
+    pub(crate) fn begins(&mut self, began: Began) {
+        if self.last.replace(began).is_some_and(|last| began.is_set_back_since(last)) {
+            (self.knew, self.set_back) = (None, Some(began.instant));
+        }
+    }
+
     /// The service knew a job of the key.
     pub(crate) fn knew(&mut self, began: Began) {
-        if self.knew.is_none_or(|knew| knew.instant <= began.instant) {
+        let is_before = self.set_back.is_some_and(|set_back| began.instant < set_back);
+        if !is_before && self.knew.is_none_or(|knew| knew.instant <= began.instant) {
             self.knew = Some(began);
         }
         self.accepted(began.instant);
@@ -63,7 +69,8 @@ impl KeyWatch {
     pub(crate) fn has_known(&self, since: SystemTime, asked: Began) -> bool {
         let Some(knew) = self.knew else { return false };
         let Some(ago) = asked.instant.checked_duration_since(knew.instant) else { return false };
-        // Both, because the clock of the store may have been set, and the other stands still while the machine is suspended.
+        // Both, because the clock of the store may have been set forward, and the other stands still while the machine is
+        // suspended.
         since <= knew.store_time
             && asked.store_time.checked_sub(ago).is_some_and(|time| since <= time)
     }
@@ -133,5 +140,28 @@ mod tests {
         assert!(!watch.has_known(since, asked), "the clock is an hour behind now");
         watch.knew(call());
         assert!(watch.has_known(since, call()));
+    }
+
+    #[test]
+    fn what_was_known_before_the_machine_was_suspended_is_not_known_later() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        let hour = Duration::from_secs(3600);
+        let ahead =
+            |hours, began: Began| Began { store_time: began.store_time + hours * hour, ..began };
+        let (known, missing) = (ahead(1, call()), ahead(1, call()));
+        watch.begins(known);
+        watch.knew(known);
+        watch.begins(missing);
+        // The clock is set back by an hour, and later the machine is suspended for two.
+        let since = missing.store_time - hour;
+        let late = call();
+        watch.begins(late);
+        let asked = ahead(2, call());
+        watch.begins(asked);
+        assert!(!watch.has_known(since, asked), "it was known before the job was missing");
+        watch.knew(known);
+        assert!(!watch.has_known(since, asked), "a late answer");
+        watch.knew(asked);
+        assert!(watch.has_known(since, ahead(2, call())));
     }
 }

@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::SystemTime};
+use std::{sync::Arc, time::Duration};
 
 use article_client::{Created, JobId, NewArticle, Outcome};
 use article_inbox::{
@@ -13,8 +13,8 @@ use tokio::{
 use super::OrderOutcome;
 use crate::{
     caught::caught,
-    meaning::{accepts_the_key, rate_limit_of},
-    shared::{OrderUnderWay, Shared, TOKEN_VALID, repeat},
+    meaning::{Began, accepts_the_key, pause_of},
+    shared::{OrderUnderWay, Report, Shared, TOKEN_VALID, repeat},
     telemetry,
 };
 
@@ -23,6 +23,11 @@ use crate::{
 pub(crate) enum Attempt {
     First,
     Again,
+}
+
+/// How long after its intent was stored the call of an order may last.
+pub(super) fn within(shared: &Shared) -> Duration {
+    TOKEN_VALID + shared.call_limit()
 }
 
 /// Orders an article, in a task of its own, which goes on when this future is dropped.
@@ -66,8 +71,8 @@ impl Reply {
 
 /// What the ledger said about the intent.
 enum Begun {
-    /// One call may be made before the deadline.
-    Call { lease: IntentLease, deadline: SystemTime },
+    /// One call may be made. It began to be stored then.
+    Call { lease: IntentLease, began: Began },
     /// None may.
     Ended(OrderOutcome),
 }
@@ -92,67 +97,84 @@ impl Note {
 
 impl Order {
     async fn run(self, mut reply: Reply) {
-        let (lease, deadline) = match self.begin().await {
-            Ok(Begun::Call { lease, deadline }) => (lease, deadline),
+        let (lease, began) = match self.begin().await {
+            Ok(Begun::Call { lease, began }) => (lease, began),
             Ok(Begun::Ended(outcome)) => return reply.send(Ok(outcome)),
             Err(error) => return reply.send(Err(error)),
         };
-        let (outcome, note, event) = match self.article(deadline) {
+        let (outcome, note, event) = match self.article(began) {
             Ok(article) => self.call(lease, &article).await,
-            Err(error) => (Err(error), Note::NotOrdered(lease), None),
+            Err(outcome) => (outcome, Note::NotOrdered(lease), None),
         };
+        let report = event.map(|event| self.shared.answered(event));
         // The order is noted first: it is paid for.
         let noted = self.note(&note).await;
+        let deadline = began.store_time + within(&self.shared);
         let is_late = || deadline <= self.shared.ledger.now();
-        if let Err(error) = &noted {
+        let reported = if let Err(error) = &noted {
             if let Note::Ordered(job_id) = &note {
                 telemetry::order_not_noted(job_id, error);
             }
             // The caller does not wait for a store that fails.
             reply.send(outcome);
-            _ = self.report(event, is_late).await;
+            let reported = self.report(report, is_late).await;
             // From the deadline on, the outcome is unknown in any case.
             let is_unknown = || matches!(note, Note::OutcomeLost(_)) && is_late();
             // An intent that is not removed stays unknown.
             _ = repeat(note.name(), is_unknown, || self.note(&note)).await;
+            reported
         } else {
             // The next order of the caller finds the pause, if the store works.
-            let reported = self.report(event, || true).await;
+            let reported = self.report(report, || true).await;
             reply.send(outcome);
-            if let (Err(_), Some(event)) = (reported, event) {
-                _ = repeat("report", is_late, || self.shared.ledger.report(event)).await;
+            match reported {
+                Ok(()) => Ok(()),
+                Err(_) => self.report(report, is_late).await,
             }
+        };
+        if let (Err(_), Some(report)) = (reported, report) {
+            let shared = self.shared.end();
+            _ = shared.report(report, || report.left().is_none()).await;
         }
     }
 
     /// Stores the intent, unless it is known or nothing may be ordered now.
     async fn begin(&self) -> Result<Begun, Error> {
         let Shared { ledger, .. } = &*self.shared;
-        let (within, bucket) = (TOKEN_VALID + self.shared.call_limit(), self.shared.bucket());
+        self.shared.store_pause().await?;
+        let (within, bucket) = (within(&self.shared), self.shared.bucket());
         // The store counts from a later time.
-        let deadline = ledger.now() + within;
+        let began = self.shared.began();
         let intended = match self.attempt {
             Attempt::First => ledger.intend(&self.intent, within, bucket).await?,
             Attempt::Again => ledger.order_again(&self.intent, within, bucket).await?,
         };
         Ok(match intended {
-            Intended::Begun(lease) => Begun::Call { lease, deadline },
+            Intended::Begun(lease) => Begun::Call { lease, began },
             Intended::Known(intent) => Begun::Ended(OrderOutcome::of_known(intent)),
             Intended::Paused(pause) => Begun::Ended(OrderOutcome::Paused(pause)),
         })
     }
 
     /// The order as it is sent, if its token is valid and the call ends before the deadline: after that, the intent may be
-    /// ordered again.
-    fn article(&self, deadline: SystemTime) -> Result<NewArticle, Error> {
-        let now = self.shared.ledger.now();
-        if now + self.shared.call_limit() > deadline {
+    /// ordered again. `began` is when the intent began to be stored.
+    fn article(&self, began: Began) -> Result<NewArticle, Result<OrderOutcome, Error>> {
+        let now = self.shared.began();
+        // If the clock was set back since then, the age of the token is not known.
+        if began.store_time + TOKEN_VALID < now.store_time || now.is_set_back_since(began) {
             let message = "the store took too long to keep the intent: nothing was ordered";
-            return Err(Error::unavailable(message));
+            return Err(Err(Error::unavailable(message)));
+        }
+        let pause = self.shared.unstored_pause().and_then(|report| report.pause(now.store_time));
+        if let Some(pause) = pause {
+            return Err(Ok(OrderOutcome::Paused(pause)));
         }
         let article = self.article.clone();
         match &self.shared.settings.urls {
-            Some(urls) => Ok(article.webhook_url(&urls.url(&self.intent, now)?)),
+            Some(urls) => {
+                let url = urls.url(&self.intent, now.store_time).map_err(Err)?;
+                Ok(article.webhook_url(&url))
+            }
             None => Ok(article),
         }
     }
@@ -189,7 +211,7 @@ impl Order {
         let event = error.response().and_then(|response| match response.outcome {
             _ if is_accepted => Some(BucketEvent::KeyAccepted { key: self.key }),
             Outcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
-            _ => rate_limit_of(response),
+            _ => pause_of(response),
         });
         if error.is_outcome_unknown() {
             (unknown(Some(error)), Note::OutcomeLost(lease), event)
@@ -214,11 +236,11 @@ impl Order {
 
     async fn report(
         &self,
-        event: Option<BucketEvent>,
+        report: Option<Report>,
         is_late: impl Fn() -> bool,
     ) -> Result<(), Error> {
-        match event {
-            Some(event) => self.shared.report(event, is_late).await,
+        match report {
+            Some(report) => self.shared.report(report, is_late).await,
             None => Ok(()),
         }
     }

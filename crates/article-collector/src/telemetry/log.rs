@@ -36,6 +36,10 @@ mod enabled {
         warn!(target: TARGET, cause, "it is not known whether the service took an order, which is not repeated");
     }
 
+    pub(crate) fn orders_left_unknown(orders: usize) {
+        warn!(target: TARGET, orders, "it is not known whether the service took these orders, because a process ended during the call or the answer was lost: they may be paid for, and an article that is delivered to the URL of its order resolves it; look at the service, and then call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown");
+    }
+
     pub(crate) fn asked(job: &ExpectedJob, answer: &'static str, took: Duration) {
         let (job_id, asks) = (job.job_id.as_str(), job.asks);
         debug!(target: TARGET, job_id, asks, answer, ?took, "job asked for");
@@ -91,14 +95,24 @@ mod enabled {
     }
 
     pub(crate) fn rate_limited(pause: Duration) {
-        if pause > ENDLESS_PAUSE {
-            error!(target: TARGET, "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key and the plan, and then call `Collector::resume`");
-        } else if pause > LONG_PAUSE {
-            error!(target: TARGET, ?pause, "the service asks for a long pause: nothing is asked or ordered until it ends, or until `Collector::resume`");
-        } else if pause.is_zero() {
+        if pause.is_zero() {
             warn!(target: TARGET, "the service gets too many calls, and names no pause: none is kept, and the rate is halved for a while");
         } else {
-            warn!(target: TARGET, ?pause, "the service asks for a pause: nothing is asked or ordered until it ends");
+            paused(pause, "the service gets too many calls");
+        }
+    }
+
+    pub(crate) fn unavailable(pause: Duration) {
+        paused(pause, "the service, or a proxy before it, cannot serve any call now");
+    }
+
+    fn paused(pause: Duration, why: &'static str) {
+        if pause > ENDLESS_PAUSE {
+            error!(target: TARGET, why, "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key and the plan, and then call `Collector::resume`");
+        } else if pause > LONG_PAUSE {
+            error!(target: TARGET, ?pause, why, "the service asks for a long pause: nothing is asked or ordered until it ends, or until `Collector::resume`");
+        } else {
+            warn!(target: TARGET, ?pause, why, "the service asks for a pause: nothing is asked or ordered until it ends");
         }
     }
 
@@ -119,6 +133,7 @@ mod disabled {
     pub(crate) fn ordered(_: &JobId) {}
     pub(crate) fn order_not_noted(_: &JobId, _: &Error) {}
     pub(crate) fn order_unknown(_: &dyn Display) {}
+    pub(crate) fn orders_left_unknown(_: usize) {}
     pub(crate) fn asked(_: &ExpectedJob, _: &'static str, _: Duration) {}
     pub(crate) fn settled(
         _: &ExpectedJob,
@@ -132,6 +147,7 @@ mod disabled {
     pub(crate) fn ask_panicked() {}
     pub(crate) fn key_refused() {}
     pub(crate) fn rate_limited(_: Duration) {}
+    pub(crate) fn unavailable(_: Duration) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
     pub(crate) fn collector_failed(_: &Error) {}
 }

@@ -6,13 +6,13 @@
 //! | name | kind | unit | labels | when |
 //! |---|---|---|---|---|
 //! | `article_collector_orders_total` | counter | count | `outcome` | an order ended: `ordered`, `ordered_before`, `in_progress`, `unknown`, `abandoned`, `refused`, `paused`, or `unavailable` if the store failed |
-//! | `article_collector_asks_total` | counter | count | `answer` | the API was asked: `complete`, `unfinished`, `failed`, `job_not_found`, `unauthorized`, `forbidden`, `rate_limited`, `unavailable`, `undecodable`, `other_job`, `page`, `not_json`, `too_large`, `redirect`, `refused`, `not_found`, `unknown_status`, `no_answer`, `panicked`, `stopped` or `other` |
+//! | `article_collector_asks_total` | counter | count | `answer` | the API was asked: `complete`, `unfinished`, `failed`, `job_not_found`, `unauthorized`, `forbidden`, `rate_limited`, `unavailable`, `undecodable`, `other_job`, `page`, `not_json`, `too_large`, `redirect`, `refused`, `not_found`, `unknown_status`, `no_job`, `no_answer`, `panicked`, `stopped` or `other` |
 //! | `article_collector_ask_duration_seconds` | histogram | seconds | | the API was asked: how long it took |
 //! | `article_collector_ended_total` | counter | count | `state` | an ask ended a job: `collected`, `failed`, `unreadable` or `not_found` |
 //! | `article_collector_collected_after_seconds` | histogram | seconds | | an ask brought the article of an order: since when its job was expected. For articles that were delivered: `article_inbox_arrived_after_seconds` |
 //! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was forgotten, or its lease ended |
 //! | `article_collector_key_refusals_total` | counter | count | | the service refused the API key |
-//! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered`, `not_ordered` or `outcome_lost` |
+//! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered`, `not_ordered`, `outcome_lost` or `intents` |
 //! | `article_collector_running` | gauge | count | | a collector began or ended: how many of this one's clones ask now |
 //! | `article_collector_expected` | gauge | count | | only when `health` is called: jobs that are expected |
 //! | `article_collector_oldest_expected_seconds` | gauge | seconds | | the same: since when the oldest of them is |

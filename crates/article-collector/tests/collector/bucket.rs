@@ -14,6 +14,9 @@ use crate::{
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
+/// What the store says while it fails.
+const DOWN: &str = "the store is down";
+
 /// After an outage of a day everything is due at once. In any time, no more is asked than the bucket gives.
 #[tokio::test(start_paused = true)]
 async fn the_bucket_spreads_what_is_due_at_once() {
@@ -267,4 +270,75 @@ async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
         let asks = u32::try_from(asks).unwrap();
         assert_eq!((job.state, job.asks), (JobState::Expected, asks), "it is due at once");
     }
+}
+
+/// The store fails for longer than the lease of the ask that was answered. The pause ends when the service said.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1", "job_2"]).await;
+    world.clock.advance(HOUR);
+    world.api.on_ask(|_| Reply::Says(429, "86400", String::new()));
+    for call in ["report", "settle_ask"] {
+        world.ledger.fault(call, Fault::Fails(u32::MAX));
+    }
+    let (asked_at, running) = (world.clock.now(), collector.clone().run(sleep(3 * HOUR)));
+    let running = tokio::spawn(running);
+    world.pass(HOUR, SECOND).await;
+    let asked = world.api.asked().len();
+    assert!(asked <= 2, "{asked} asks, and the first was answered with a pause of a day");
+    let ordered = collector.order("post-17", &NewArticle::new("Shoes")).await;
+    assert_eq!((ordered.unwrap_err().to_string().as_str(), world.api.orders()), (DOWN, 0));
+
+    world.ledger.mend();
+    world.pass(MINUTE, SECOND).await;
+    let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
+    let late = pause.until.duration_since(asked_at + DAY).unwrap();
+    assert!(late < 2 * SECOND, "{late:?} after the end of the pause");
+    running.abort();
+}
+
+/// The loop ended while the store was slow. Another of the same process knows of the pause.
+#[tokio::test(start_paused = true)]
+async fn a_pause_outlives_the_loop_that_was_told_of_it() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    world.api.on_ask(|_| Reply::Says(503, "86400", String::new()));
+    world.ledger.fault("report", Fault::Slow(HOUR));
+    collector.clone().run(sleep(SECOND)).await.unwrap();
+    assert_eq!(world.api.asked().len(), 1);
+
+    world.ledger.mend();
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
+    assert_eq!((world.api.asked().len(), pause.why), (1, PauseReason::Unavailable));
+}
+
+/// The pause came with the answer to an ask, while the intent was stored.
+#[tokio::test(start_paused = true)]
+async fn no_order_is_sent_in_a_pause_that_cannot_be_stored() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    world.api.on_ask(|_| Reply::Says(429, "86400", String::new()));
+    world.ledger.fault("report", Fault::Fails(u32::MAX));
+    world.ledger.fault("intend", Fault::Slow(2 * SECOND));
+    let ordering = collector.clone();
+    let ordered = tokio::spawn(async move { order(&ordering, "post-17").await });
+    let running = tokio::spawn(collector.clone().run(sleep(HOUR)));
+    world.pass(3 * SECOND, SECOND).await;
+    let OrderOutcome::Paused(pause) = ordered.await.unwrap() else { panic!("it is paused") };
+    assert_eq!(pause.until.duration_since(pause.since).unwrap(), DAY);
+    assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
+
+    collector.resume().await.unwrap_err();
+    world.ledger.mend();
+    collector.resume().await.unwrap();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+    running.abort();
 }

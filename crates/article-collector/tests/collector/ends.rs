@@ -1,11 +1,12 @@
 use std::{sync::Arc, time::Duration};
 
+use article_collector::Collector;
 use article_inbox::{EntryKey, JobState, store::Ledger};
 use tokio::{sync::Notify, time::timeout};
 
 use crate::{
-    api::{Reply, article},
-    world::{DAY, HOUR, SECOND, World},
+    api::{Reply, Script, article},
+    world::{DAY, HOUR, SECOND, World, order},
 };
 
 /// What the service says about a job that it gave up is kept for the application as it came.
@@ -85,7 +86,8 @@ async fn a_collected_article_is_handled_at_once() {
     working.await.unwrap().unwrap();
 }
 
-/// A body that cannot be decoded is kept. It is no article: the job is asked for once more, and ends if nothing has changed.
+/// A body that cannot be decoded is kept. It is no article: the job is asked for each hour, and ends if nothing has changed
+/// in 72 hours. An outage of the API that is shorter does not end it.
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     let world = World::new();
@@ -93,10 +95,13 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     world.expect(&collector, &["job_1"]).await;
     let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
     world.api.on_ask(|_| Reply::Says(200, "", unreadable.to_owned()));
-    for (state, after_the_worker) in
-        [(JobState::Collected, JobState::Expected), (JobState::Unreadable, JobState::Unreadable)]
-    {
-        world.clock.advance(2 * HOUR);
+    for (hours, state, after_the_worker) in [
+        (2, JobState::Collected, JobState::Expected),
+        (1, JobState::Expected, JobState::Expected),
+        (70, JobState::Expected, JobState::Expected),
+        (1, JobState::Unreadable, JobState::Unreadable),
+    ] {
+        world.clock.advance(hours * HOUR);
         collector.run_until_idle().await.unwrap();
         assert_eq!(world.state("job_1").await, state);
         world.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
@@ -106,7 +111,7 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     assert_eq!(world.stored(key).await.unwrap(), unreadable);
     world.clock.advance(30 * DAY);
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked().len(), 2);
+    assert_eq!(world.api.asked().len(), 4);
 }
 
 /// How long the answer takes does not count, nor a clock that is set meanwhile.
@@ -164,6 +169,37 @@ async fn a_job_is_not_found_only_if_others_are() {
     // A delivery opens it again.
     world.deliver("job_lost", None).await;
     assert_eq!(world.state("job_lost").await, JobState::Arrived);
+}
+
+/// The key of another account has orders of its own, and knows none of the jobs of this one: it ends no job of this one.
+#[tokio::test]
+async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
+    let world = World::new();
+    let collector = world.collector();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+    let other = Script::with_key(world.clock.clone(), 18);
+    let other_collector =
+        Collector::builder(&world.inbox, other.clone()).rate(1_000_000, 1_000_000).build().unwrap();
+    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    other.on_ask(move |job| match job {
+        "job_1" => Reply::Says(404, "", lost.to_owned()),
+        its_own => Reply::complete(its_own),
+    });
+    for day in 2..12 {
+        other.on_order(move || Reply::created(&format!("job_{day}")));
+        assert!(order(&other_collector, &format!("post-{day}")).await.job_id().is_some());
+        world.clock.advance(DAY);
+        other_collector.run_until_idle().await.unwrap();
+        assert_eq!(world.state(&format!("job_{day}")).await, JobState::Collected);
+    }
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.missing), (JobState::Expected, None));
+    let cause = "job_not_found (404): no such job (the job is known to another API key: is this one right?)";
+    assert_eq!(job.cause.as_deref(), Some(cause));
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
     store::{
@@ -127,7 +127,7 @@ impl Store for FaultyLedger {
         bury(key: EntryKey, cause: String) -> bool;
         forget(job_id: JobId) -> u64;
         import(entry: Entry, bodies: Vec<Body>) -> bool;
-        check() -> Vec<String>;
+        check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();
     }

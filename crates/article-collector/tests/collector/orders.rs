@@ -156,6 +156,18 @@ async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
     assert!(order(&world.collector(), "post-17").await.job_id().is_some());
 }
 
+/// The clock was set back while the store kept the intent: how old the token is cannot be told by it.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_when_the_clock_was_set_back_meanwhile() {
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Slow(10 * SECOND));
+    let collector = world.collector();
+    let error = collector.order("post-17", &shoes()).await.unwrap_err();
+    let message = "the store took too long to keep the intent: nothing was ordered";
+    assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
+    assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
+}
+
 #[tokio::test]
 async fn an_answer_429_pauses_orders_in_full() {
     let world = World::new();

@@ -5,11 +5,11 @@ use article_inbox::{
     IntentState, JobState,
     store::{BucketSettings, Ledger, Recorded},
 };
-use article_webhook::{AuthToken, CapabilityKey, Receiver};
+use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink as _};
 use tokio::sync::Notify;
 
 use crate::{
-    api::Reply,
+    api::{Reply, article},
     faulty_ledger::Fault,
     world::{DAY, HOUR, MINUTE, SECOND, World, order, shoes},
 };
@@ -170,6 +170,38 @@ async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
         let shown = format!("{outcome:?} {error} {error:?} {:?}", error.response());
         assert!(shown.contains("(the webhook URL)"), "{shown}");
         assert!(!shown.contains("shop.example") && !shown.contains(&segment[..16]), "{shown}");
+    }
+}
+
+/// The answer to the order was lost, and the receiver refuses the delivery to its URL, or cannot store it.
+#[tokio::test]
+async fn a_delivery_that_is_not_stored_tells_what_an_order_became() {
+    for is_refused in [true, false] {
+        let world = after_a_lost_answer().await;
+        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        let headers = [
+            ("Content-Type", "application/json"),
+            ("X-Service-Event", "article.complete"),
+            ("X-Service-Job-Id", "job_1"),
+        ];
+        let segment = key.mint("post-17", world.clock.now() + DAY).unwrap();
+        let now = world.clock.now();
+        let open = receiver.open_capability(&key, segment.as_str(), now, &headers).unwrap();
+        if is_refused {
+            world.inbox.refused(&open.read("{").unwrap_err());
+        } else {
+            world.ledger.fault("record", Fault::Fails(1));
+            let delivery = open.read(article("job_1")).unwrap();
+            assert_eq!(world.inbox.accept(delivery).await, article_webhook::Reply::Unavailable);
+        }
+        while world.intent("post-17").await != Some(IntentState::Ordered) {
+            tokio::task::yield_now().await;
+        }
+        let outcome = order(&world.collector(), "post-17").await;
+        let job = outcome.job_id().map(|job| job.as_str().to_owned());
+        assert_eq!((job.as_deref(), world.api.orders()), (Some("job_1"), 1));
+        assert_eq!(world.job("job_1").await.intent.as_deref(), Some("post-17"));
     }
 }
 

@@ -50,6 +50,8 @@ async fn everything(world: &World) {
     let collector = builder.webhook_urls(key, "https://WEBHOOK.example").build().unwrap();
     orders(world, &collector).await;
     asks(world, &collector).await;
+    // Some orders are unknown by now.
+    collector.clone().run(tokio::time::sleep(HOUR)).await.unwrap();
     collector.health().await.unwrap();
 }
 
@@ -141,6 +143,11 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
         ),
         ("ERROR", "article is overdue: its job has no end after 72 hours job_id=\"job_queued\""),
         ("WARN", "it is not known whether the service took an order"),
+        ("ERROR", "the service, or a proxy before it, cannot serve any call now"),
+        (
+            "WARN",
+            "call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown orders=1",
+        ),
         ("WARN", "the service gave the job up, and refunded its credits job_id=\"job_failed\""),
         ("WARN", "the ask brought no article, and another will follow job_id=\"job_panics\""),
         ("WARN", "the store failed: the store is down call=\"claim_asks\""),

@@ -4,7 +4,7 @@ use std::{collections::HashSet, future::poll_fn, task::Poll, time::Duration};
 
 use article_inbox::{
     EntryKey, State,
-    store::{Arrival, Claim, Claims, Events, Outcome, Settled},
+    store::{Arrival, Claim, Claims, Events, Outcome, Settled, to_millis},
 };
 use tokio::{
     task::JoinSet,
@@ -190,13 +190,16 @@ pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     assert!(claimed.iter().all(|claimed| claimed.attempt == 1));
 }
 
-/// Fencing: the fence grows with each claim, also after a requeue that resets the attempts.
+/// Fencing: the fence grows with each claim, also after a requeue that resets the attempts. It is no smaller than the time, so that
+/// it does not come again where the store has lost the last claims.
 pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
+    let began = trial.now();
     let first = trial.leased("job_1").await;
     trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
     trial.store().requeue(key("job_1"), None).await.unwrap();
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
+    assert!(first.fence >= to_millis(began));
     assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);
 }
 

@@ -17,6 +17,10 @@ const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 }
 
 const REFUSED: BucketEvent = BucketEvent::KeyRefused { key: KEY };
 
+fn unavailable(seconds: u64) -> BucketEvent {
+    BucketEvent::Unavailable { retry_after: Duration::from_secs(seconds) }
+}
+
 fn limited(seconds: u64) -> BucketEvent {
     BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
 }
@@ -144,9 +148,21 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
 }
 
-/// A person lifts a pause of either kind.
+/// A service that cannot serve any call now does not say that there were too many. The pause says what it was.
+pub async fn only_a_call_too_many_halves_the_rate(trial: Trial<impl LedgerSubject>) {
+    let full = bucket(&trial).await.share;
+    report(&trial, unavailable(60)).await;
+    let pause = Pause { since: trial.now(), until: trial.after(60), why: PauseReason::Unavailable };
+    let paused = bucket(&trial).await;
+    assert_eq!((paused.limited, paused.share), (Some(pause), full));
+    report(&trial, limited(30)).await;
+    let limited = bucket(&trial).await;
+    assert_eq!((limited.limited, limited.share), (Some(pause), full / 2), "nor is it shortened");
+}
+
+/// A person lifts a pause of any kind.
 pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
-    for event in [limited(86_400), REFUSED] {
+    for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;
         assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
         report(&trial, BucketEvent::Resumed).await;

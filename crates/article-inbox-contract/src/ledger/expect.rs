@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use article_inbox::{
-    EntryKey, ExpectedJob, JobState, Reason, Source, State,
+    EntryKey, ExpectedJob, IntentState, JobState, Reason, Source, State,
     store::{Arrival, AskSettled, Expect, Outcome},
 };
 
-use super::steps::{ASKS, again, corrupt, failed, not_found, unhandled};
+use super::steps::{ASKS, WITHIN, again, corrupt, failed, not_found, unhandled};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, STATES, arrival, job},
@@ -26,7 +26,8 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
         ("refused", refused()),
     ] {
         let intent = Some("post-17".into());
-        let expect = Expect { job_id: job(id), reason, intent, at: trial.after(600) };
+        let key = (id == "ordered").then_some(u64::MAX);
+        let expect = Expect { job_id: job(id), reason, intent, at: trial.after(600), key };
         assert_eq!(trial.expect(expect.clone()).await, JobState::Expected);
         let shown = trial.job(id).await;
         let expected = ExpectedJob {
@@ -38,9 +39,11 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
             expected_at: trial.now(),
             at: expect.at,
             asks: 0,
+            key,
             missing: None,
             pushed_at: None,
             collected_at: None,
+            unreadable_since: None,
             cause: None,
         };
         assert_eq!(shown, expected);
@@ -63,6 +66,18 @@ pub async fn the_time_of_the_first_ask_is_rounded_down(trial: Trial<impl LedgerS
     let precise = trial.now() + Duration::from_nanos(1_999_999);
     trial.expect(Expect::job(job("job_1"), precise)).await;
     assert_eq!(trial.job("job_1").await.at, trial.now() + Duration::from_millis(1));
+}
+
+/// A refused delivery to the URL of an order names its intent: an order whose answer was lost is known by it.
+pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.advance_by(WITHIN);
+    for id in ["job_1", "job_2"] {
+        let (reason, intent) = (refused(), Some("post-17".into()));
+        trial.expect(Expect { reason, intent, ..Expect::job(job(id), trial.after(600)) }).await;
+        let known = trial.intent("post-17").await;
+        assert_eq!((known.state, known.job_id), (IntentState::Ordered, Some(job("job_1"))), "{id}");
+    }
 }
 
 /// Known jobs: the delivery may come before the job is expected. An entry that no worker can read is no arrival.
@@ -175,7 +190,7 @@ pub async fn a_job_leaves_a_backfill(trial: Trial<impl LedgerSubject>) {
     }
 }
 
-/// A job that ended without an article is opened again, as if it were new.
+/// A job that ended without an article is opened again, as if it were new. A backfill does not open it.
 pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl LedgerSubject>) {
     for (id, outcome, end) in [
         ("job_1", not_found(), JobState::NotFound),
@@ -188,6 +203,9 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Led
         let ended = trial.job(id).await;
         assert_eq!((ended.state, ended.asks), (end, 2));
         trial.advance(100);
+        let backfill = Expect { reason: Reason::Backfill, ..Expect::job(job(id), trial.now()) };
+        assert_eq!(trial.expect(backfill).await, end, "the same ids again change nothing");
+        assert_eq!(trial.job(id).await, ended);
 
         let expect = Expect { reason: refused(), ..Expect::job(job(id), trial.after(400)) };
         assert_eq!(trial.expect(expect).await, JobState::Expected);

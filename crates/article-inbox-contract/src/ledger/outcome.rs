@@ -7,8 +7,11 @@ use article_inbox::{
     store::{AskOutcome, AskSettled},
 };
 
-use super::steps::{again, not_found};
-use crate::{LedgerSubject, Trial};
+use super::steps::{KEY, again, answered, failed, not_found};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, job},
+};
 
 fn missing(seconds: u64) -> AskOutcome {
     AskOutcome::Missing { after: Duration::from_secs(seconds), cause: "job_not_found".into() }
@@ -29,10 +32,12 @@ pub async fn a_job_is_asked_for_again_after_its_pause(mut trial: Trial<impl Ledg
         assert_eq!(settled, AskSettled::Settled(JobState::Expected));
         let since = trial.now();
         let missing = (id == "missing").then_some(Missing { times: 1, since });
+        let key = (id == "unfinished").then_some(KEY);
         let expected = ExpectedJob {
             state: JobState::Expected,
             at: trial.after(30),
             cause: cause.map(Into::into),
+            key,
             missing,
             ..asking
         };
@@ -59,6 +64,41 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
         let expected = times.map(|times| Missing { times, since });
         assert_eq!(trial.job("job_1").await.missing, expected);
         trial.advance(1);
+    }
+}
+
+/// A key of another account knows none of the jobs of this one. The key of a job is the one that it was ordered with, or with
+/// which the service told its state last.
+pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.ledger().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();
+    let zero = Duration::ZERO;
+    let unfinished = AskOutcome::Unfinished { after: zero };
+    for (id, outcome, key, known, times) in [
+        ("ordered", missing(0), KEY + 1, Some(KEY), None),
+        ("ordered", missing(0), KEY, Some(KEY), Some(1)),
+        ("ordered", missing(0), KEY + 1, Some(KEY), Some(1)),
+        ("ordered", unfinished, KEY + 1, Some(KEY + 1), None),
+        ("ordered", missing(0), KEY, Some(KEY + 1), None),
+        ("ordered", failed("{failed}"), KEY, Some(KEY), None),
+        // Of a job that was ordered elsewhere, no key is known.
+        ("expected", missing(0), KEY + 1, None, Some(1)),
+        ("expected", missing(0), KEY, None, Some(2)),
+        // What is read as an article may be a proxy's.
+        ("expected", answered(FIRST), KEY, None, None),
+    ] {
+        if id == "expected" && times == Some(1) {
+            trial.expect_now(id).await;
+        }
+        let lease = trial.ask(id).await;
+        let named = format!("{id} {outcome:?} {key}");
+        trial.ledger().settle_ask(lease, outcome, key).await.unwrap();
+        let shown = trial.job(id).await;
+        assert_eq!(
+            (shown.key, shown.missing.map(|missing| missing.times)),
+            (known, times),
+            "{named}"
+        );
     }
 }
 

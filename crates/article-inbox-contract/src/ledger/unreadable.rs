@@ -1,8 +1,10 @@
 //! Answers for entries that no worker can read.
 
+use std::time::Duration;
+
 use article_inbox::{
     Digest, JobState, Source, State,
-    store::{Arrival, AskLease, AskSettled, Expect, Outcome},
+    store::{Arrival, AskLease, AskOutcome, AskSettled, Expect, Outcome},
 };
 
 use super::steps::{answered, corrupt, unhandled};
@@ -10,6 +12,9 @@ use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, bytes, damaged, job, key},
 };
+
+/// For how long the API must give nothing but bodies that cannot be read.
+const HOURS_72: u64 = 72 * 3600;
 
 /// Delivers a body that cannot be read, and asks for the job.
 async fn asking(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) -> AskLease {
@@ -19,16 +24,37 @@ async fn asking(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) -
     trial.ask(id).await
 }
 
-/// The API gives the very body that was delivered and cannot be read: the job ends, for a person to look at.
-pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl LedgerSubject>) {
-    let lease = asking(&trial, "job_1", unhandled()).await;
-    trial.advance(1);
+/// The API gives the very body that was delivered and cannot be read, now and after this many seconds.
+async fn given_again_after(seconds: u64, trial: &mut Trial<impl LedgerSubject>) -> AskSettled {
+    let lease = asking(trial, "job_1", unhandled()).await;
     let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Expected), "an outage may be short");
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.at, shown.unreadable_since), (trial.after(3600), Some(trial.now())));
+    trial.advance(seconds);
+    let lease = trial.ask("job_1").await;
+    trial.settle_ask(lease, answered(FIRST)).await
+}
+
+/// After 72 hours the job ends, for a person to look at.
+pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl LedgerSubject>) {
+    let settled = given_again_after(HOURS_72, &mut trial).await;
     assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Unreadable, trial.now()));
-    assert!(shown.cause.is_some() && shown.collected_at.is_none());
+    assert!(shown.cause.is_some());
     assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
+}
+
+/// Before that it does not.
+pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl LedgerSubject>) {
+    let settled = given_again_after(HOURS_72 - 1, &mut trial).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Expected));
+    let unfinished = AskOutcome::Unfinished { after: Duration::ZERO };
+    trial.advance(3600);
+    let lease = trial.ask("job_1").await;
+    trial.settle_ask(lease, unfinished).await;
+    assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
 }
 
 /// The API gives another body, which wakes the entry.
@@ -54,10 +80,12 @@ pub async fn a_damaged_entry_is_repaired_once(mut trial: Trial<impl LedgerSubjec
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 
     trial.work("job_1", corrupt()).await;
-    trial.advance(3600);
-    let lease = trial.ask("job_1").await;
-    let settled = trial.settle_ask(lease, answered(FIRST)).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
+    for (seconds, expected) in [(3600, JobState::Expected), (HOURS_72, JobState::Unreadable)] {
+        trial.advance(seconds);
+        let lease = trial.ask("job_1").await;
+        let settled = trial.settle_ask(lease, answered(FIRST)).await;
+        assert_eq!(settled, AskSettled::Settled(expected));
+    }
     assert_eq!(trial.entry("job_1").await.state, State::Corrupt);
 
     // The person says that it may be tried again.
@@ -67,8 +95,9 @@ pub async fn a_damaged_entry_is_repaired_once(mut trial: Trial<impl LedgerSubjec
     assert_eq!(settled, AskSettled::Settled(JobState::Collected));
 }
 
-/// The API gives another body at each ask, and none can be read. The second ends the job, also if nothing was delivered.
-pub async fn the_second_body_of_the_api_is_the_last(mut trial: Trial<impl LedgerSubject>) {
+/// The API gives another body at each ask, and none can be read. That ends the job after 72 hours, also if nothing was
+/// delivered.
+pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<impl LedgerSubject>) {
     for id in ["job_1", "job_2"] {
         trial.expect_now(id).await;
         let since = trial.job(id).await.expected_at;
@@ -76,15 +105,15 @@ pub async fn the_second_body_of_the_api_is_the_last(mut trial: Trial<impl Ledger
             trial.record(id, FIRST).await;
             trial.work(id, unhandled()).await;
         }
-        for body in ["1", "2"] {
-            trial.advance(3600);
+        for (body, hours) in [("1", 1), ("2", 71), ("3", 1)] {
+            trial.advance(hours * 3600);
             let lease = trial.ask(id).await;
             let settled = trial.settle_ask(lease, answered(body)).await;
             assert_eq!(settled, AskSettled::Settled(JobState::Collected), "{id} {body}");
             let seen = trial.bodies(id).await.len();
             trial.work(id, Outcome::Unhandled { seen, cause: "no article".into() }).await;
             let shown = trial.job(id).await;
-            let expected = if body == "1" { JobState::Expected } else { JobState::Unreadable };
+            let expected = if body == "3" { JobState::Unreadable } else { JobState::Expected };
             assert_eq!((shown.state, shown.expected_at), (expected, since), "{id} {body}");
         }
         assert!(trial.job(id).await.cause.is_some(), "{id}");
@@ -92,9 +121,8 @@ pub async fn the_second_body_of_the_api_is_the_last(mut trial: Trial<impl Ledger
 }
 
 /// A delivery ends an unreadable job, if it can be read.
-pub async fn a_delivery_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>) {
-    let lease = asking(&trial, "job_1", unhandled()).await;
-    trial.settle_ask(lease, answered(FIRST)).await;
+pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubject>) {
+    given_again_after(HOURS_72, &mut trial).await;
     trial.record("job_1", FIRST).await;
     assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
     trial.record("job_1", "[]").await;
@@ -102,9 +130,8 @@ pub async fn a_delivery_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>)
 }
 
 /// A person who requeues the entry takes it in hand, which ends an unreadable job.
-pub async fn a_requeued_entry_ends_an_unreadable_job(trial: Trial<impl LedgerSubject>) {
-    let lease = asking(&trial, "job_1", unhandled()).await;
-    trial.settle_ask(lease, answered(FIRST)).await;
+pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubject>) {
+    given_again_after(HOURS_72, &mut trial).await;
     assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }

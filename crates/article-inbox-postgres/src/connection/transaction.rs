@@ -1,36 +1,33 @@
 use std::{
-    borrow::Borrow,
+    mem,
     pin::Pin,
-    sync::{Arc, atomic::Ordering},
-    time::{Duration, SystemTime},
+    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::SystemTime,
 };
 
-use article_inbox::{
-    Error,
-    store::{from_millis, to_millis},
-};
+use article_inbox::store::{from_millis, to_millis};
 use tokio_postgres::{
     Row,
     error::SqlState,
     types::{ToSql, Type},
 };
 
-use super::pool::{Connections, Lane, Lent};
-use crate::{
-    fault::{Fault, late},
-    settings::PostgresSettings,
+use super::{
+    commit::{PATIENCE, check_notices, of_commit, unanswered},
+    database::Database,
+    pool::Lent,
+    row::first,
 };
+use crate::fault::Fault;
 
-/// How often a transaction is tried that conflicts with others.
-const ATTEMPTS: u32 = 3;
-
-/// How long the statements of a call may take together. It is longer than the patience of a caller, and ends a
-/// transaction on a server that does not answer.
-const CALL: Duration = Duration::from_secs(10);
-
-/// How long a statement waits for a row that another program holds, and how long it may run.
+/// How long a statement waits for a row that another program holds, for one call and for several, and how long it may run.
 const LOCK_MILLIS: u32 = 2000;
+const SHARED_LOCK_MILLIS: u32 = 500;
 const STATEMENT_MILLIS: u32 = 8000;
+
+/// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished says
+/// no farewell. An administrator's time is for other programs.
+pub(super) const IDLE_MILLIS: u32 = 10_000;
 
 /// The future of a transaction's statements.
 pub(crate) type Work<'t, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 't>>;
@@ -39,162 +36,124 @@ pub(crate) type Work<'t, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Se
 /// change the connection between transactions.
 pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// Where transactions run: the connections, the schema and the clock.
-pub(crate) struct Database {
-    pub(crate) connections: Connections,
-    pub(crate) settings: PostgresSettings,
-    begin: String,
-}
-
 /// How long the statements of a transaction may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     /// As long as a call may.
     Call,
+    /// The same, for several calls. If another program holds a row of one of them, the others are not kept waiting.
+    Shared,
     /// As long as they need: they read everything.
     Unlimited,
 }
 
-/// A transaction in progress.
+/// A transaction. It begins with its first statement.
 pub(crate) struct Transaction<'a> {
     lent: &'a Lent,
     database: &'a Database,
+    length: Length,
+    ending: Mutex<Ending>,
 }
 
-impl Database {
-    pub(crate) fn new(settings: PostgresSettings) -> Result<Self, Error> {
-        let connections = Connections::new(&settings)?;
-        // Everything is set for the transaction alone: a pooler may give the session to others. A name in `pg_temp` never
-        // hides a table. Notices are told from warnings by what is sent at all.
-        let schema = &settings.schema;
-        let begin = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-             SELECT set_config('search_path', '{schema}, pg_temp', true), \
-             set_config('lock_timeout', '{LOCK_MILLIS}', true), \
-             set_config('client_min_messages', 'warning', true), \
-             CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' \
-             THEN set_config('synchronous_commit', 'on', true) END, \
-             set_config('statement_timeout', "
-        );
-        Ok(Self { connections, settings, begin })
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It has not begun, and may have nothing to do.
+    NotBegun,
+    /// By a COMMIT, which was not sent yet.
+    Due,
+    /// By its one statement, which was sent, and whose answer is not waited for any longer.
+    Unanswered,
+    /// Its one statement has ended.
+    Ended,
+}
+
+impl<'a> Transaction<'a> {
+    pub(super) fn new(lent: &'a Lent, database: &'a Database, length: Length) -> Self {
+        Self { lent, database, length, ending: Mutex::new(Ending::NotBegun) }
     }
 
-    /// Runs a transaction in a task that no caller cancels, and commits it.
-    pub(crate) async fn transact<A, B, T>(
-        self: &Arc<Self>,
-        lane: Lane,
-        arguments: A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t B) -> Work<'t, T>,
-    ) -> Result<T, Error>
-    where
-        A: Borrow<B> + Send + Sync + 'static,
-        B: Sync + ?Sized + 'static,
-        T: Send + 'static,
-    {
-        let database = Arc::clone(self);
-        let transaction = async move {
-            Ok(database.retried(lane, Length::Call, arguments.borrow(), work).await?)
-        };
-        self.spawn(transaction).await
+    pub(super) fn ending(&self) -> Ending {
+        *self.lock_ending()
     }
 
-    /// Runs something in a task that no caller cancels, and that closing waits for.
-    pub(crate) async fn spawn<T: Send + 'static>(
-        self: &Arc<Self>,
-        task: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) -> Result<T, Error> {
-        let call = self.connections.call().await?;
-        let task = self.connections.runtime.spawn(async move {
-            let done = task.await;
-            drop(call);
-            done
-        });
-        task.await.map_err(|_| Error::unavailable("the runtime of the store has ended"))?
+    fn lock_ending(&self) -> MutexGuard<'_, Ending> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a transaction, and again if it conflicts with others.
-    pub(crate) async fn retried<A: Sync + ?Sized, T>(
-        &self,
-        lane: Lane,
-        length: Length,
-        arguments: &A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
-    ) -> Result<T, Fault> {
-        for _ in 1..ATTEMPTS {
-            match self.once(lane, length, arguments, work).await {
-                Err(fault) if fault.may_be_retried() => {}
-                outcome => return outcome,
-            }
+    async fn begin(&self) -> Result<(), Fault> {
+        if mem::replace(&mut *self.lock_ending(), Ending::Due) != Ending::NotBegun {
+            return Ok(());
         }
-        self.once(lane, length, arguments, work).await
-    }
-
-    async fn once<A: Sync + ?Sized, T>(
-        &self,
-        lane: Lane,
-        length: Length,
-        arguments: &A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
-    ) -> Result<T, Fault> {
-        let lent = self.connections.lend(lane).await?;
-        let transaction = Transaction { lent: &lent, database: self };
-        let statements = async {
-            transaction.begin(length).await?;
-            work(&transaction, arguments).await
-        };
-        let done = match length {
-            Length::Unlimited => statements.await?,
-            Length::Call => tokio::time::timeout(CALL, statements)
-                .await
-                .map_err(|_| late("PostgreSQL", CALL))??,
-        };
-        transaction.commit().await?;
-        lent.give_back();
-        Ok(done)
-    }
-}
-
-impl Transaction<'_> {
-    async fn begin(&self, length: Length) -> Result<(), Fault> {
-        let millis = match length {
-            Length::Call => STATEMENT_MILLIS,
+        let lock = self.lock_millis();
+        let statement = match self.length {
+            Length::Call | Length::Shared => STATEMENT_MILLIS,
             Length::Unlimited => 0,
         };
-        let begin = format!("{}'{millis}', true)", self.database.begin);
+        let begin = format!(
+            "{}{lock}', true), set_config('statement_timeout', '{statement}', true)",
+            self.database.begin
+        );
         self.lent.session().client.batch_execute(&begin).await.map_err(|error| {
-            // What PgBouncer answers to BEGIN where each statement may run on another connection.
-            if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
-                return Fault::Ours(Error::unusable(
-                    "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session",
-                ));
+            // What PgBouncer answers to BEGIN where each statement may run on another connection. It uses this code for
+            // much else, which passes.
+            let refused = error.as_db_error().filter(|answer| {
+                *answer.code() == SqlState::PROTOCOL_VIOLATION
+                    && answer.message().contains("statement pooling")
+            });
+            if refused.is_some() {
+                return Fault::Unfit(
+                    "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session"
+                        .to_owned(),
+                );
             }
-            Fault::Driver(error)
+            match error.code() {
+                // What a standby answers to READ WRITE.
+                Some(&SqlState::FEATURE_NOT_SUPPORTED) => Fault::ReadOnly,
+                _ => Fault::Driver(error),
+            }
         })
     }
 
-    /// Commits, and fails if it is not known that the transaction is safe.
-    ///
-    /// It is never cancelled and has no time-out: both end the wait for a standby, and PostgreSQL then answers as if all were
-    /// well, with a warning. So a warning means that the outcome is unknown.
-    async fn commit(&self) -> Result<(), Fault> {
+    /// The rows of a statement that is the whole transaction: it sets for itself what BEGIN sets for others, and commits by
+    /// itself. It takes one round trip where others take two or more. The server gives its commit no time-out either.
+    pub(crate) async fn whole(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Fault> {
+        *self.lock_ending() = Ending::Unanswered;
         let session = self.lent.session();
         let before = session.notices.load(Ordering::SeqCst);
-        let commit = "SELECT set_config('statement_timeout', '0', true); COMMIT";
-        session.client.batch_execute(commit).await.map_err(|error| match error.code() {
-            Some(_) => Fault::Driver(error),
-            None => Fault::Ours(
-                Error::unavailable(
-                    "the connection was lost during a commit: its outcome is unknown",
-                )
-                .because(error.to_string()),
-            ),
-        })?;
-        if session.notices.load(Ordering::SeqCst) != before {
-            return Err(Fault::Ours(Error::unavailable(
-                "PostgreSQL committed with a warning, so that a standby may lack it: its outcome is unknown",
-            )));
+        let answered = session.client.query_typed(statement, parameters);
+        let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| unanswered())?;
+        *self.lock_ending() = Ending::Ended;
+        let rows = answered.map_err(of_commit)?;
+        check_notices(session, before)?;
+        Ok(rows)
+    }
+
+    /// How long statements wait for a row that another program holds, in milliseconds.
+    pub(crate) fn lock_millis(&self) -> u32 {
+        match self.length {
+            Length::Call | Length::Unlimited => LOCK_MILLIS,
+            Length::Shared => SHARED_LOCK_MILLIS,
         }
-        Ok(())
+    }
+
+    /// The rows that the first statement of a transaction returns. It is sent together with BEGIN, and so are other
+    /// statements that are sent with it: should BEGIN fail, they run outside the transaction. So they only read, or name the
+    /// schema and do no harm by themselves.
+    pub(crate) async fn begin_with(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Fault> {
+        let client = &self.lent.session().client;
+        let (begun, rows) =
+            tokio::join!(biased; self.begin(), client.query_typed(statement, parameters));
+        begun?;
+        Ok(rows?)
     }
 
     /// The rows that a statement returns.
@@ -203,6 +162,7 @@ impl Transaction<'_> {
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, Fault> {
+        self.begin().await?;
         Ok(self.lent.session().client.query_typed(statement, parameters).await?)
     }
 
@@ -212,12 +172,19 @@ impl Transaction<'_> {
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<u64, Fault> {
+        self.begin().await?;
         Ok(self.lent.session().client.execute_typed(statement, parameters).await?)
     }
 
     /// Runs statements without parameters.
     pub(crate) async fn batch(&self, statements: &str) -> Result<(), Fault> {
+        self.begin().await?;
         Ok(self.lent.session().client.batch_execute(statements).await?)
+    }
+
+    /// The schema of the tables, as statements name it.
+    pub(crate) fn schema(&self) -> &str {
+        self.database.schema()
     }
 
     /// The time of a test's clock, in milliseconds. `None`: statements take the database's.
@@ -237,9 +204,4 @@ impl Transaction<'_> {
         };
         Ok(from_millis(now))
     }
-}
-
-/// The one row of a statement that always returns one.
-pub(crate) fn first(rows: &[Row]) -> Result<&Row, Fault> {
-    rows.first().ok_or(Fault::Vanished)
 }

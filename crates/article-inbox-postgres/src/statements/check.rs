@@ -1,19 +1,16 @@
-use std::time::SystemTime;
+mod bodies;
+mod isolate;
+mod scan;
 
-use article_inbox::EntryKey;
-use article_webhook::Event;
+use article_inbox::Finding;
 
+pub(crate) use self::isolate::{Damaged, isolate};
+use self::{bodies::damaged_bodies, scan::damaged_rows};
 use super::sql;
 use crate::{
     connection::{Transaction, Work},
     schema,
 };
-
-/// Entries that are corrupt, and others of which a body is not what was received. PostgreSQL's own checksums find damaged
-/// pages, if they are on; it notices no change inside a value.
-const DAMAGED: &str = "SELECT e.id, e.job_id, e.event, e.state = 'corrupt' FROM article_inbox_entries e \
-    WHERE e.state = 'corrupt' OR EXISTS (SELECT FROM article_inbox_bodies b WHERE b.entry = e.id \
-    AND b.body IS NOT NULL AND sha256(b.body) <> b.digest) ORDER BY e.id LIMIT 1000";
 
 /// Bodies without an entry, and entries that seem to have bytes and have none.
 const LOST: &str = "SELECT 'a body has no entry: ' || b.entry FROM article_inbox_bodies b \
@@ -22,27 +19,16 @@ const LOST: &str = "SELECT 'a body has no entry: ' || b.entry FROM article_inbox
     AND NOT EXISTS (SELECT FROM article_inbox_bodies b WHERE b.entry = e.id AND b.body IS NOT NULL) LIMIT 1000";
 
 /// Looks for damage in everything that is stored, and for settings that lose what was acknowledged.
-pub(crate) fn check<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Vec<String>> {
+pub(crate) fn check<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Vec<Finding>> {
     Box::pin(async move {
-        let mut findings = schema::wrong_settings(tx).await?;
-        for row in tx.query(DAMAGED, &[]).await? {
-            let (id, job_id, event): (i64, &str, &str) =
-                (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-            let key = match job_id.parse() {
-                Ok(job_id) => EntryKey { job_id, event: Event::from(event) }.to_string(),
-                Err(_) => "of no job".to_owned(),
-            };
-            let what = match row.try_get(3)? {
-                true => "is corrupt",
-                false => "has a body that is not what was received",
-            };
-            let key = key.escape_debug();
-            findings.push(format!("entry {id}, {key}, {what}: deliver or collect the job again"));
-        }
+        let settings = schema::wrong_settings(tx).await?;
+        let mut damage = damaged_bodies(tx).await?;
         for row in tx.query(LOST, &[]).await? {
-            findings.push(row.try_get(0)?);
+            damage.push(row.try_get(0)?);
         }
-        Ok(findings)
+        damage.extend(damaged_rows(tx).await?);
+        let settings = settings.into_iter().map(Finding::Setting);
+        Ok(settings.chain(damage.into_iter().map(Finding::Damage)).collect())
     })
 }
 
@@ -52,9 +38,4 @@ pub(crate) fn probe<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, ()> {
         tx.query(sql::WRITE_LOG, &[]).await?;
         Ok(())
     })
-}
-
-/// The database's time.
-pub(crate) fn now<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, SystemTime> {
-    Box::pin(tx.now())
 }

@@ -1,7 +1,12 @@
-//! What the ledger does in a transaction. Where several rows change together, jobs are locked before entries, entries
-//! before intents, and the bucket last.
+//! What the ledger does in a transaction.
+//!
+//! All transactions lock in one order, so that none waits for another that waits for it: the stripes of job ids, jobs, entries
+//! with their bodies, intents, and the bucket last. Several of a kind are locked in the order of their keys, or what others
+//! have locked is left (`SKIP LOCKED`).
 
 mod rows;
+
+mod stripes;
 
 mod bucket;
 mod intents;
@@ -15,9 +20,12 @@ mod read;
 
 pub(super) use arrival::Jobs;
 pub(crate) use ask::{claim_asks, release_asks, settle_ask};
+pub(super) use bucket::damage_of_bucket;
 pub(crate) use bucket::{import_bucket, report};
 pub(crate) use jobs::expect;
-pub(super) use jobs::{add_pruned, follow, forget};
+pub(super) use jobs::{add_pruned, follow, forget, lock_of, lock_of_entry};
 pub(crate) use keep::{import_intent, import_job, prune_ledger};
 pub(crate) use order::{abandon, intend, not_ordered, order_again, ordered, outcome_lost};
 pub(crate) use read::{bucket, intent, intents, job, jobs, ledger_counts};
+pub(super) use rows::{SCAN_INTENTS, SCAN_JOBS, damage_of_intent, damage_of_job};
+pub(super) use stripes::share;

@@ -17,6 +17,7 @@ pub(crate) fn requeue<'t>(
     (key, from): &'t (EntryKey, Option<State>),
 ) -> Work<'t, bool> {
     Box::pin(async move {
+        ledger::lock_of(tx, key).await?;
         let Some(mut stored) = rows::lock_key(tx, key).await? else { return Ok(false) };
         let held =
             "SELECT count(*) FROM article_inbox_bodies WHERE entry = $1 AND body IS NOT NULL";
@@ -37,6 +38,7 @@ pub(crate) fn bury<'t>(
     (key, cause): &'t (EntryKey, String),
 ) -> Work<'t, bool> {
     Box::pin(async move {
+        ledger::lock_of(tx, key).await?;
         let Some(mut stored) = rows::lock_key(tx, key).await? else { return Ok(false) };
         let buried = stored.row.bury(cause.as_str(), tx.now().await?);
         if buried {
@@ -50,12 +52,15 @@ pub(crate) fn bury<'t>(
 /// Removes everything about a job, and returns how many entries there were.
 pub(crate) fn forget<'t>(tx: &'t Transaction<'t>, job_id: &'t JobId) -> Work<'t, u64> {
     Box::pin(async move {
-        let forget = "WITH gone AS (DELETE FROM article_inbox_entries WHERE job_id = $1 RETURNING id), \
-            bodies AS (DELETE FROM article_inbox_bodies WHERE entry IN (SELECT id FROM gone)) \
-            SELECT count(*) FROM gone";
-        let rows = tx.query(forget, &[(&job_id.as_str(), Type::TEXT)]).await?;
+        let lock = "SELECT id FROM article_inbox_entries WHERE job_id = $1 ORDER BY id FOR UPDATE";
+        let job = [(&job_id.as_str() as _, Type::TEXT)];
+        ledger::lock_of(tx, &EntryKey::article(job_id.clone())).await?;
+        // A statement does not see the bodies that another transaction stores while it waits for the entry.
+        let rows = tx.query(lock, &job).await?;
+        let ids = rows.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
+        rows::remove(tx, &ids).await?;
         ledger::forget(tx, job_id).await?;
-        Ok(first(&rows)?.try_get::<_, i64>(0)?.unsigned_abs())
+        Ok(ids.len() as u64)
     })
 }
 
@@ -63,6 +68,7 @@ pub(crate) fn forget<'t>(tx: &'t Transaction<'t>, job_id: &'t JobId) -> Work<'t,
 pub(crate) fn import<'t>(tx: &'t Transaction<'t>, (entry, bodies): &'t Imported) -> Work<'t, bool> {
     Box::pin(async move {
         let held = bodies.iter().filter(|body| body.bytes.is_some()).count();
+        ledger::lock_of(tx, &entry.key).await?;
         let row = Row::import(entry, tx.now().await?);
         let Some(id) = rows::add(tx, &entry.key, entry.received_at, held, &row).await? else {
             return Ok(false);
@@ -71,7 +77,7 @@ pub(crate) fn import<'t>(tx: &'t Transaction<'t>, (entry, bodies): &'t Imported)
             rows::put_body(tx, id, slot, body).await?;
         }
         let (key, received_at) = (entry.key.clone(), entry.received_at);
-        ledger::follow(tx, &StoredRow { id, key, received_at, row }).await?;
+        ledger::follow(tx, &StoredRow { id, key, received_at, row, damage: None }).await?;
         Ok(true)
     })
 }

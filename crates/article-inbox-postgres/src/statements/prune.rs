@@ -1,4 +1,4 @@
-use article_inbox::{Prune, Pruned, State, store::to_millis};
+use article_inbox::{Prune, Pruned, store::to_millis};
 use tokio_postgres::types::Type;
 
 use super::{ledger, rows, sql};
@@ -9,20 +9,36 @@ use crate::connection::{Transaction, Work, first};
 const LOCK: &str = "SELECT pg_try_advisory_xact_lock(hashtext('article_inbox'), 'article_inbox_meta'::regclass::oid::int)";
 
 /// Selects bodies that [`Prune::removes_bytes`] accepts, and must agree with it. Their entries are locked, so that none is
-/// requeued meanwhile.
-const OLD_BODIES: &str = "SELECT e.id, b.slot FROM article_inbox_entries e \
-    JOIN article_inbox_bodies b ON b.entry = e.id \
-    WHERE e.state = 'done' AND e.has_bytes AND e.at < $1 AND b.received_at <= $1 AND b.body IS NOT NULL \
+/// requeued meanwhile. The bodies of each are looked for by themselves (`OFFSET 0`), so that not the whole table is read.
+const OLD_BODIES: &str = "SELECT e.id, b.slot FROM article_inbox_entries e CROSS JOIN LATERAL \
+    (SELECT slot FROM article_inbox_bodies WHERE entry = e.id AND received_at <= $1 AND body IS NOT NULL OFFSET 0) AS b \
+    WHERE e.state = 'done' AND e.has_bytes AND e.at < $1 \
     ORDER BY e.at, e.id, b.slot LIMIT $2 FOR UPDATE OF e SKIP LOCKED";
 
 const EMPTY_BODIES: &str = "UPDATE article_inbox_bodies b SET body = NULL \
     FROM unnest($1::bigint[], $2::smallint[]) AS old (entry, slot) WHERE b.entry = old.entry AND b.slot = old.slot";
 
-/// Selects entries that [`Prune::removes_entry`] accepts, and must agree with it.
-const OLD_ENTRIES: &str = concat!(
+/// Selects entries that [`Prune::removes_entry`] accepts, and must agree with it. The state is no parameter, because each
+/// index is of some states.
+macro_rules! old_entries {
+    ($state:literal) => {
+        concat!(
+            "SELECT e.at, e.id, e.job_id FROM article_inbox_entries e WHERE e.state = '",
+            $state,
+            "' AND e.at < $1 ORDER BY e.at, e.id LIMIT $2"
+        )
+    };
+}
+
+const LOCK_JOBS: &str =
+    "SELECT FROM article_inbox_jobs WHERE job_id = ANY($1) ORDER BY job_id FOR UPDATE";
+
+/// The same entries again. One that has changed meanwhile is not in the same state since the same time.
+const LOCK_ENTRIES: &str = concat!(
     "SELECT ",
     sql::entry!(),
-    " FROM article_inbox_entries e WHERE e.state = $1 AND e.at < $2 ORDER BY e.at, e.id LIMIT $3 FOR UPDATE SKIP LOCKED"
+    " FROM article_inbox_entries e JOIN unnest($1::bigint[], $2::bigint[]) AS old (id, at) USING (id, at) \
+     WHERE e.state IN ('done', 'unhandled', 'dead') FOR UPDATE OF e SKIP LOCKED"
 );
 
 /// Removes a batch of old data, as [`Store::prune`](article_inbox::store::Store::prune) says. Vacuum frees its space.
@@ -35,6 +51,28 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
         let limit = prune.limit as usize;
         // One more than the limit shows whether there is more to remove.
         let one_more = i64::from(prune.limit) + 1;
+
+        let mut old = Vec::new();
+        for (statement, before) in [
+            (old_entries!("done"), Some(prune.entries_before)),
+            (old_entries!("unhandled"), Some(prune.entries_before)),
+            (old_entries!("dead"), prune.dead_before),
+        ] {
+            let Some(before) = before.map(to_millis) else { continue };
+            let parameters = [(&before as _, Type::INT8), (&one_more as _, Type::INT8)];
+            for row in tx.query(statement, &parameters).await? {
+                old.push((
+                    row.try_get::<_, i64>(0)?,
+                    row.try_get::<_, i64>(1)?,
+                    row.try_get::<_, String>(2)?,
+                ));
+            }
+        }
+        old.sort_unstable();
+        pruned.more |= old.len() > limit;
+        old.truncate(limit);
+        let jobs: Vec<_> = old.iter().map(|(_, _, job_id)| job_id.as_str()).collect();
+        tx.query(LOCK_JOBS, &[(&jobs, Type::TEXT_ARRAY)]).await?;
 
         let before = to_millis(prune.bodies_before);
         let found = tx.query(OLD_BODIES, &[(&before, Type::INT8), (&one_more, Type::INT8)]).await?;
@@ -51,26 +89,10 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
             pruned.bodies = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         }
 
-        let mut old = Vec::new();
-        for (state, before) in [
-            (State::Done, Some(prune.entries_before)),
-            (State::Unhandled, Some(prune.entries_before)),
-            (State::Dead, prune.dead_before),
-        ] {
-            let Some(before) = before.map(to_millis) else { continue };
-            let state = state.as_str();
-            let parameters = [
-                (&state as _, Type::TEXT),
-                (&before as _, Type::INT8),
-                (&one_more as _, Type::INT8),
-            ];
-            for row in tx.query(OLD_ENTRIES, &parameters).await? {
-                old.push(rows::stored(&row)?);
-            }
-        }
-        old.sort_unstable_by_key(|stored| (stored.row.at, stored.id));
-        pruned.more |= old.len() > limit;
-        old.truncate(limit);
+        let (times, ids): (Vec<_>, Vec<_>) = old.iter().map(|(at, id, _)| (*at, *id)).unzip();
+        let parameters = [(&ids as _, Type::INT8_ARRAY), (&times as _, Type::INT8_ARRAY)];
+        let old = tx.query(LOCK_ENTRIES, &parameters).await?;
+        let old: Vec<_> = old.iter().map(rows::stored).collect::<Result<_, _>>()?;
         for stored in &old {
             ledger::add_pruned(tx, stored).await?;
         }

@@ -71,7 +71,7 @@ pub(crate) fn show<'t>(
         let Some(stored) = rows::find(tx, key).await? else { return Ok(None) };
         let bodies = rows::bodies(tx, &[stored.id]).await?.remove(&stored.id).unwrap_or_default();
         let target = bodies.first().map(|body| body.target.clone()).unwrap_or_default();
-        let rows::StoredRow { id, key, received_at, row } = stored;
+        let rows::StoredRow { id, key, received_at, row, .. } = stored;
         Ok(Some((row.into_entry(id, key, received_at, target), bodies)))
     })
 }

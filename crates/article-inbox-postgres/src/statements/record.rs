@@ -4,13 +4,32 @@ use article_inbox::{
     State,
     store::{Arrival, Recorded},
 };
-use tokio_postgres::types::Type;
 
-use super::{ledger::Jobs, record_body::record_known, rows, sql};
+use super::{
+    ledger::{self, Jobs},
+    record_body::record_known,
+    rows::{self, NewRows},
+    sql,
+};
 use crate::{
     connection::{Transaction, Work},
     fault::Fault,
 };
+
+/// Adds the entries of a batch that are new and of which the ledger knows nothing: most of them, by one statement. `None`:
+/// the arrival is left to [`record`].
+pub(crate) fn record_new<'t>(
+    tx: &'t Transaction<'t>,
+    arrivals: &'t [Arrival],
+) -> Work<'t, Vec<Option<Recorded>>> {
+    Box::pin(async move {
+        let (rows, now) = (NewRows::of(arrivals, &in_order(arrivals)), tx.given_time());
+        let statement = sql::record_unknown(tx.schema(), tx.lock_millis());
+        let added = rows.added(&tx.whole(&statement, &rows.parameters(&now)).await?)?;
+        let is_added = |index| added.contains(&index).then_some(Recorded::Stored);
+        Ok((0..arrivals.len()).map(is_added).collect())
+    })
+}
 
 /// Stores a batch of bodies, as [`Store::record`](article_inbox::store::Store::record) says of each, tells the ledger of
 /// copies of articles, and answers in the order of the batch.
@@ -19,17 +38,17 @@ pub(crate) fn record<'t>(
     arrivals: &'t [Arrival],
 ) -> Work<'t, Vec<Recorded>> {
     Box::pin(async move {
-        // Two nodes that store the same keys take them in the same order, and so do not wait for each other.
-        let mut order: Vec<usize> = (0..arrivals.len()).collect();
-        order.sort_by_key(|index| key(&arrivals[*index]));
-        let mut seen = HashSet::new();
-        let firsts: Vec<_> =
-            order.iter().copied().filter(|index| seen.insert(key(&arrivals[*index]))).collect();
-
+        let order = in_order(arrivals);
         // Sent together: the jobs are locked first, as wherever a job and an entry change together.
-        let (jobs, added) =
-            tokio::try_join!(Jobs::lock(tx, arrivals), add_new(tx, arrivals, &firsts))?;
+        // The first error is the cause of those after it.
+        let ((), jobs, added) = tokio::try_join!(
+            biased;
+            ledger::share(tx, arrivals.iter().map(|arrival| &arrival.key)),
+            Jobs::lock(tx, arrivals),
+            add_new(tx, arrivals, &order),
+        )?;
         let mut jobs = jobs;
+        let mut stored = Vec::with_capacity(order.len());
         let mut recorded = vec![Recorded::Stored; arrivals.len()];
         let mut is_unsafe = false;
         for index in order {
@@ -46,7 +65,11 @@ pub(crate) fn record<'t>(
                 return Err(Fault::Vanished);
             };
             is_unsafe |= body == Recorded::Duplicate;
-            recorded[index] = jobs.note(tx, arrival, body, entry).await?;
+            stored.push((index, body, entry));
+        }
+        Jobs::lock_intents(tx, arrivals).await?;
+        for (index, body, entry) in stored {
+            recorded[index] = jobs.note(tx, &arrivals[index], body, entry).await?;
         }
         if is_unsafe {
             // What it is a duplicate of is visible here before it is safe on a standby. So this waits for it.
@@ -56,41 +79,32 @@ pub(crate) fn record<'t>(
     })
 }
 
-fn key(arrival: &Arrival) -> (&str, &str) {
-    (arrival.key.job_id.as_str(), arrival.key.event.as_str())
+/// Stores a body by itself.
+pub(crate) fn record_one<'t>(tx: &'t Transaction<'t>, arrival: &'t Arrival) -> Work<'t, Recorded> {
+    Box::pin(async move {
+        let recorded = record(tx, std::slice::from_ref(arrival)).await?;
+        recorded.into_iter().next().ok_or(Fault::Vanished)
+    })
+}
+
+/// The numbers of arrivals in the order of their keys: two nodes that store the same keys take them in the same order, and so
+/// do not wait for each other.
+fn in_order(arrivals: &[Arrival]) -> Vec<usize> {
+    let key = |index: &usize| {
+        let key = &arrivals[*index].key;
+        (key.job_id.as_str(), key.event.as_str())
+    };
+    let mut order: Vec<usize> = (0..arrivals.len()).collect();
+    order.sort_by(|one, other| key(one).cmp(&key(other)));
+    order
 }
 
 /// Adds the entries that are not there. Returns which.
 async fn add_new(
     tx: &Transaction<'_>,
     arrivals: &[Arrival],
-    firsts: &[usize],
+    order: &[usize],
 ) -> Result<HashSet<usize>, Fault> {
-    let of = |index: &usize| &arrivals[*index];
-    let column = |text: fn(&Arrival) -> &str| -> Vec<&str> {
-        firsts.iter().map(|index| text(of(index))).collect()
-    };
-    let job_ids = column(|arrival| arrival.key.job_id.as_str());
-    let events = column(|arrival| arrival.key.event.as_str());
-    let sources = column(|arrival| arrival.source.as_str());
-    let targets = column(|arrival| &arrival.target);
-    let intents: Vec<_> = firsts.iter().map(|index| of(index).intent.as_deref()).collect();
-    let digests: Vec<_> = firsts.iter().map(|index| &of(index).digest.as_bytes()[..]).collect();
-    let bodies: Vec<&[u8]> = firsts.iter().map(|index| &*of(index).bytes).collect();
-    let parameters = [
-        (&tx.given_time() as _, Type::INT8),
-        (&job_ids as _, Type::TEXT_ARRAY),
-        (&events as _, Type::TEXT_ARRAY),
-        (&sources as _, Type::TEXT_ARRAY),
-        (&targets as _, Type::TEXT_ARRAY),
-        (&intents as _, Type::TEXT_ARRAY),
-        (&digests as _, Type::BYTEA_ARRAY),
-        (&bodies as _, Type::BYTEA_ARRAY),
-    ];
-    let mut added = HashSet::new();
-    for row in tx.query(sql::RECORD_NEW, &parameters).await? {
-        let number = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or_default();
-        added.extend(number.checked_sub(1).and_then(|number| firsts.get(number)));
-    }
-    Ok(added)
+    let (rows, now) = (NewRows::of(arrivals, order), tx.given_time());
+    rows.added(&tx.query(sql::RECORD_NEW, &rows.parameters(&now)).await?)
 }

@@ -22,6 +22,10 @@ macro_rules! now {
     };
 }
 
+mod recording;
+
+pub(super) use recording::{RECORD_NEW, record_unknown};
+
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     entry!(),
@@ -38,13 +42,17 @@ pub(super) const SAVE: &str = "UPDATE article_inbox_entries SET state = $2, atte
     lease_end = $6, since = $7, interrupted = $8, conflicts = $9, cause = $10, failures = $11 WHERE id = $1";
 pub(super) const ADD: &str = "INSERT INTO article_inbox_entries (job_id, event, received_at, state, attempts, fence, at, \
     lease_end, since, interrupted, conflicts, cause, failures, has_bytes) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 \
+    WHERE NOT EXISTS (SELECT FROM article_inbox_entries WHERE job_id = $1 AND event = $2) \
     ON CONFLICT (job_id, event) DO NOTHING RETURNING id";
 
 pub(super) const KNOWN_BODIES: &str =
     "SELECT slot, digest, intent, source FROM article_inbox_bodies WHERE entry = $1 ORDER BY slot";
-pub(super) const BODIES: &str = "SELECT entry, received_at, source, target, intent, digest, body \
-    FROM article_inbox_bodies WHERE entry = ANY($1) ORDER BY entry, slot";
+/// The bodies of each entry are looked for by themselves (`OFFSET 0`): before the first statistics the server takes many rows
+/// for those of an entry, and would read the whole table.
+pub(super) const BODIES: &str = "SELECT b.entry, b.received_at, b.source, b.target, b.intent, b.digest, b.body \
+    FROM unnest($1::bigint[]) AS wanted (id) CROSS JOIN LATERAL \
+    (SELECT * FROM article_inbox_bodies WHERE entry = wanted.id OFFSET 0) AS b ORDER BY b.entry, b.slot";
 pub(super) const PUT_BODY: &str = "INSERT INTO article_inbox_bodies \
     (entry, slot, received_at, source, target, intent, digest, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
     ON CONFLICT (entry, slot) DO UPDATE SET received_at = $3, source = $4, target = $5, intent = $6, digest = $7, body = $8";
@@ -53,73 +61,61 @@ pub(super) const PUT_INTENT: &str =
 pub(super) const COUNT_HELD: &str = "UPDATE article_inbox_entries e SET has_bytes = EXISTS \
     (SELECT FROM article_inbox_bodies b WHERE b.entry = e.id AND b.body IS NOT NULL) WHERE e.id = ANY($1)";
 
+/// The bodies are named by their places, for the reason of [`BODIES`].
 pub(super) const REMOVE: &str = "WITH gone AS (DELETE FROM article_inbox_entries WHERE id = ANY($1)) \
-    DELETE FROM article_inbox_bodies WHERE entry = ANY($1)";
-
-/// Adds the entries of a batch that are not there, with their first bodies, and returns their numbers in the batch. It
-/// must agree with [`Row::new`](article_inbox::store::Row::new). The insertion waits for another transaction that adds the
-/// same key; a batch is sorted, so that two of them do not wait for each other. It would also wait for one that changes the
-/// entry of the key, such as an application's, so keys that are there are left out before. So are the articles of jobs that
-/// [`JobRow::is_tombstone`](article_inbox::store::JobRow::is_tombstone) accepts, with which this must agree too.
-pub(super) const RECORD_NEW: &str = concat!(
-    "WITH clock AS MATERIALIZED (SELECT ",
-    now!("$1"),
-    " AS now), arrived AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], \
-     $8::bytea[]) WITH ORDINALITY AS a (job_id, event, source, target, intent, digest, body, number)), \
-     added AS (INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
-     interrupted, conflicts, has_bytes) SELECT job_id, event, 'waiting', 0, 0, now, now, now, now, 0, 0, true \
-     FROM arrived a, clock \
-     WHERE NOT EXISTS (SELECT FROM article_inbox_entries e WHERE e.job_id = a.job_id AND e.event = a.event) \
-     AND NOT (a.event = 'article.complete' AND EXISTS (SELECT FROM article_inbox_jobs j WHERE j.job_id = a.job_id \
-     AND j.state IN ('arrived', 'collected'))) \
-     ORDER BY number ON CONFLICT (job_id, event) DO NOTHING RETURNING id, job_id, event), \
-     stored AS (INSERT INTO article_inbox_bodies (entry, slot, received_at, source, target, intent, digest, body) \
-     SELECT id, 0, now, source, target, intent, digest, body FROM added JOIN arrived USING (job_id, event), clock) \
-     SELECT number FROM added JOIN arrived USING (job_id, event)"
-);
+    DELETE FROM article_inbox_bodies WHERE ctid = ANY(ARRAY(SELECT b.ctid FROM unnest($1::bigint[]) AS gone (id) \
+    CROSS JOIN LATERAL (SELECT ctid FROM article_inbox_bodies WHERE entry = gone.id OFFSET 0) AS b))";
 
 /// Makes a transaction that changes nothing write a record of its own, so that its commit waits until everything before it
 /// is safe, on synchronous standbys too.
 pub(super) const WRITE_LOG: &str = "SELECT pg_logical_emit_message(true, 'article_inbox', '')";
 
-/// Selects entries that [`Row::is_due`](article_inbox::store::Row::is_due) accepts, those of failures if the first parameter
-/// is true, and locks them. What another claim or another program has locked is left. The condition is checked again on a
-/// row that changed meanwhile.
+/// How many entries of the indexes that claims search this connection has read.
+macro_rules! read {
+    () => {
+        "coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass) \
+         + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0)"
+    };
+}
+
+/// Entries that are due, and locked. Each has the number of its list, because each list has the limit. The time and how much
+/// the connection has read are there also if nothing is due.
 pub(super) const DUE: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
-    " AS now), waiting AS MATERIALIZED (SELECT ",
+    " AS now, ",
+    read!(),
+    " AS read) SELECT ",
     entry!(),
-    " FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND e.at <= (SELECT now FROM clock) \
-     ORDER BY e.at, e.id LIMIT $2 FOR UPDATE SKIP LOCKED), \
-     failures AS MATERIALIZED (SELECT ",
-    entry!(),
-    " FROM article_inbox_entries e WHERE $3 AND e.state = 'waiting' AND e.is_failure \
-     AND e.at <= (SELECT now FROM clock) ORDER BY e.at, e.id LIMIT $2 FOR UPDATE SKIP LOCKED), \
-     leased AS MATERIALIZED (SELECT ",
-    entry!(),
-    " FROM article_inbox_entries e WHERE e.state = 'leased' AND ($3 OR NOT e.is_failure) \
-     AND e.lease_end <= (SELECT now FROM clock) ORDER BY e.lease_end, e.id LIMIT $2 FOR UPDATE SKIP LOCKED) \
-     SELECT due.*, clock.now FROM clock LEFT JOIN (SELECT * FROM waiting UNION ALL SELECT * FROM failures \
-     UNION ALL SELECT * FROM leased) due ON true"
+    ", CASE WHEN e.state = 'leased' THEN 2 WHEN e.is_failure THEN 1 WHEN e.id IS NOT NULL THEN 0 END, clock.now, clock.read \
+     FROM clock LEFT JOIN LATERAL article_inbox_due(clock.now, $2, $3, $4, $5) e ON true"
 );
 
-/// When the next entry is due that was not claimed now, and whether a failure is due.
-pub(super) const NEXT: &str = "SELECT \
-    least((SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure), \
-    (SELECT min(at) FROM article_inbox_entries WHERE $2 AND state = 'waiting' AND is_failure), \
-    (SELECT min(lease_end) FROM article_inbox_entries WHERE state = 'leased' AND ($2 OR NOT is_failure) \
-    AND id <> ALL($1))), \
-    EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND at <= $3) \
-    OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'leased' AND is_failure AND lease_end <= $3)";
+/// When the next entry is due that was not claimed now, whether a failure is due, and how much the connection has read.
+///
+/// The commit of a claim is not waited for. Should the server lose it, its entries are claimed again, under other fences: a fence
+/// is no smaller than the time. What a handler then commits is written after the claim, and so never without it.
+pub(super) const NEXT: &str = concat!(
+    "SELECT next_due, failures_wait, ",
+    read!(),
+    ", set_config('synchronous_commit', 'off', true) FROM article_inbox_next($1, $2, $3, $4, $5)"
+);
 
-/// Writes the rows that a claim has decided about.
-pub(super) const SAVE_ALL: &str = "UPDATE article_inbox_entries e SET state = n.state, attempts = n.attempts, \
-    fence = n.fence, at = n.at, lease_end = n.lease_end, since = n.since, interrupted = n.interrupted, \
-    cause = n.cause, failures = n.failures \
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], \
-    $8::bigint[], $9::text[], $10::text[]) \
-    AS n (id, state, attempts, fence, at, lease_end, since, interrupted, cause, failures) WHERE e.id = n.id";
+/// Writes the rows of entries that were claimed or settled.
+pub(super) const SAVE_ALL: &str =
+    "SELECT article_inbox_save($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+/// Completes what [`complete`](super::complete) is asked for.
+pub(super) fn complete(schema: &str, lock_millis: u32) -> String {
+    format!("SELECT {schema}.article_inbox_complete('{schema}', {lock_millis}, $1, $2, $3)")
+}
+
+/// What another transaction has locked is left out.
+pub(super) const LOCK_FREE: &str = concat!(
+    "SELECT ",
+    entry!(),
+    " FROM article_inbox_entries e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE SKIP LOCKED"
+);
 
 pub(super) const LEASES: &str = concat!(
     "SELECT ",
@@ -163,4 +159,16 @@ pub(super) const DUE_SINCE: &str = concat!(
      (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND at <= (SELECT now FROM clock)), \
      (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND at <= (SELECT now FROM clock)), \
      (SELECT min(lease_end) FROM article_inbox_entries WHERE state = 'leased' AND lease_end <= (SELECT now FROM clock)))"
+);
+
+/// Tells the other nodes, if the last parameter is true or an entry waits that is due. One that was just stored has not been due
+/// for long, so the index is not read from its beginning, which may be full of what was claimed.
+pub(super) const NOTIFY: &str = concat!(
+    "WITH clock AS MATERIALIZED (SELECT ",
+    now!("$1"),
+    " AS now) SELECT set_config('synchronous_commit', 'off', true), pg_notify($2, $3) WHERE $4 \
+     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure \
+     AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock)) \
+     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure \
+     AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock))"
 );

@@ -12,7 +12,7 @@ use article_inbox::{
 };
 use article_webhook::JobId;
 
-use super::{PostgresStore, undelivered::Undelivered};
+use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
 use crate::{
     connection::{Lane, Length},
     statements,
@@ -65,10 +65,12 @@ impl Ledger for PostgresStore {
 
     fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
         Box::pin(async move {
-            let database = Arc::clone(&self.database);
+            let (database, damage) = (Arc::clone(&self.database), Arc::clone(&self.damage));
             let claimed = self.database.spawn(async move {
                 let (lane, length) = (Lane::Working, Length::Call);
-                let asks = database.retried(lane, length, &claim, statements::claim_asks).await?;
+                let (asks, damaged) =
+                    database.retried(lane, length, &claim, statements::claim_asks).await?;
+                damaged.into_iter().for_each(|finding| damage.add(Part::Ledger, finding));
                 let leases = asks.asks.iter().map(|ask| ask.lease).collect();
                 Ok(Undelivered::new(asks, leases, statements::release_asks, database))
             });

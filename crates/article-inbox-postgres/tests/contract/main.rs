@@ -1,4 +1,4 @@
-//! The store in PostgreSQL, held to the contract of every store. Each case has a schema of its own.
+//! The store in PostgreSQL, held to the contract of every store.
 
 #![allow(clippy::print_stderr)] // what is skipped is said
 #![allow(clippy::unwrap_used)] // a store that cannot be made fails its tests
@@ -7,99 +7,14 @@
 mod scene;
 #[path = "../common/server.rs"]
 mod server;
-
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
-
-use article_inbox::{
-    Clock, Completion,
-    store::{Ledger, Store},
-};
-use article_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
-use article_inbox_postgres::{PostgresSettings, PostgresStore};
-use tokio_postgres::types::ToSql;
-
-struct Postgres {
-    store: Option<Arc<PostgresStore>>,
-    clock: Clock,
-    schema: String,
-    url: String,
-}
-
-impl Postgres {
-    fn fresh(url: String) -> Self {
-        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-        let schema = scene::fresh_schema();
-        let mut subject = Self { store: None, clock, schema, url };
-        subject.open();
-        subject
-    }
-
-    fn open(&mut self) {
-        let settings = PostgresSettings::new(&self.url).unwrap().schema(&self.schema).unwrap();
-        let settings = settings.clock(self.clock.clone()).receiving_connections(2).unwrap();
-        self.store = Some(Arc::new(scene::wait(PostgresStore::connect(settings)).unwrap()));
-    }
-}
-
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        let (url, drop) = (self.url.clone(), format!("DROP SCHEMA {} CASCADE", self.schema));
-        self.store = None;
-        scene::wait(async move { scene::connect(&url).await.batch_execute(&drop).await }).unwrap();
-    }
-}
-
-impl Subject for Postgres {
-    fn store(&self) -> Arc<dyn Store> {
-        self.store.clone().unwrap()
-    }
-
-    fn now(&self) -> SystemTime {
-        self.clock.now()
-    }
-
-    fn advance(&mut self, by: Duration) {
-        self.clock.advance(by);
-    }
-}
-
-impl LedgerSubject for Postgres {
-    fn ledger(&self) -> Arc<dyn Ledger> {
-        self.store.clone().unwrap()
-    }
-}
-
-impl Durable for Postgres {
-    fn reopen(&mut self) {
-        self.store = None;
-        self.open();
-    }
-}
-
-impl Transactional for Postgres {
-    fn execute(&mut self, completion: &Completion) -> u64 {
-        let (url, completion) = (self.url.clone(), completion.clone());
-        scene::wait(async move {
-            let mut application = scene::connect(&url).await;
-            let transaction = application.transaction().await.unwrap();
-            let parameters =
-                completion.parameters().iter().map(|value| value as &(dyn ToSql + Sync));
-            let parameters: Vec<_> = parameters.collect();
-            let changed = transaction.execute(completion.sql(), &parameters).await.unwrap();
-            transaction.commit().await.unwrap();
-            changed
-        })
-    }
-}
+#[path = "../common/subject.rs"]
+mod subject;
 
 /// A new subject. Without a server, which is said aloud, the case ends.
 macro_rules! fresh {
     () => {
         match $crate::server::shared_url() {
-            Some(url) => $crate::Postgres::fresh(url),
+            Some(url) => $crate::subject::Postgres::fresh(url),
             None => return,
         }
     };

@@ -41,32 +41,3 @@ fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
         assert_eq!(receiver.accept(delivery()).await, Reply::Unavailable);
     });
 }
-
-#[test]
-fn an_inbox_moves_from_a_file_into_the_database_and_back() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    wait(async move {
-        let folder = tempfile::tempdir().unwrap();
-        let file = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
-        for job in ["job_1", "job_2", "job_3"] {
-            let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
-            assert_eq!(file.accept(delivery).await, Reply::Stored);
-        }
-        let key = article_inbox::EntryKey::article("job_2".parse().unwrap());
-        assert!(file.bury(key, "not wanted").await.unwrap());
-
-        let database = Inbox::new(PostgresStore::connect(settings).await.unwrap());
-        let back = Inbox::open(folder.path().join("back.db")).await.unwrap();
-        let mut lines = Vec::new();
-        file.export(&mut lines).await.unwrap();
-        assert_eq!(database.import(&lines[..]).await.unwrap().added, 3);
-        let mut moved = Vec::new();
-        database.export(&mut moved).await.unwrap();
-        assert_eq!(String::from_utf8(moved.clone()).unwrap(), String::from_utf8(lines).unwrap());
-        assert_eq!(back.import(&moved[..]).await.unwrap().added, 3);
-        let mut lines = Vec::new();
-        back.export(&mut lines).await.unwrap();
-        assert_eq!(lines, moved);
-    });
-}

@@ -3,14 +3,26 @@
 #![allow(clippy::print_stderr)] // what is skipped is said
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
+#[path = "../common/proxy.rs"]
+mod proxy;
 #[path = "../common/scene.rs"]
 mod scene;
 #[path = "../common/server.rs"]
 mod server;
 
+mod bloat;
 mod inbox;
+mod moving;
+mod network;
 mod nodes;
+mod notifications;
+mod order;
+mod outages;
 mod refusals;
+mod statements;
+mod storage;
+#[cfg(feature = "tls")]
+mod tls;
 
 use article_inbox::{
     Digest, EntryKey, Source,
@@ -40,4 +52,10 @@ fn arrival(job: &str, body: &str) -> Arrival {
 /// Settings for a new schema of a server.
 fn fresh(url: &str) -> PostgresSettings {
     PostgresSettings::new(url).unwrap().schema(&scene::fresh_schema()).unwrap()
+}
+
+/// The schema of these settings.
+fn schema(settings: &PostgresSettings) -> String {
+    let told = format!("{settings:?}");
+    told.split('"').find(|part| part.starts_with("test_")).unwrap().to_owned()
 }

@@ -1,17 +1,23 @@
 //! Several nodes with one database, and an application beside them.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use article_inbox::{
     State,
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
-use article_inbox_postgres::PostgresStore;
+use article_inbox_postgres::{PostgresSettings, PostgresStore};
 use tokio::task::JoinSet;
+use tokio_postgres::{IsolationLevel, error::SqlState};
 
 use crate::{
     CLAIM, arrival, fresh,
     scene::{self, wait},
+    schema,
     server::{Server, shared_url},
 };
 
@@ -29,6 +35,48 @@ fn nodes_that_start_at_once_make_one_schema() {
     for store in stores {
         assert_eq!(wait(store.unwrap().counts()).unwrap().total(), 0);
     }
+}
+
+/// A newer version may add columns and tables. A node of this version works on, keeps what it does not know, and starts no
+/// more.
+#[test]
+fn a_node_works_beside_one_of_a_newer_version() {
+    let Some(url) = shared_url() else { return };
+    let schema = scene::fresh_schema();
+    let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
+    wait(async move {
+        let store = PostgresStore::connect(settings.clone()).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let newer = scene::connect(&url).await;
+        let step = format!(
+            "SET search_path = {schema}; \
+             ALTER TABLE article_inbox_entries ADD COLUMN later text NOT NULL DEFAULT 'default'; \
+             ALTER TABLE article_inbox_bodies ADD COLUMN later text NOT NULL DEFAULT 'default'; \
+             UPDATE article_inbox_entries SET later = 'newer'; UPDATE article_inbox_bodies SET later = 'newer'; \
+             UPDATE article_inbox_meta SET value = 1000"
+        );
+        newer.batch_execute(&step).await.unwrap();
+
+        assert_eq!(store.record(arrival("job_2", "{}")).await.unwrap(), Recorded::Stored);
+        let conflict = store.record(arrival("job_1", "{\"a\":1}")).await.unwrap();
+        assert_eq!(conflict, Recorded::Conflict { kept: true });
+        for claimed in store.claim(CLAIM).await.unwrap().claimed {
+            let held = store.extend(&[claimed.lease], CLAIM.lease).await.unwrap();
+            assert_eq!(held, [claimed.lease]);
+            assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
+        }
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 2);
+        let later = "SELECT later FROM article_inbox_entries WHERE job_id = 'job_1' \
+            UNION ALL SELECT later FROM article_inbox_bodies WHERE entry = 1 AND slot = 0";
+        for row in newer.query(later, &[]).await.unwrap() {
+            assert_eq!(row.get::<_, &str>(0), "newer");
+        }
+
+        let error = PostgresStore::connect(settings).await.unwrap_err();
+        assert!(error.to_string().contains("use a newer version of this program"), "{error}");
+        let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
+        assert_eq!(newer.query_one(version, &[]).await.unwrap().get::<_, i64>(0), 1000);
+    });
 }
 
 #[test]
@@ -80,10 +128,8 @@ fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats()
 
         let mut application = scene::connect(&url).await;
         let transaction = application.transaction().await.unwrap();
-        let parameters = completion.parameters();
-        let changed =
-            transaction.execute(completion.sql(), &[&parameters[0], &parameters[1]]).await;
-        assert_eq!(changed.unwrap(), 1);
+        let changed = transaction.execute_raw(completion.sql(), completion.parameters()).await;
+        completion.check(changed.unwrap()).unwrap();
 
         let unblocked = async {
             assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
@@ -94,6 +140,52 @@ fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats()
         tokio::time::timeout(Duration::from_secs(1), unblocked).await.unwrap();
         transaction.commit().await.unwrap();
         assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::AlreadyDone);
+    });
+}
+
+/// An application whose transactions are stricter than the default gets an error, and no second row.
+#[test]
+fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let mut application = scene::connect(&url).await;
+        let strict = application.build_transaction().isolation_level(IsolationLevel::Serializable);
+        let transaction = strict.start().await.unwrap();
+        transaction.query_one("SELECT 1", &[]).await.unwrap();
+        store.extend(&[lease], CLAIM.lease * 2).await.unwrap();
+        let completion = store.completion(lease).unwrap();
+        let refused = transaction.execute_raw(completion.sql(), completion.parameters()).await;
+        let code = refused.unwrap_err().code().cloned();
+        assert_eq!(code, Some(SqlState::T_R_SERIALIZATION_FAILURE));
+        transaction.rollback().await.unwrap();
+        assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
+    });
+}
+
+#[test]
+fn an_entry_that_another_program_holds_delays_no_claim() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, "{}")).await.unwrap();
+        }
+        let mut application = scene::connect(&url).await;
+        let transaction = application.transaction().await.unwrap();
+        let hold =
+            format!("SELECT FROM {schema}.article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE");
+        transaction.batch_execute(&hold).await.unwrap();
+        let claims = store.claim(CLAIM).await.unwrap().claimed;
+        assert_eq!(claims.len(), 1);
+        assert_eq!(claims[0].key.job_id.as_str(), "job_2");
+        transaction.rollback().await.unwrap();
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
     });
 }
 
@@ -113,5 +205,43 @@ fn a_killed_connection_fails_its_call_and_no_later_one() {
             assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Duplicate);
         }
         assert_eq!(store.counts().await.unwrap().total(), 20);
+    });
+}
+
+#[test]
+fn the_clock_of_a_node_does_not_matter() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = server.url();
+    let settings = fresh(&url);
+    wait(async move {
+        // The database is ten minutes ahead, which is as if all nodes were late.
+        let application = scene::connect(&url).await;
+        let ahead = "SET allow_system_table_mods = on; \
+            ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO clock_of_the_machine; \
+            CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql \
+            AS $$ SELECT pg_catalog.clock_of_the_machine() + interval '10 minutes' $$";
+        application.batch_execute(ahead).await.unwrap();
+        let ahead = SystemTime::now() + Duration::from_secs(500);
+
+        let store = PostgresStore::connect(settings).await.unwrap();
+        assert!(store.now() > ahead);
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, "{}")).await.unwrap();
+        }
+        assert!(store.due_since().await.unwrap().unwrap() > ahead);
+        let claims = store.claim(CLAIM).await.unwrap();
+        assert_eq!(claims.claimed.len(), 2);
+        assert!(claims.claimed.iter().all(|claimed| claimed.received_at > ahead));
+        let leases: Vec<_> = claims.claimed.iter().map(|claimed| claimed.lease).collect();
+        assert_eq!(store.extend(&leases, Duration::from_secs(60)).await.unwrap().len(), 2);
+        assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty(), "no lease has ended");
+        assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::Settled);
+        let completion = store.completion(leases[1]).unwrap();
+        let parameters = completion.parameters();
+        let completed =
+            application.execute(completion.sql(), &[&parameters[0], &parameters[1]]).await;
+        assert_eq!(completed.unwrap(), 1);
+        let (entry, _) = store.show(arrival("job_2", "{}").key).await.unwrap().unwrap();
+        assert!(entry.state == State::Done && entry.since > ahead);
     });
 }

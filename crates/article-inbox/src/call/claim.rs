@@ -24,7 +24,8 @@ use crate::{Body, EntryKey};
 pub struct Lease {
     /// The id of the entry.
     pub id: i64,
-    /// The number of this claim. It grows with each claim of the entry.
+    /// The number of this claim. It grows with each claim of the entry, and is no smaller than the time in milliseconds, so that
+    /// it does not come again where a store has lost the last claims.
     pub fence: i64,
 }
 

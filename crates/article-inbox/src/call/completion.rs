@@ -1,8 +1,11 @@
 use std::borrow::Cow;
 
+use crate::Error;
+
 /// A SQL statement that completes an entry if its lease still holds.
 ///
-/// Run it in a transaction of your own on the inbox's database. If it changes no row, the lease is lost: roll back.
+/// Run it in a transaction of your own on the inbox's database, and [check](Self::check) how many rows it changed before you
+/// commit. If that fails, the lease is lost: roll back.
 ///
 /// ```
 /// use article_inbox::{Completion, MemoryStore, store::{Lease, Store}};
@@ -10,6 +13,8 @@ use std::borrow::Cow;
 /// let sql = "UPDATE entries SET state = 'done' WHERE id = $1 AND fence = $2";
 /// let completion = Completion::new(sql, [7, 1]);
 /// assert_eq!((completion.sql(), completion.parameters()), (sql, &[7, 1][..]));
+/// assert!(completion.check(1).is_ok());
+/// assert_eq!(completion.check(0).unwrap_err().to_string(), "the lease is lost: roll back");
 ///
 /// let error = MemoryStore::default().completion(Lease { id: 7, fence: 1 }).unwrap_err();
 /// assert_eq!(error.to_string(), "a store in memory knows no SQL: complete by returning Ok");
@@ -37,5 +42,17 @@ impl Completion {
     #[must_use]
     pub fn parameters(&self) -> &[i64] {
         &self.parameters
+    }
+
+    /// Takes the number of rows that the statement has changed, as the driver returns it.
+    ///
+    /// # Errors
+    ///
+    /// The statement changed no row: the lease is lost, and another worker has the right to the job.
+    pub fn check(&self, changed_rows: impl TryInto<u64>) -> Result<(), Error> {
+        match changed_rows.try_into() {
+            Ok(1) => Ok(()),
+            _ => Err(Error::unavailable("the lease is lost: roll back")),
+        }
     }
 }

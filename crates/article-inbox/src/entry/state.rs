@@ -47,8 +47,8 @@ pub enum State {
     /// Given up, because no attempt is left or because the handler or an operator gave it up. Kept until
     /// requeued.
     Dead,
-    /// None of its bodies decodes, or its event is unknown. A later body that decodes supersedes those before
-    /// it.
+    /// None of its bodies decodes, or its event is unknown, and the worker has no
+    /// [handler](crate::Worker::on_undecodable) for that. A later body that decodes supersedes those before it.
     Unhandled,
     /// A stored body differs from what was received. Storing the same body again repairs it.
     Corrupt,

@@ -19,9 +19,10 @@ const DAMAGED_IN_A_ROW: usize = 16;
 impl Inbox {
     /// Expects a job whose delivery was refused, or could not be stored. It is asked for after the service's last delivery,
     /// and kept in memory until the store has accepted it.
-    pub(super) fn expect_refused(&self, job_id: JobId, code: &str) {
-        let expect = Expect::job(job_id, later(self.0.store.now(), LAST_DELIVERY));
-        let expect = Expect { reason: Reason::Refused { code: code.into() }, ..expect };
+    pub(super) fn expect_refused(&self, job_id: JobId, intent: Option<&str>, code: &str) {
+        let (reason, intent) = (Reason::Refused { code: code.into() }, intent.map(Into::into));
+        let at = later(self.0.store.now(), LAST_DELIVERY);
+        let expect = Expect { job_id, reason, intent, at, key: None };
         if !self.expect_queue().push(expect) {
             return;
         }

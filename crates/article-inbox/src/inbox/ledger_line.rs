@@ -38,12 +38,17 @@ pub(super) struct JobLine {
     expected_at: u64,
     at: u64,
     asks: u32,
+    /// Missing in exports of versions that did not keep it, as is `unreadable_since`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     missing: Option<MissingLine>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pushed_at: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     collected_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unreadable_since: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
 }
@@ -82,6 +87,9 @@ pub(super) struct BucketLine {
 struct PauseLine {
     since: u64,
     until: u64,
+    /// Missing in exports of versions that knew one reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,9 +112,11 @@ impl LedgerLine {
             expected_at: unsigned_millis(job.expected_at),
             at: unsigned_millis(job.at),
             asks: job.asks,
+            key: job.key,
             missing: job.missing.map(missing),
             pushed_at: job.pushed_at.map(unsigned_millis),
             collected_at: job.collected_at.map(unsigned_millis),
+            unreadable_since: job.unreadable_since.map(unsigned_millis),
             cause: job.cause,
         })
     }
@@ -130,6 +140,7 @@ impl LedgerLine {
         let pause = |pause: Pause| PauseLine {
             since: unsigned_millis(pause.since),
             until: unsigned_millis(pause.until),
+            why: Some(pause.why.as_str().to_owned()),
         };
         let refused = |refused: &RefusedKey| RefusedKeyLine {
             key: refused.key,
@@ -171,9 +182,11 @@ impl JobLine {
             expected_at: time(self.expected_at)?,
             at: time(self.at)?,
             asks: self.asks,
+            key: self.key,
             missing: self.missing.map(missing).transpose()?,
             pushed_at: self.pushed_at.map(time).transpose()?,
             collected_at: self.collected_at.map(time).transpose()?,
+            unreadable_since: self.unreadable_since.map(time).transpose()?,
             cause: self.cause,
         })
     }
@@ -194,8 +207,10 @@ impl IntentLine {
 
 impl BucketLine {
     fn into_bucket(self) -> Result<Bucket, String> {
-        let limited = |PauseLine { since, until }| {
-            let why = PauseReason::RateLimited;
+        let limited = |PauseLine { since, until, why }| {
+            let why =
+                why.map_or(Some(PauseReason::RateLimited), |why| PauseReason::from_name(&why));
+            let why = why.ok_or("why: not a reason of a pause")?;
             Ok::<_, String>(Pause { since: time(since)?, until: time(until)?, why })
         };
         let refused = |RefusedKeyLine { key, refusals, since, until }| {

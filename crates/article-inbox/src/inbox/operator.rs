@@ -4,7 +4,9 @@ use tokio::task::JoinSet;
 use super::Inbox;
 use crate::{
     Body, Entry, EntryKey, Error, State,
-    call::{Counts, Excerpt, ExpectedJob, Filter, JobFilter, LedgerPage, Page, Prune, Pruned},
+    call::{
+        Counts, Excerpt, ExpectedJob, Filter, Finding, JobFilter, LedgerPage, Page, Prune, Pruned,
+    },
 };
 
 /// How many entries are requeued at once.
@@ -189,12 +191,13 @@ impl Inbox {
         self.0.store.jobs(filter).await
     }
 
-    /// Looks for damage in everything that is stored. Each finding is a sentence. Without damage the list is empty.
+    /// Looks for damage in everything that is stored, and for settings that may lose what is acknowledged. If nothing is
+    /// found, the list is empty.
     ///
     /// # Errors
     ///
     /// The store failed.
-    pub async fn check(&self) -> Result<Vec<String>, Error> {
+    pub async fn check(&self) -> Result<Vec<Finding>, Error> {
         self.0.store.check().await
     }
 }

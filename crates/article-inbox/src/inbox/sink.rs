@@ -22,11 +22,11 @@ impl Sink for Inbox {
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
             Ok(Recorded::Crowded) => {
                 // If no body of the entry can be read, and the service gives up, the API still has the article.
-                self.expect_refused(delivery.job_id().clone(), "retry_later");
+                self.expect_refused(delivery.job_id().clone(), delivery.intent(), "retry_later");
                 Reply::Retry
             }
             Err(_) => {
-                self.expect_refused(delivery.job_id().clone(), "unavailable");
+                self.expect_refused(delivery.job_id().clone(), delivery.intent(), "unavailable");
                 Reply::Unavailable
             }
         }
@@ -36,6 +36,6 @@ impl Sink for Inbox {
     fn refused(&self, refused: &Refused) {
         telemetry::refused(refused);
         let Some(job_id) = refused.job_id().cloned() else { return };
-        self.expect_refused(job_id, refused.rejection().code());
+        self.expect_refused(job_id, refused.intent(), refused.rejection().code());
     }
 }

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use super::{Row, row::Cause};
+use super::{Row, lease::next_fence, row::Cause};
 use crate::{
     State,
     call::{Claim, Lease},
@@ -138,7 +138,7 @@ impl Row {
     fn lease(&mut self, id: i64, claim: &Claim, now: SystemTime) -> Lease {
         // Counted before the handler runs: an article that kills the process must run out of attempts.
         self.attempts = self.attempts.saturating_add(1);
-        self.fence = self.fence.wrapping_add(1);
+        self.fence = next_fence(self.fence, now);
         (self.state, self.at, self.since) = (State::Leased, later(now, claim.lease), now);
         Lease { id, fence: self.fence }
     }

@@ -1,7 +1,18 @@
 use std::time::{Duration, SystemTime};
 
 use super::Row;
-use crate::{State, call::Lease, timestamp::later};
+use crate::{
+    State,
+    call::Lease,
+    timestamp::{later, to_millis},
+};
+
+/// The fence that follows another. It is no smaller than the time in milliseconds, so that none comes again where a store has
+/// lost the last claims: after a failover to a standby that lacked them, or from a backup. There the id may come
+/// again too, with another entry.
+pub(super) fn next_fence(last: i64, now: SystemTime) -> i64 {
+    last.saturating_add(1).max(to_millis(now))
+}
 
 impl Row {
     /// Whether that lease of the entry still holds. This is the fencing: each claim has another fence, so a worker
@@ -59,6 +70,21 @@ mod tests {
         assert!(!row.has_expired_lease(end - Duration::from_millis(1)));
         assert!(!row.is_held(lease, end));
         assert!(row.is_due(end) && row.has_expired_lease(end));
+    }
+
+    #[test]
+    fn a_fence_does_not_come_again_where_claims_were_lost() {
+        let now = START + Duration::from_secs(1_700_000_000);
+        let before = Row::new(now);
+        let (mut old, mut lost) = (before.clone(), before);
+        let lease = leased(&mut lost, now);
+        let later = now + Duration::from_millis(1);
+        let of_standby = leased(&mut old, later);
+        assert_ne!(lease, of_standby);
+        assert!(!old.is_held(lease, later));
+
+        let again = next_fence(next_fence(of_standby.fence, now), now);
+        assert_eq!(again, of_standby.fence + 2, "it also grows within a millisecond");
     }
 
     #[test]

@@ -17,8 +17,6 @@ pub use bucket::Bucket;
 pub(crate) use bucket::LEAST as LEAST_SHARE;
 #[cfg(feature = "sqlite")]
 pub(crate) use import::LONGEST_WAIT;
-#[cfg(feature = "sqlite")]
-pub(crate) use intent::LONGEST_CALL;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;
 pub use refused_key::RefusedKey;

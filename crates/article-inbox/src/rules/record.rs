@@ -149,7 +149,7 @@ impl Row {
         recording(Recorded::Conflict { kept: !is_full }, write)
     }
 
-    /// Whether a worker has found a body that decodes.
+    /// Whether a worker has found a body for a handler.
     fn has_decoded(&self) -> bool {
         match self.state {
             State::Done | State::Dead => true,

@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Finding, Lease, Outcome, Page,
+        Prune, Pruned, Recorded, Settled, StoreHealth,
     },
 };
 
@@ -195,9 +195,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`Row::import`](crate::store::Row::import).
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool>;
 
-    /// Looks for damage in what is stored, in the schema and in the settings. Each finding is a sentence. A corrupt entry
-    /// is one.
-    fn check(&self) -> Pending<'_, Vec<String>>;
+    /// Looks for damage in what is stored and in the schema, and for settings that may lose what is acknowledged. A corrupt
+    /// entry is damage.
+    fn check(&self) -> Pending<'_, Vec<Finding>>;
 
     /// Commits a small change, to check whether the store can commit.
     fn probe(&self) -> Pending<'_, ()>;
@@ -205,6 +205,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the store reports about itself. By default it has nothing to report.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async { Ok(StoreHealth::default()) })
+    }
+
+    /// Takes what wakes the workers of an inbox in this process, to be called when another process may have stored an entry.
+    /// By default the store never does: it hears of no other. A call may be lost or come too often, because workers
+    /// [poll](crate::Worker::poll) as well.
+    fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
+        drop(wake);
     }
 
     /// Finishes the calls in progress and closes the store. Every later call fails with [`Error::closed`].

@@ -130,11 +130,12 @@ pub trait Ledger: Store {
     /// Expects jobs, and returns the state of each, in order.
     ///
     /// - A new job is expected from now on. If its article's entry is there already and can be read, it has arrived; or it
-    ///   was collected, if the API gave all its bodies.
-    /// - A job that failed, is unreadable or was not found is opened again.
+    ///   was collected, if the API gave its first body.
+    /// - A job that failed, is unreadable or was not found is opened again, unless the reason is `backfill`.
     /// - An open job changes in two cases: a refused delivery brings its ask forward and is noted as its cause, and a
     ///   reason of its own takes the place of `backfill`.
     /// - A job that arrived or was collected stays as it is.
+    /// - An intent that is named, and whose job is not known, became this job.
     ///
     /// The rules are [`JobRow::new`](crate::store::JobRow::new) and [`JobRow::expect`](crate::store::JobRow::expect).
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>>;
@@ -148,11 +149,15 @@ pub trait Ledger: Store {
     ///
     /// - [`Answered`](AskOutcome::Answered): the body is recorded as [`record`](Store::record) says, with the job's intent,
     ///   and the job was collected. If the entry cannot be read even so, or the API gives the very body that it gave for
-    ///   this unreadable entry before, the job is unreadable.
+    ///   this unreadable entry before, the job is asked for again after an hour. If the API has given nothing but such bodies
+    ///   for 72 hours, the job is unreadable.
     /// - [`Failed`](AskOutcome::Failed): the answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure), and
     ///   the job failed. Another answer than the one of an earlier failure takes its place, and waits, due now, without
     ///   attempts. The rule is [`Row::record_failure`](crate::store::Row::record_failure).
-    /// - The other outcomes record nothing. The rule is [`JobRow::settle`](crate::store::JobRow::settle).
+    /// - The other outcomes record nothing. [`Missing`](AskOutcome::Missing) is not counted if the service knows the job with
+    ///   another key.
+    ///
+    /// The rule is [`JobRow::settle`](crate::store::JobRow::settle).
     ///
     /// An outcome that shows that the service accepted the key of the call, which is any but [`Again`](AskOutcome::Again)
     /// and [`Released`](AskOutcome::Released), ends the [pause](BucketEvent::KeyRefused) of that key, also if the lease is
@@ -187,14 +192,13 @@ pub trait Ledger: Store {
     /// The figures of the ledger. The rule is [`LedgerCounts::add`].
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;
 
-    /// Removes jobs that ended, and intents that were abandoned, before this time: the oldest first, and at most `limit` of
-    /// each. An entry may still be there. What is open or unknown stays, however old it is, and so does an intent that was
-    /// ordered: it is never ordered twice.
+    /// Removes jobs that ended before this time: the oldest first, and at most `limit`. An entry may still be there. An open
+    /// job stays, however old it is, and so does every intent, so that it is never ordered twice.
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
 
     /// Adds a job that another store exported, under an id of this store. Its lease does not hold here. If its article is
-    /// here, it has ended. `false` if this store has the job: then nothing changes. The rule is
-    /// [`JobRow::import`](crate::store::JobRow::import).
+    /// here, it has ended. `false` if this store has the job, which then stays as it is. In both cases its intent became
+    /// this job, unless the job of that is known. The rule is [`JobRow::import`](crate::store::JobRow::import).
     fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool>;
 
     /// Adds an intent that another store exported, under an id of this store. `false` if this store has an intent of the

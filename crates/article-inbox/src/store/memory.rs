@@ -18,8 +18,8 @@ use super::interface::{Pending, Store};
 use crate::{
     Body, Clock, ClockStep, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Lease, Order, Outcome, Page,
-        Prune, Pruned, Recorded, Settled,
+        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Finding, Lease, Order,
+        Outcome, Page, Prune, Pruned, Recorded, Settled,
     },
     rules::{ClaimDecision, Claiming, Row},
     timestamp::rounded,
@@ -281,7 +281,7 @@ impl Store for MemoryStore {
         })
     }
 
-    fn check(&self) -> Pending<'_, Vec<String>> {
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
             let finding = |entry: &StoredEntry| match entry.row.state {
@@ -289,7 +289,7 @@ impl Store for MemoryStore {
                 _ if entry.bodies.iter().all(Body::is_intact) => None,
                 _ => Some(format!("{}: a body is not what was received", entry.key)),
             };
-            Ok(tables.entries.values().filter_map(finding).collect())
+            Ok(tables.entries.values().filter_map(finding).map(Finding::Damage).collect())
         })
     }
 

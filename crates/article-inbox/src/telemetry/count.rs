@@ -67,14 +67,12 @@ mod enabled {
         counter!(metric::PRUNED, "what" => "bodies").increment(pruned.bodies.into());
         counter!(metric::PRUNED, "what" => "entries").increment(pruned.entries.into());
         counter!(metric::PRUNED, "what" => "jobs").increment(ledger.jobs.into());
-        counter!(metric::PRUNED, "what" => "intents").increment(ledger.intents.into());
     }
 
     pub(crate) fn overdue(age: Duration) {
         gauge!(metric::OVERDUE).set(age);
     }
 
-    #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(part: &'static str) {
         counter!(metric::DAMAGE, "part" => part).increment(1);
     }
@@ -128,7 +126,6 @@ mod disabled {
     pub(crate) fn lost_lease() {}
     pub(crate) fn pruned(_: &Pruned, _: &LedgerPruned) {}
     pub(crate) fn overdue(_: Duration) {}
-    #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(_: &'static str) {}
     pub(crate) fn store_failed(_: &'static str) {}
     pub(crate) fn workers(_: u32) {}

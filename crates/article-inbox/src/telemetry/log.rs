@@ -114,9 +114,9 @@ mod enabled {
 
     pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
         let Pruned { bodies, entries, .. } = *pruned;
-        let LedgerPruned { jobs, intents, .. } = *ledger;
-        if bodies + entries + jobs + intents > 0 {
-            debug!(target: TARGET, bodies, entries, jobs, intents, "removed what is old");
+        let LedgerPruned { jobs, .. } = *ledger;
+        if bodies + entries + jobs > 0 {
+            debug!(target: TARGET, bodies, entries, jobs, "removed what is old");
         }
     }
 
@@ -132,7 +132,6 @@ mod enabled {
         }
     }
 
-    #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(part: &'static str, finding: &str) {
         error!(target: TARGET, part, "damage: {finding}");
     }
@@ -227,7 +226,6 @@ mod disabled {
     pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}
     pub(crate) fn pruned(_: &Pruned, _: &LedgerPruned) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
-    #[cfg(feature = "sqlite")]
     pub(crate) fn damage_found(_: &'static str, _: &str) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn more_damage_found(_: &'static str) {}

@@ -21,12 +21,12 @@
 //! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before it was told to stop |
 //! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many handlers of the inbox go on although their attempts were given up |
 //! | `article_inbox_thread_failures_total` | counter | count | | the system could not start a thread for an attempt |
-//! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries`, `jobs` or `intents` |
+//! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `jobs` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_log_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `clock`, `begin` or `commit`, once for all calls that share it, and `check`, the search of a large file for damage |
-//! | `article_inbox_damage_total` | counter | count | `part` | a SQLite store found damage, in a `log`, an `index`, a `page`, an `entry`, a `body`, a `counter` or the `ledger` |
+//! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page`, a `body` or a `counter` |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
 //! With several inboxes in one process, the gauges show the inbox that changed last.

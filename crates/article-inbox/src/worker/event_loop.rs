@@ -1,3 +1,5 @@
+mod store_call;
+
 use std::{collections::HashMap, pin::pin, sync::Arc, time::Instant};
 
 use tokio::{
@@ -7,13 +9,13 @@ use tokio::{
     task::{JoinError, JoinSet, yield_now},
 };
 
+use self::store_call::{StoreCall, is_ready, now, sleep_until_then};
 use super::{
     attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun, enter},
     in_progress::AttemptInProgress,
     retention::Removed,
     schedule::{Heartbeat, PruneTimer, Scheduler, Step},
     settings::Settings,
-    store_call::{self, StoreCall, is_ready, now, sleep_until_then},
     wake::WakeSignal,
 };
 use crate::{
@@ -52,10 +54,12 @@ type Extended = (Vec<Lease>, Vec<Lease>);
 impl EventLoop {
     pub(super) fn new(wake: WakeSignal, attempt: Attempt) -> Self {
         let (settings, now) = (attempt.settings.clone(), now());
+        // Workers that were woken together do not poll together ever after.
+        let poll = settings.poll.mul_f64(1.0 - 0.2 * fastrand::f64());
         Self {
             store: Arc::clone(&attempt.store),
             wake,
-            scheduler: Scheduler::new(settings.concurrency, settings.poll, settings.grace, now),
+            scheduler: Scheduler::new(settings.concurrency, poll, settings.grace, now),
             heartbeat: Heartbeat::new(settings.lease, now),
             prune_timer: PruneTimer::new(now),
             settings,

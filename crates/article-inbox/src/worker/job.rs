@@ -1,4 +1,5 @@
 mod failed_job;
+mod undecodable_job;
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -11,6 +12,7 @@ use crate::{
 };
 
 pub use failed_job::FailedJob;
+pub use undecodable_job::UndecodableJob;
 
 /// One attempt at an entry: the argument of a handler.
 ///
@@ -40,8 +42,8 @@ pub use failed_job::FailedJob;
 /// # Exactly once
 ///
 /// Effects that are rows in the inbox's own database can happen exactly once: one transaction makes them and completes
-/// the job, or neither happens. [`completion`](Self::completion) is the statement for that, for any driver that opens
-/// the file. `cargo run --example exactly_once` shows both outcomes. `cargo run --example hand_over` is for effects
+/// the job, or neither happens. [`completion`](Self::completion) is the statement for that, for any driver of the
+/// database. `cargo run --example exactly_once` shows both outcomes. `cargo run --example hand_over` is for effects
 /// elsewhere, such as a job queue.
 ///
 /// ```
@@ -61,15 +63,14 @@ pub use failed_job::FailedJob;
 ///     let row = (job.job_id().as_str(), &job.article().article.title);
 ///     transaction.execute("INSERT INTO articles (job_id, title) VALUES (?1, ?2)", row)?;
 ///     let completion = job.completion()?;
-///     if transaction.execute(completion.sql(), params_from_iter(completion.parameters()))? == 0 {
-///         transaction.rollback()?;
-///         return Err("the lease was lost".into()); // another worker makes the row
-///     }
+///     let changed = transaction.execute(completion.sql(), params_from_iter(completion.parameters()))?;
+///     completion.check(changed)?; // an error: the transaction is rolled back, and another worker makes the row
 ///     Ok(transaction.commit()?)
 /// }
 /// ```
 ///
-/// Keep such a transaction short: deliveries wait for it, and are answered 503 after two seconds.
+/// Keep such a transaction short: deliveries wait for it, and are answered 503 after two seconds. In PostgreSQL no delivery
+/// waits for it; the page of `article-inbox-postgres` shows it with tokio-postgres, sqlx and diesel.
 pub struct Job {
     lease: Lease,
     event: Event,
@@ -151,7 +152,8 @@ impl Job {
     }
 
     /// A statement that completes this job in a transaction of your own. It changes one row, or none if the lease is
-    /// lost: then roll back. After the commit, return `Ok(())`. See [exactly once](#exactly-once).
+    /// lost: [`check`](Completion::check) tells, and then roll back. After the commit, return `Ok(())`. See
+    /// [exactly once](#exactly-once).
     ///
     /// With [`SqliteStore`](crate::SqliteStore), open the same file, set `PRAGMA wal_autocheckpoint = 0` and a
     /// `busy_timeout`, and keep the transaction short: deliveries wait for it.

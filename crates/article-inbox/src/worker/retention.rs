@@ -22,7 +22,7 @@ const YEAR: Duration = DAY.saturating_mul(365);
 /// | bodies of done entries | 7 days |
 /// | done entries without bodies, which identify repeated deliveries; unhandled entries | 30 days |
 /// | dead entries | until an operator requeues or forgets them, unless [`dead`](Self::dead) sets a limit |
-/// | jobs of the ledger that ended, which an entry leaves when it is removed; intents that were abandoned | a year, unless [`ledger`](Self::ledger) says otherwise |
+/// | jobs of the ledger that ended, which an entry leaves when it is removed | a year, unless [`ledger`](Self::ledger) says otherwise |
 /// | intents that were ordered, so that no order is made twice | for ever |
 /// | corrupt entries | until they are delivered again, or an operator requeues, buries or forgets them |
 ///
@@ -77,10 +77,10 @@ impl Retention {
         Ok(Self { dead: Some(dead), ..self })
     }
 
-    /// Removes jobs of the ledger this long after they ended, and intents this long after they were abandoned.
+    /// Removes jobs of the ledger this long after they ended.
     /// While a job is there, a later copy of its article is a duplicate, although the entry was removed, and a refused
-    /// delivery does not let it be asked for. So each job that was delivered leaves its id for that time. What is expected,
-    /// and an intent that was ordered or whose outcome is unknown, is kept for ever.
+    /// delivery does not let it be asked for. So each job that was delivered leaves its id for that time. An open job
+    /// and every intent is kept for ever.
     ///
     /// # Errors
     ///

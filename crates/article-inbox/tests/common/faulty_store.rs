@@ -8,7 +8,7 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
     store::{
@@ -190,7 +190,7 @@ impl Store for Faulty {
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
         self.store.import(entry, bodies)
     }
-    fn check(&self) -> Pending<'_, Vec<String>> {
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
         self.store.check()
     }
     fn probe(&self) -> Pending<'_, ()> {

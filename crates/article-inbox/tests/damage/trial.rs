@@ -195,7 +195,7 @@ impl Trial {
     async fn look(&mut self, inbox: &Inbox, store: &SqliteStore) {
         let findings = inbox.check().await;
         let findings = self.ok("check", findings);
-        self.observed.told.extend(findings.into_iter().flatten());
+        self.observed.told.extend(findings.into_iter().flatten().map(|it| it.to_string()));
         let health = store.health().await;
         let health = self.ok("health", health).unwrap_or_default();
         self.observed.told.extend(health.findings);

@@ -53,7 +53,8 @@ async fn shop() -> Scene {
     scene.deliver("job_1").await;
     scene.clock.advance(2 * MINUTE);
     store.abandon("post-3").await.unwrap();
-    store.report(BucketEvent::RateLimited { retry_after: HOUR }).await.unwrap();
+    store.report(BucketEvent::RateLimited { retry_after: MINUTE }).await.unwrap();
+    store.report(BucketEvent::Unavailable { retry_after: HOUR }).await.unwrap();
     store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
     scene
 }

@@ -102,6 +102,7 @@ pub(crate) async fn call(
                     2 => Reason::Ordered,
                     _ => Reason::OrderedElsewhere,
                 },
+                key: intent.map(|intent| u64::try_from(intent).unwrap_or_default()),
                 intent: intent.map(|intent| INTENTS[intent].into()),
                 at: now + after,
             };
@@ -184,9 +185,11 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
         expected_at: then,
         at: then + Duration::from_micros(1_500),
         asks: 2,
+        key: Some(1),
         missing: Some(Missing { times: 2, since: then }),
         pushed_at: None,
         collected_at: (state == JobState::Collected).then_some(then),
+        unreadable_since: (state == JobState::Expected).then_some(then),
         cause: Some("status 503".into()),
     }
 }

@@ -103,15 +103,19 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
             let one = |rng: &mut Rng| {
                 (job(rng), rng.usize(..4), rng.bool().then(|| intent(rng)), pause(rng))
             };
-            LedgerStep::Expect((0..rng.usize(1..4)).map(|_| one(rng)).collect())
+            let mut jobs: Vec<_> = (0..rng.usize(1..4)).map(|_| one(rng)).collect();
+            // A store for many nodes takes the jobs of a call in this order, and numbers new ones by it.
+            jobs.sort_by(|(one, ..), (other, ..)| one.as_str().cmp(other.as_str()));
+            LedgerStep::Expect(jobs)
         }
         38..58 => LedgerStep::ClaimAsks { limit: limit(rng), lease: pause(rng), key: key(rng) },
         58..76 => LedgerStep::SettleAsk { lease: lease(rng), outcome: asked(rng), key: key(rng) },
         76 => LedgerStep::OutcomeLost(lease(rng)),
-        77 => LedgerStep::Report(match rng.u32(..6) {
+        77 => LedgerStep::Report(match rng.u32(..7) {
             0 => BucketEvent::RateLimited { retry_after: pause(rng) },
             1 => BucketEvent::KeyRefused { key: key(rng) },
             2 => BucketEvent::KeyAccepted { key: key(rng) },
+            3 => BucketEvent::Unavailable { retry_after: pause(rng) },
             _ => BucketEvent::Resumed,
         }),
         78 => LedgerStep::Bucket,

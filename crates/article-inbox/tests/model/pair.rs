@@ -1,21 +1,19 @@
 use std::{
     collections::VecDeque,
-    path::Path,
     time::{Duration, SystemTime},
 };
 
 use article_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, MemoryStore, Prune, Source, SqliteSettings,
-    SqliteStore,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, MemoryStore, Prune, Source,
     store::{Arrival, Claim, Lease, Ledger, Outcome},
 };
 use bytes::Bytes;
-use tempfile::TempDir;
 
 use crate::{
     answer::{Answer, Everything},
     ledger::{self, Given},
     step::{self, BODIES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
+    subject::Subject,
 };
 
 /// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
@@ -23,8 +21,7 @@ use crate::{
 pub(crate) struct Pair {
     clock: Clock,
     model: MemoryStore,
-    store: SqliteStore,
-    _folder: TempDir,
+    subject: Subject,
     /// The last id that was used before this sequence.
     first: i64,
     /// All leases of this sequence, the last claimed first.
@@ -43,18 +40,10 @@ pub(crate) struct Difference {
 
 impl Pair {
     pub(crate) fn fresh() -> Self {
-        // This test is not about durability, and a disk is slow.
-        let memory = Path::new("/dev/shm");
-        let folder =
-            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        let folder = folder.expect("a folder can be made");
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-        let settings = SqliteSettings::default().clock(clock.clone());
-        let store = SqliteStore::open_with(folder.path().join("inbox.db"), settings)
-            .expect("a new file opens");
-        let model = MemoryStore::new(clock.clone());
+        let (subject, model) = (Subject::fresh(clock.clone()), MemoryStore::new(clock.clone()));
         let (leases, given) = (VecDeque::new(), Given::default());
-        Self { clock, model, store, _folder: folder, first: 0, leases, given }
+        Self { clock, model, subject, first: 0, leases, given }
     }
 
     /// Makes all steps, compares everything, and forgets it. Stops at the first difference.
@@ -66,7 +55,7 @@ impl Pair {
                 continue;
             }
             let expected = self.answer(&self.model, step).await;
-            let answer = self.answer(&self.store, step).await;
+            let answer = self.answer(self.subject.store(), step).await;
             if answer != expected {
                 let told = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
                 return Err(Difference { steps: number + 1, told });
@@ -79,7 +68,8 @@ impl Pair {
                 _ => {}
             }
         }
-        let (expected, everything) = (everything(&self.model).await, everything(&self.store).await);
+        let (expected, everything) =
+            (everything(&self.model).await, everything(self.subject.store()).await);
         if everything != expected {
             let told = format!("at the end\nmodel: {expected:#?}\nstore: {everything:#?}");
             return Err(Difference { steps: steps.len(), told });
@@ -88,13 +78,13 @@ impl Pair {
         self.given = Given::after(&expected.ledger, &self.given);
         for job_id in jobs() {
             let expected = self.answer(&self.model, &Step::Forget(job_id.clone())).await;
-            let answer = self.answer(&self.store, &Step::Forget(job_id.clone())).await;
+            let answer = self.answer(self.subject.store(), &Step::Forget(job_id.clone())).await;
             if answer != expected {
                 let told = format!("forgetting {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
                 return Err(Difference { steps: steps.len(), told });
             }
         }
-        for store in [&self.model as &dyn Ledger, &self.store] {
+        for store in [&self.model as &dyn Ledger, self.subject.store()] {
             ledger::clear(store, &jobs()).await.expect("the ledger can be emptied");
         }
         Ok(())
@@ -125,7 +115,10 @@ impl Pair {
             }
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
-                Answer::Leases(store.extend(&leases, by).await?)
+                let mut held = store.extend(&leases, by).await?;
+                // In which order they are is not said.
+                held.sort_unstable_by_key(|lease| (lease.id, lease.fence));
+                Answer::Leases(held)
             }
             Step::Settle { lease, outcome } => {
                 Answer::Settled(store.settle(self.lease(lease), said(&outcome)).await?)

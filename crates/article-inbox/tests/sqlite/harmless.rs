@@ -8,10 +8,14 @@ use std::{
     process::Command,
 };
 
-use article_inbox::{SqliteStore, store::Store};
+use article_inbox::SqliteStore;
 
 use super::{
-    Place, copy, damage::closed, damaged_lists::damage_list, migration::first_version, record,
+    Place, copy,
+    damage::{checked, closed},
+    damaged_lists::damage_list,
+    migration::first_version,
+    record,
 };
 
 /// The bytes and the metadata of the database, its log and whatever else is named.
@@ -156,7 +160,7 @@ async fn a_trigger_of_another_program_is_refused_by_its_name() {
     let trigger = "CREATE TRIGGER audit AFTER UPDATE ON article_inbox_entries BEGIN SELECT 1; END";
     place.sql().execute_batch(trigger).unwrap();
     let found = "the trigger audit on article_inbox_entries is not the inbox's";
-    assert_eq!(store.check().await.unwrap(), [found]);
+    assert_eq!(checked(&store).await, [found]);
     let crashed = place.after_a_kill();
     assert_eq!(
         refused(&crashed),
@@ -167,11 +171,15 @@ async fn a_trigger_of_another_program_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_file_of_another_kind_keeps_its_mode() {
-    let place = Place::new();
-    fs::write(&place.path, "a text that others may read. ".repeat(100)).unwrap();
-    set_mode(&place.path, 0o644);
-    assert!(refused(&place).contains("is not a SQLite database"));
+fn a_file_of_another_kind_keeps_its_mode_and_gets_no_lock() {
+    for times in [1, 100] {
+        let place = Place::new();
+        fs::write(&place.path, "a text that others may read. ".repeat(times)).unwrap();
+        set_mode(&place.path, 0o644);
+        assert!(refused(&place).contains("is not a SQLite database"));
+        let around = fs::read_dir(place.path.parent().unwrap()).unwrap();
+        assert_eq!(around.count(), 1, "{times}: nothing was made beside it");
+    }
 }
 
 #[tokio::test]

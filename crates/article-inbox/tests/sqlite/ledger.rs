@@ -12,7 +12,7 @@ use article_inbox::{
 };
 use rusqlite::params;
 
-use super::{Place, arrival, migration::first_version, within};
+use super::{Place, arrival, damage::checked, migration::first_version, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -89,7 +89,7 @@ async fn a_file_of_the_second_version_goes_on_as_before() {
     second_version(&place, &[]);
     let store = place.open();
     let corrupt = "entry 6, corrupt (article.complete), is corrupt, damaged: deliver or collect the job again";
-    assert_eq!(store.check().await.unwrap(), [corrupt]);
+    assert_eq!(checked(&store).await, [corrupt]);
     assert_eq!(store.record(arrival("done", "{}")).await.unwrap(), Recorded::Duplicate);
     assert_eq!(store.counts().await.unwrap().of(State::Done), 1);
     assert_eq!(store.ledger_counts().await.unwrap().open(), 0);

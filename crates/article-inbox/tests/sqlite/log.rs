@@ -49,7 +49,9 @@ async fn an_application_that_writes_for_seconds_does_not_let_the_log_grow() {
             last = written;
             // Not faster than a disk.
             thread::sleep(Duration::from_millis(15));
-            start.elapsed() < Duration::from_secs(7)
+            // On a machine that is busy it takes longer to write enough.
+            let [least, most] = [7, 60].map(Duration::from_secs);
+            start.elapsed() < least || (written <= 3 * LIMIT && start.elapsed() < most)
         });
         is_over.store(true, Ordering::Relaxed);
         (looking.join().unwrap(), last)

@@ -1,6 +1,8 @@
 use std::sync::{Arc, Mutex};
 
-use article_inbox::{Digest, EntryKey, Job, Source, State, Worker, store::Recorded};
+use article_inbox::{
+    Digest, EntryKey, Failed, Job, Source, State, UndecodableJob, Worker, store::Recorded,
+};
 use article_webhook::{Reply, fixture::DeliveryRequest};
 use tokio::sync::Notify;
 
@@ -33,6 +35,51 @@ async fn a_body_that_is_no_article_costs_no_attempt_and_reaches_no_handler() {
     let (entry, bodies) = scene.show("job_1").await;
     assert_eq!((entry.attempts, bodies.len(), runs.now()), (0, 1, 0));
     assert!(entry.cause.is_some());
+}
+
+#[tokio::test]
+async fn what_is_no_article_reaches_a_handler_for_it_as_it_came_with_all_its_attempts() {
+    let scene = Scene::new();
+    let body = br#"{"job_id": "job_1", "note": "\u00e9"}"#;
+    scene.record(key("job_1"), body).await;
+    let retracted = EntryKey { event: "article.retracted".into(), ..key("job_2") };
+    scene.record(retracted, &article()).await;
+    scene.deliver("job_3").await;
+    let (worker, runs) = counting(&scene);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let worker = worker.concurrency(1).attempts(2).on_undecodable(move |job: UndecodableJob| {
+        let event = job.event().as_str().to_owned();
+        let shown = (job.job_id().to_string(), event, job.attempt(), job.body().to_vec());
+        noted.lock().unwrap().push(shown);
+        let refused = job.job_id().as_str() == "job_1";
+        async move {
+            match refused {
+                true => Err(Failed::retry_after("no", std::time::Duration::ZERO)),
+                false => Ok(()),
+            }
+        }
+    });
+    bounded(worker.run_until_idle()).await.unwrap();
+    let first =
+        |attempt| ("job_1".to_owned(), "article.complete".to_owned(), attempt, body.to_vec());
+    let second = ("job_2".to_owned(), "article.retracted".to_owned(), 1, article());
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort();
+    assert_eq!(seen, [first(1), first(2), second]);
+    assert_eq!(runs.now(), 1, "the article reached its own handler");
+    assert_eq!(scene.show("job_1").await.0.state, State::Dead);
+    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
+}
+
+#[tokio::test]
+async fn a_damaged_body_reaches_no_handler_for_what_is_no_article() {
+    let scene = Scene::new();
+    scene.record_as(key("job_1"), b"{}", Digest::of(b"another")).await;
+    let (worker, runs) = counting(&scene);
+    let worker = worker.on_undecodable(|_| async { Ok(()) });
+    bounded(worker.run_until_idle()).await.unwrap();
+    assert_eq!((scene.show("job_1").await.0.state, runs.now()), (State::Corrupt, 0));
 }
 
 /// At least once.

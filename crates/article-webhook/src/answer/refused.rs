@@ -24,6 +24,7 @@ use crate::{article::JobId, auth::TokenShape, causes::debug_as_text};
 pub struct Refused {
     rejection: Rejection,
     job_id: Option<JobId>,
+    intent: Option<Box<str>>,
     unread_body: UnreadBody,
     /// What was presented in place of an accepted token, for the log.
     pub(crate) presented: Option<TokenShape>,
@@ -37,7 +38,12 @@ impl Refused {
         job_id: Option<JobId>,
         unread_body: UnreadBody,
     ) -> Self {
-        Self { rejection, job_id, unread_body, presented: None }
+        Self { rejection, job_id, intent: None, unread_body, presented: None }
+    }
+
+    /// The delivery came to the URL of this order.
+    pub(crate) fn of_intent(self, intent: Option<&str>) -> Self {
+        Self { intent: intent.map(Into::into), ..self }
     }
 
     pub(crate) fn presenting(self, presented: Option<TokenShape>) -> Self {
@@ -65,6 +71,13 @@ impl Refused {
     #[must_use]
     pub fn job_id(&self) -> Option<&JobId> {
         self.job_id.as_ref()
+    }
+
+    /// The intent of the order to whose capability URL the delivery came, as
+    /// [`Delivery::intent`](crate::Delivery::intent).
+    #[must_use]
+    pub fn intent(&self) -> Option<&str> {
+        self.intent.as_deref()
     }
 
     /// The answer for the sender. It closes the connection unless the whole body was read.

@@ -67,6 +67,14 @@ impl Sender {
         }
     }
 
+    /// The intent of a capability URL.
+    pub(super) fn intent(&self) -> Option<&str> {
+        match self {
+            Self::Target { .. } => None,
+            Self::Capability { intent } => Some(intent),
+        }
+    }
+
     /// The label, and the intent of a capability URL.
     fn into_label(self) -> (Arc<str>, Option<Box<str>>) {
         match self {
@@ -114,7 +122,7 @@ impl Envelope {
                 UnknownEvents::Ignore => Rejection::EventIgnored,
                 UnknownEvents::Refuse => Rejection::EventUnknown,
             };
-            return Err(Refused::new(rejection, Some(job_id), UnreadBody::None));
+            return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
         }
         let draft: ResultDraft = self.parse(body)?;
         let job_id = match draft.job_id() {
@@ -127,7 +135,7 @@ impl Envelope {
         let result = draft.finish().map_err(|error| match self.check(body) {
             // `read` accepts this body.
             Ok(job_id) => {
-                Refused::new(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
+                self.refused(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
             }
             Err(refused) => refused,
         })?;
@@ -155,7 +163,7 @@ impl Envelope {
         };
         if !outline.is_complete_article() {
             let rejection = Rejection::HeaderMissing(missing);
-            return Err(Refused::new(rejection, Some(job_id), UnreadBody::None));
+            return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
         }
         log::header_missing(missing, &job_id);
         Ok(job_id)
@@ -197,7 +205,17 @@ impl Envelope {
 
     /// A refusal after the whole body was read.
     fn refuse(&self, rejection: Rejection) -> Refused {
-        Refused::new(rejection, self.job_id.clone(), UnreadBody::None)
+        self.refused(rejection, self.job_id.clone(), UnreadBody::None)
+    }
+
+    /// A refusal of a delivery about this job.
+    pub(super) fn refused(
+        &self,
+        rejection: Rejection,
+        job_id: Option<JobId>,
+        unread_body: UnreadBody,
+    ) -> Refused {
+        Refused::new(rejection, job_id, unread_body).of_intent(self.sender.intent())
     }
 }
 

@@ -67,7 +67,7 @@ impl Intake {
 
     /// Refuses the delivery before its body is complete.
     pub(crate) fn refuse(&self, rejection: Rejection) -> Refused {
-        Refused::new(rejection, self.envelope.job_id.clone(), UnreadBody::Close)
+        self.envelope.refused(rejection, self.envelope.job_id.clone(), UnreadBody::Close)
     }
 
     /// Checks the body, as [`Envelope::read`].

@@ -156,9 +156,11 @@ impl Receiver {
         })?;
         let job_id = self.job_id(headers);
         let known_job_id = job_id.as_ref().ok().cloned().flatten();
-        let (event, declared) = self
-            .check_headers(headers, &job_id, declared)
-            .map_err(|rejection| Refused::new(rejection, known_job_id.clone(), unread_body()))?;
+        let (event, declared) =
+            self.check_headers(headers, &job_id, declared).map_err(|rejection| {
+                Refused::new(rejection, known_job_id.clone(), unread_body())
+                    .of_intent(sender.intent())
+            })?;
         Ok(Envelope {
             body_limit: settings.body_limit,
             reservation: BudgetReservation::new(&self.0.body_budget),

@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::{sync::LazyLock, time::SystemTime};
 
 use article_client::{ApiKey, RawResponse};
 use article_inbox::{JobState, Reason};
@@ -35,15 +35,19 @@ fn job(id: i64) -> ExpectedJob {
         expected_at: NOW,
         at: NOW,
         asks: 1,
+        key: None,
         missing: None,
         pushed_at: None,
         collected_at: None,
+        unreadable_since: None,
         cause: None,
     }
 }
 
 fn began(time: SystemTime) -> Began {
-    Began { instant: Instant::now(), store_time: time }
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let passed = time.duration_since(NOW - DAY).unwrap();
+    Began { instant: *START + passed, store_time: time }
 }
 
 fn response(status: u16, retry_after: &str, body: &str) -> Response {
@@ -84,6 +88,14 @@ fn every_answer_has_its_outcome_and_its_message() {
         // A state that no version of the document names.
         (200, r#"{"job_id":"job_1","status":"levitating"}"#, "unfinished", Job::Unfinished, ""),
         (200, r#"{"job_id":"job_1","status":17}"#, "unfinished", Job::Unfinished, ""),
+        (200, "{}", "no_job", Job::Again, "the answer says nothing about the job"),
+        (
+            200,
+            r#"{"status":"ok"}"#,
+            "no_job",
+            Job::Again,
+            "the job is not complete, its status is \"ok\"",
+        ),
         (200, &other_job, "other_job", Job::Again, "the answer is about another job"),
         (200, &no_job_id, "other_job", Job::Again, "the answer is about another job"),
         (
@@ -187,11 +199,13 @@ fn no_answer_says_nothing_about_the_job() {
 fn a_retry_after_counts_in_full() {
     let limited =
         |seconds| Some(BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) });
+    let unavailable =
+        |seconds| Some(BucketEvent::Unavailable { retry_after: Duration::from_secs(seconds) });
     for (status, retry_after, event) in [
         (429, "", limited(0)),
         (429, "61", limited(61)),
         (429, "31536000", limited(31_536_000)),
-        (503, "90000", limited(90_000)),
+        (503, "90000", unavailable(90_000)),
         (503, "", None),
         (200, "3600", None),
     ] {
@@ -244,6 +258,39 @@ fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
         let asked = Asked { job: &job, pause: PAUSE, began: began(now), key: 17 };
         let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
         assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?}");
+    }
+}
+
+/// Also if that key knows other jobs: it is that of another account.
+#[test]
+fn a_job_is_not_found_only_by_a_key_that_has_known_it() {
+    let days = NOW + DAY * 9;
+    for (key, expected) in
+        [(None, Job::NotFound), (Some(17), Job::NotFound), (Some(18), Job::Missing)]
+    {
+        let missing = Some(Missing { times: 9, since: NOW });
+        let (job, mut watch) = (ExpectedJob { missing, key, ..job(1) }, KeyWatch::default());
+        watch.knew(began(days));
+        let asked = Asked { job: &job, pause: PAUSE, began: began(days), key: 17 };
+        let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
+        assert_eq!(parts(&meaning.outcome).0, expected, "{key:?}");
+    }
+}
+
+/// A proxy may answer without the service.
+#[test]
+fn only_an_answer_that_names_the_job_shows_that_the_service_knows_it() {
+    for (status, body, is_known) in [
+        (200, "{}", false),
+        (200, r#"{"status":"ok"}"#, false),
+        (200, r#"{"job_id":"job_1"}"#, true),
+        (200, COMPLETE, true),
+        (500, FAILED, true),
+        (404, LOST, false),
+    ] {
+        let mut watch = KeyWatch::default();
+        meaning_of(&job(1), &response(status, "", body), &mut watch);
+        assert_eq!(watch.has_known(NOW, began(NOW)), is_known, "{body}");
     }
 }
 

@@ -13,12 +13,6 @@ use super::{
 };
 use crate::{connection::Transaction, fault::Fault};
 
-const LOCK_ALL: &str = concat!(
-    "SELECT ",
-    rows::job!(),
-    " FROM article_inbox_jobs WHERE job_id = ANY($1) ORDER BY job_id FOR UPDATE"
-);
-
 /// The jobs of a batch of arrivals that the ledger has.
 pub(in super::super) struct Jobs(HashMap<JobId, StoredJob>);
 
@@ -30,7 +24,7 @@ impl Jobs {
     ) -> Result<Self, Fault> {
         let articles = arrivals.iter().filter(|arrival| arrival.key.is_article());
         let ids: Vec<_> = articles.map(|arrival| arrival.key.job_id.as_str()).collect();
-        let rows = tx.query(LOCK_ALL, &[(&ids, Type::TEXT_ARRAY)]).await?;
+        let rows = tx.query(jobs::LOCK_ALL, &[(&ids, Type::TEXT_ARRAY)]).await?;
         let jobs = rows.iter().map(|row| {
             let job = stored_job(row)?;
             Ok((job.job_id.clone(), job))
@@ -41,6 +35,15 @@ impl Jobs {
     /// Whether a copy of an article is a duplicate although its entry is gone.
     pub(in super::super) fn is_tombstone(&self, key: &EntryKey) -> bool {
         key.is_article() && self.0.get(&key.job_id).is_some_and(|job| job.row.is_tombstone())
+    }
+
+    /// Keeps others from changing the intents of articles.
+    pub(in super::super) async fn lock_intents(
+        tx: &Transaction<'_>,
+        arrivals: &[Arrival],
+    ) -> Result<(), Fault> {
+        let articles = arrivals.iter().filter(|arrival| arrival.key.is_article());
+        intents::lock_all(tx, articles.filter_map(|arrival| arrival.intent.as_deref())).await
     }
 
     /// Tells the ledger of a copy of an article, as [`Ledger`](article_inbox::store::Ledger) says. `entry` is the state of
@@ -76,12 +79,9 @@ impl Jobs {
         job_id: &JobId,
         intent: &str,
     ) -> Result<(), Fault> {
-        let Some(mut intent) = intents::lock(tx, intent).await? else { return Ok(()) };
+        let is_known = intents::resolve(tx, Some(intent), job_id).await?;
         let now = tx.now().await?;
-        if intent.row.resolve(job_id, now) {
-            rows::save_intent(tx, &intent).await?;
-        }
-        if !self.0.contains_key(job_id) {
+        if is_known && !self.0.contains_key(job_id) {
             let expect = Expect { reason: Reason::Ordered, ..Expect::job(job_id.clone(), now) };
             let entry = jobs::article_entry(tx, job_id).await?;
             let row = JobRow::new(&expect, entry.as_ref(), now);

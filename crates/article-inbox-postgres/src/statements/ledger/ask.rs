@@ -10,7 +10,7 @@ use article_inbox::{
 use tokio_postgres::types::Type;
 
 use super::{
-    super::record_body::record_body,
+    super::{record_body::record_body, rows::JOB_ID},
     bucket, jobs,
     rows::{self, StoredJob, lane_number, stored_job},
 };
@@ -27,23 +27,35 @@ const DUE: &str = concat!(
     " FROM article_inbox_jobs WHERE lane = $1 AND at <= $2 ORDER BY at, id LIMIT $3 FOR UPDATE SKIP LOCKED"
 );
 
-const NEXT: &str =
-    "SELECT min(at) FROM article_inbox_jobs WHERE lane IS NOT NULL AND id <> ALL($1)";
+const REMOVE: &str = "DELETE FROM article_inbox_jobs WHERE id = $1";
+
+/// When the next job is due of those that were not claimed. Each lane is looked at by itself, as their index is.
+const NEXT: &str = "SELECT min(next.at) FROM unnest(ARRAY[0, 1, 2]::smallint[]) AS of (lane) CROSS JOIN LATERAL \
+    (SELECT at FROM article_inbox_jobs j WHERE j.lane = of.lane AND j.id <> ALL($1) ORDER BY at, id LIMIT 1) AS next";
 
 /// The jobs of each lane that are due, in their order.
 type Due = [BTreeMap<(i64, i64), StoredJob>; 3];
 
-/// Leases jobs that are due, as [`Ledger::claim_asks`](article_inbox::store::Ledger::claim_asks) says.
-pub(crate) fn claim_asks<'t>(tx: &'t Transaction<'t>, claim: &'t AskClaim) -> Work<'t, Asks> {
+/// Leases jobs that are due, as [`Ledger::claim_asks`](article_inbox::store::Ledger::claim_asks) says. Also returns what was found
+/// damaged: a row without a job id is removed, and another is written anew with its ask.
+pub(crate) fn claim_asks<'t>(
+    tx: &'t Transaction<'t>,
+    claim: &'t AskClaim,
+) -> Work<'t, (Asks, Vec<String>)> {
     Box::pin(async move {
         let now = to_millis(tx.now().await?);
-        let mut due = Due::default();
+        let (mut due, mut findings) = (Due::default(), Vec::new());
         for (lane, due) in AskLane::ALL.into_iter().zip(&mut due) {
             let (lane, limit) = (lane_number(lane), i64::from(claim.limit));
             let parameters =
                 [(&lane as _, Type::INT2), (&now as _, Type::INT8), (&limit as _, Type::INT8)];
             for row in tx.query(DUE, &parameters).await? {
                 let job = stored_job(&row)?;
+                if job.damage == Some(JOB_ID) {
+                    findings.push(job.finding(JOB_ID, "it was removed; expect its job again"));
+                    tx.execute(REMOVE, &[(&job.id, Type::INT8)]).await?;
+                    continue;
+                }
                 due.insert((to_millis(job.row.at), job.id), job);
             }
         }
@@ -58,7 +70,7 @@ pub(crate) fn claim_asks<'t>(tx: &'t Transaction<'t>, claim: &'t AskClaim) -> Wo
                 }
                 let Some((_, mut job)) = due[place(lane)].pop_first() else { break };
                 let lease = job.row.ask(job.id, claim.lease, now);
-                let StoredJob { id, job_id, row } = job.clone();
+                let StoredJob { id, job_id, row, .. } = job.clone();
                 asks.push(Ask { lease, job: row.into_job(id, job_id) });
                 asked.push(job.clone());
                 if job.row.is_due(now) {
@@ -70,12 +82,13 @@ pub(crate) fn claim_asks<'t>(tx: &'t Transaction<'t>, claim: &'t AskClaim) -> Wo
         .await?;
         for job in &asked {
             rows::save_job(tx, job).await?;
+            findings.extend(job.damage.map(|column| job.finding(column, "it is asked for")));
         }
         let known: Vec<_> = asked.iter().map(|job| job.id).collect();
         let next = tx.query(NEXT, &[(&known, Type::INT8_ARRAY)]).await?;
         let next_due = first(&next)?.try_get::<_, Option<i64>>(0)?.map(from_millis);
         let next = next_due.zip(next_token).map(|(due, token)| due.max(token));
-        Ok(Asks { asks, next })
+        Ok((Asks { asks, next }, findings))
     })
 }
 
@@ -125,7 +138,7 @@ pub(crate) fn settle_ask<'t>(
             }
             _ => {}
         }
-        let settled = job.row.settle(*lease, outcome, entry, now);
+        let settled = job.row.settle(*lease, outcome, *key, entry, now);
         jobs::save(tx, &job, &before).await?;
         accept_key(tx, outcome, *key).await?;
         Ok(settled)

@@ -1,5 +1,5 @@
 use article_inbox::{
-    Error, PauseReason,
+    PauseReason,
     store::{Bucket, BucketEvent, Pause, RefusedKey, from_millis, to_millis},
 };
 use serde_json::{Value, json};
@@ -14,20 +14,26 @@ const LOAD: &str = "SELECT value FROM article_inbox_bucket WHERE id = 1";
 const LOCK: &str = "SELECT value FROM article_inbox_bucket WHERE id = 1 FOR UPDATE";
 const SAVE: &str = "UPDATE article_inbox_bucket SET value = $1 WHERE id = 1";
 
-/// The bucket, if it was used before.
+/// The bucket, if it was used before. A damaged one begins anew.
 pub(super) async fn load(tx: &Transaction<'_>) -> Result<Option<Bucket>, Fault> {
     read(tx, LOAD).await
+}
+
+/// What a check says of a damaged bucket.
+pub(in super::super) async fn damage_of_bucket(
+    tx: &Transaction<'_>,
+) -> Result<Option<String>, Fault> {
+    let rows = tx.query(LOAD, &[]).await?;
+    let value: Option<&str> = first(&rows)?.try_get(0)?;
+    let is_damaged = value.is_some_and(|value| bucket_in(value).is_none());
+    Ok(is_damaged
+        .then(|| "the bucket of asks is damaged: it begins anew with the next ask".to_owned()))
 }
 
 async fn read(tx: &Transaction<'_>, statement: &str) -> Result<Option<Bucket>, Fault> {
     let rows = tx.query(statement, &[]).await?;
     let value: Option<&str> = first(&rows)?.try_get(0)?;
-    let bucket = value.map(|value| bucket_in(value).ok_or_else(damaged));
-    Ok(bucket.transpose()?)
-}
-
-fn damaged() -> Error {
-    Error::damaged("the bucket of asks is damaged: set its value to NULL in article_inbox_bucket")
+    Ok(value.and_then(bucket_in))
 }
 
 /// Changes the bucket, and saves it if it was not used before or is another one now. Others wait until the transaction
@@ -53,7 +59,7 @@ pub(crate) fn report<'t>(tx: &'t Transaction<'t>, event: &'t BucketEvent) -> Wor
 
 /// Takes over a bucket that another store exported.
 pub(crate) fn import_bucket<'t>(tx: &'t Transaction<'t>, other: &'t Bucket) -> Work<'t, ()> {
-    Box::pin(change(tx, |bucket, _| bucket.import(other)))
+    Box::pin(change(tx, |bucket, now| bucket.import(other, now)))
 }
 
 fn text(bucket: &Bucket) -> String {
@@ -77,7 +83,9 @@ fn text(bucket: &Bucket) -> String {
         "refilled_at": to_millis(*refilled_at),
         "share": share,
         "shared_at": to_millis(*shared_at),
-        "limited": limited.map(|pause| [to_millis(pause.since), to_millis(pause.until)]),
+        "limited": limited.map(|pause| {
+            json!([to_millis(pause.since), to_millis(pause.until), pause.why.as_str()])
+        }),
         "refused": Value::from_iter(refused),
         "refused_at": refused_at.map(to_millis),
         "key": key,
@@ -95,7 +103,7 @@ fn bucket_in(text: &str) -> Option<Bucket> {
         limited => Some(Pause {
             since: time(&limited[0])?,
             until: time(&limited[1])?,
-            why: PauseReason::RateLimited,
+            why: PauseReason::from_name(limited[2].as_str()?)?,
         }),
     };
     let refused = |refused: &Value| {

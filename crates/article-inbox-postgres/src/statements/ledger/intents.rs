@@ -6,6 +6,8 @@ use crate::{connection::Transaction, fault::Fault};
 
 const LOCK_NAME: &str =
     concat!("SELECT ", rows::intent!(), " FROM article_inbox_intents WHERE name = $1 FOR UPDATE");
+const LOCK_ALL: &str =
+    "SELECT FROM article_inbox_intents WHERE name = ANY($1) ORDER BY name FOR UPDATE";
 const LOCK_ID: &str =
     concat!("SELECT ", rows::intent!(), " FROM article_inbox_intents WHERE id = $1 FOR UPDATE");
 
@@ -23,6 +25,18 @@ pub(super) async fn lock(tx: &Transaction<'_>, name: &str) -> Result<Option<Stor
     rows.first().map(stored_intent).transpose()
 }
 
+/// Keeps others from changing these intents. One alone is locked when it is loaded.
+pub(super) async fn lock_all(
+    tx: &Transaction<'_>,
+    names: impl Iterator<Item = &str>,
+) -> Result<(), Fault> {
+    let names: Vec<_> = names.collect();
+    if names.len() > 1 {
+        tx.query(LOCK_ALL, &[(&names, Type::TEXT_ARRAY)]).await?;
+    }
+    Ok(())
+}
+
 /// Loads an intent by its id, and keeps others from changing it.
 pub(super) async fn lock_id(tx: &Transaction<'_>, id: i64) -> Result<Option<StoredIntent>, Fault> {
     let rows = tx.query(LOCK_ID, &[(&id, Type::INT8)]).await?;
@@ -32,6 +46,20 @@ pub(super) async fn lock_id(tx: &Transaction<'_>, id: i64) -> Result<Option<Stor
 pub(super) async fn remove(tx: &Transaction<'_>, id: i64) -> Result<(), Fault> {
     tx.execute("DELETE FROM article_inbox_intents WHERE id = $1", &[(&id, Type::INT8)]).await?;
     Ok(())
+}
+
+/// The intent became this job, unless its job is known. `false` if there is no such intent.
+pub(super) async fn resolve(
+    tx: &Transaction<'_>,
+    intent: Option<&str>,
+    job_id: &JobId,
+) -> Result<bool, Fault> {
+    let Some(name) = intent else { return Ok(false) };
+    let Some(mut stored) = lock(tx, name).await? else { return Ok(false) };
+    if stored.row.resolve(job_id, tx.now().await?) {
+        rows::save_intent(tx, &stored).await?;
+    }
+    Ok(true)
 }
 
 /// Erases the link of each intent to a job, which has this intent. No answer to an order brings the job back.

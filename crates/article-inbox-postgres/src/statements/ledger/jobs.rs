@@ -6,9 +6,10 @@ use article_webhook::JobId;
 use tokio_postgres::types::Type;
 
 use super::{
-    super::rows::{StoredRow, lock_key, remove},
+    super::rows::{JOB_ID, StoredRow, lock_key, remove},
     intents,
     rows::{self, StoredJob, stored_job},
+    stripes,
 };
 use crate::{
     connection::{Transaction, Work},
@@ -20,6 +21,16 @@ const LOCK: &str =
 const LOCK_ID: &str =
     concat!("SELECT ", rows::job!(), " FROM article_inbox_jobs WHERE id = $1 FOR UPDATE");
 
+/// Locks jobs in the order of their ids.
+pub(super) const LOCK_ALL: &str = concat!(
+    "SELECT ",
+    rows::job!(),
+    " FROM article_inbox_jobs WHERE job_id = ANY($1) ORDER BY job_id FOR UPDATE"
+);
+
+const LOCK_OF_ENTRY: &str = "SELECT FROM article_inbox_jobs WHERE job_id = (SELECT job_id FROM article_inbox_entries \
+    WHERE id = $1 AND event = 'article.complete') FOR UPDATE";
+
 /// The state of an article's entry, and when its first bodies came by each way.
 const ARTICLE: &str = "SELECT e.state, min(b.received_at) FILTER (WHERE b.source <> 'api'), \
     min(b.received_at) FILTER (WHERE b.source = 'api') \
@@ -30,6 +41,23 @@ const ARTICLE: &str = "SELECT e.state, min(b.received_at) FILTER (WHERE b.source
 pub(super) async fn lock(tx: &Transaction<'_>, job_id: &JobId) -> Result<Option<StoredJob>, Fault> {
     let rows = tx.query(LOCK, &[(&job_id.as_str(), Type::TEXT)]).await?;
     rows.first().map(stored_job).transpose()
+}
+
+/// Keeps others from adding or changing the job of an article. Wherever an entry changes together with its job, this comes
+/// first.
+pub(in super::super) async fn lock_of(tx: &Transaction<'_>, key: &EntryKey) -> Result<(), Fault> {
+    if key.is_article() {
+        stripes::take(tx, std::iter::once(&key.job_id)).await?;
+        lock(tx, &key.job_id).await?;
+    }
+    Ok(())
+}
+
+/// The same for the article of an entry that is not loaded yet.
+pub(in super::super) async fn lock_of_entry(tx: &Transaction<'_>, id: i64) -> Result<(), Fault> {
+    stripes::take_of_entry(tx, id).await?;
+    tx.query(LOCK_OF_ENTRY, &[(&id, Type::INT8)]).await?;
+    Ok(())
 }
 
 /// Loads a job by its id, and keeps others from changing it.
@@ -87,7 +115,8 @@ pub(in super::super) async fn add_pruned(
     entry: &StoredRow,
 ) -> Result<(), Fault> {
     let job_id = &entry.key.job_id;
-    if !entry.key.is_article() || lock(tx, job_id).await?.is_some() {
+    if !entry.key.is_article() || entry.damage == Some(JOB_ID) || lock(tx, job_id).await?.is_some()
+    {
         return Ok(());
     }
     let Some(article) = article_entry(tx, job_id).await? else { return Ok(()) };
@@ -103,6 +132,13 @@ pub(crate) fn expect<'t>(tx: &'t Transaction<'t>, jobs: &'t [Expect]) -> Work<'t
         // Two nodes that expect the same jobs take them in the same order.
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by_key(|index| jobs[*index].job_id.as_str());
+        stripes::take(tx, jobs.iter().map(|expect| &expect.job_id)).await?;
+        if jobs.len() > 1 {
+            let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.as_str()).collect();
+            tx.query(LOCK_ALL, &[(&ids, Type::TEXT_ARRAY)]).await?;
+            intents::lock_all(tx, jobs.iter().filter_map(|expect| expect.intent.as_deref()))
+                .await?;
+        }
         let mut states = vec![JobState::Expected; jobs.len()];
         for index in order {
             states[index] = expect_one(tx, &jobs[index]).await?;
@@ -112,7 +148,9 @@ pub(crate) fn expect<'t>(tx: &'t Transaction<'t>, jobs: &'t [Expect]) -> Work<'t
 }
 
 pub(super) async fn expect_one(tx: &Transaction<'_>, expect: &Expect) -> Result<JobState, Fault> {
-    let Some(mut job) = lock(tx, &expect.job_id).await? else {
+    let known = lock(tx, &expect.job_id).await?;
+    intents::resolve(tx, expect.intent.as_deref(), &expect.job_id).await?;
+    let Some(mut job) = known else {
         let entry = article_entry(tx, &expect.job_id).await?;
         let row = JobRow::new(expect, entry.as_ref(), tx.now().await?);
         return Ok(rows::add_job(tx, &expect.job_id, row).await?.row.state);

@@ -9,6 +9,7 @@ use article_webhook::JobId;
 use super::{
     bucket, intents, jobs,
     rows::{self, StoredIntent},
+    stripes,
 };
 use crate::{
     connection::{Transaction, Work},
@@ -46,7 +47,7 @@ pub(crate) fn order_again<'t>(tx: &'t Transaction<'t>, order: &'t Order) -> Work
 }
 
 fn shown(stored: StoredIntent, now: SystemTime) -> article_inbox::Intent {
-    let StoredIntent { id, name, row } = stored;
+    let StoredIntent { id, name, row, .. } = stored;
     row.into_intent(id, name, now)
 }
 
@@ -80,6 +81,7 @@ pub(crate) fn ordered<'t>(
 ) -> Work<'t, ()> {
     Box::pin(async move {
         // Before its intent, as a delivery does.
+        stripes::take(tx, std::iter::once(job_id)).await?;
         jobs::lock(tx, job_id).await?;
         let known = intents::lock(tx, name).await?;
         let now = tx.now().await?;
@@ -94,8 +96,8 @@ pub(crate) fn ordered<'t>(
             rows::save_intent(tx, &intent).await?;
         }
         if is_expected {
-            let (reason, intent) = (Reason::Ordered, Some(name.clone()));
-            let expect = Expect { reason, intent, ..Expect::job(job_id.clone(), *at) };
+            let (reason, intent, key) = (Reason::Ordered, Some(name.clone()), Some(*key));
+            let expect = Expect { reason, intent, key, ..Expect::job(job_id.clone(), *at) };
             jobs::expect_one(tx, &expect).await?;
         }
         bucket::change(tx, |bucket, _| bucket.accept_key(*key)).await?;

@@ -34,12 +34,15 @@ const INTENTS: &str = concat!(
      THEN 'unknown' ELSE state END = $3) ORDER BY id LIMIT $2"
 );
 
-/// Must agree with [`LedgerCounts::add`].
-const COUNTS: &str = "SELECT min(expected_at) FILTER (WHERE lane IS NOT NULL), \
-    count(*) FILTER (WHERE lane IS NOT NULL AND expected_at <= $1 - $2), \
-    count(*) FILTER (WHERE state = 'collected' AND collected_at <= $1 - $3 \
-        AND (pushed_at IS NULL OR pushed_at > collected_at + $3)), \
-    (SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= $1) FROM article_inbox_jobs";
+/// How many jobs are in each state, and how many of them were recovered. This reads all jobs, once. It must agree with
+/// [`LedgerCounts::add`], and so must the next.
+const STATES: &str = "SELECT state, count(*), count(*) FILTER (WHERE state = 'collected' AND collected_at <= $1 - $2 \
+    AND (pushed_at IS NULL OR pushed_at > collected_at + $2)) FROM article_inbox_jobs GROUP BY state";
+
+/// The figures of what is open.
+const OPEN: &str = "SELECT (SELECT min(expected_at) FROM article_inbox_jobs WHERE lane IS NOT NULL), \
+    (SELECT count(*) FROM article_inbox_jobs WHERE lane IS NOT NULL AND expected_at <= $1 - $2), \
+    (SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= $1)";
 
 /// A job, if the ledger has it.
 pub(crate) fn job<'t>(tx: &'t Transaction<'t>, job_id: &'t JobId) -> Work<'t, Option<ExpectedJob>> {
@@ -50,7 +53,7 @@ pub(crate) fn job<'t>(tx: &'t Transaction<'t>, job_id: &'t JobId) -> Work<'t, Op
 }
 
 fn shown(row: &Row) -> Result<ExpectedJob, Fault> {
-    let StoredJob { id, job_id, row } = stored_job(row)?;
+    let StoredJob { id, job_id, row, .. } = stored_job(row)?;
     Ok(row.into_job(id, job_id))
 }
 
@@ -81,7 +84,7 @@ pub(crate) fn intent<'t>(tx: &'t Transaction<'t>, name: &'t str) -> Work<'t, Opt
     Box::pin(async move {
         let rows = tx.query(INTENT, &[(&name, Type::TEXT)]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let StoredIntent { id, name, row } = stored_intent(row)?;
+        let StoredIntent { id, name, row, .. } = stored_intent(row)?;
         Ok(Some(row.into_intent(id, name, tx.now().await?)))
     })
 }
@@ -106,7 +109,7 @@ pub(crate) fn intents<'t>(
         ];
         let rows = tx.query(INTENTS, &parameters).await?;
         let shown = |row| {
-            let StoredIntent { id, name, row } = stored_intent(row)?;
+            let StoredIntent { id, name, row, .. } = stored_intent(row)?;
             Ok::<_, Fault>(row.into_intent(id, name, now))
         };
         let intents = rows.iter().map(shown).collect::<Result<_, _>>()?;
@@ -126,24 +129,23 @@ pub(crate) fn bucket<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Bucket
 pub(crate) fn ledger_counts<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, LedgerCounts> {
     Box::pin(async move {
         let mut counts = LedgerCounts::default();
-        let states = "SELECT state, count(*) FROM article_inbox_jobs GROUP BY state";
-        for row in tx.query(states, &[]).await? {
-            let (state, count): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
-            if let Some(state) = JobState::from_name(state) {
-                counts.states[state as usize] = count.unsigned_abs();
-            }
-        }
         let (now, overdue, last) =
             (to_millis(tx.now().await?), millis(OVERDUE), millis(LAST_DELIVERY));
-        let parameters =
-            [(&now as _, Type::INT8), (&overdue as _, Type::INT8), (&last as _, Type::INT8)];
-        let rows = tx.query(COUNTS, &parameters).await?;
+        let count =
+            |row: &Row, column| Ok::<_, Fault>(row.try_get::<_, i64>(column)?.unsigned_abs());
+        let parameters = [(&now as _, Type::INT8), (&last as _, Type::INT8)];
+        for row in tx.query(STATES, &parameters).await? {
+            if let Some(state) = JobState::from_name(row.try_get(0)?) {
+                counts.states[state as usize] = count(&row, 1)?;
+            }
+            counts.recovered += count(&row, 2)?;
+        }
+        let parameters = [(&now as _, Type::INT8), (&overdue as _, Type::INT8)];
+        let rows = tx.query(OPEN, &parameters).await?;
         let row = first(&rows)?;
-        let count = |column| Ok::<_, Fault>(row.try_get::<_, i64>(column)?.unsigned_abs());
         counts.oldest_expected = row.try_get::<_, Option<i64>>(0)?.map(from_millis);
-        counts.overdue = count(1)?;
-        counts.recovered = count(2)?;
-        counts.unknown_intents = count(3)?;
+        counts.overdue = count(row, 1)?;
+        counts.unknown_intents = count(row, 2)?;
         Ok(counts)
     })
 }

@@ -1,17 +1,18 @@
 use article_inbox::{
-    Digest, Error, IntentState, JobState, Missing,
+    Digest, IntentState, JobState, Missing, Reason,
     store::{AskLane, IntentRow, JobRow, from_millis, to_millis},
 };
 use article_webhook::JobId;
 use tokio_postgres::{Row, types::Type};
 
+use super::super::rows::{Damage, JOB_ID, count_in, name_of, or_damaged};
 use crate::{connection::Transaction, fault::Fault};
 
 /// The columns of a job, in the order in which [`stored_job`] reads them.
 macro_rules! job {
     () => {
         "id, job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, pushed_at, collected_at, \
-         returned, cause"
+         returned, cause, key, unreadable_since"
     };
 }
 
@@ -25,12 +26,12 @@ macro_rules! intent {
 pub(super) use {intent, job};
 
 const ADD_JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, reason, intent, expected_at, at, asks, fence, missing, \
-    missing_since, pushed_at, collected_at, returned, cause, lane) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
+    missing_since, pushed_at, collected_at, returned, cause, lane, key, unreadable_since) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) \
     ON CONFLICT (job_id) DO NOTHING RETURNING id";
 const SAVE_JOB: &str = "UPDATE article_inbox_jobs SET state = $2, reason = $3, intent = $4, expected_at = $5, at = $6, \
     asks = $7, fence = $8, missing = $9, missing_since = $10, pushed_at = $11, collected_at = $12, returned = $13, \
-    cause = $14, lane = $15 WHERE job_id = $1 RETURNING id";
+    cause = $14, lane = $15, key = $16, unreadable_since = $17 WHERE job_id = $1 RETURNING id";
 const ADD_INTENT: &str = "INSERT INTO article_inbox_intents (name, state, created_at, at, fence, job_id, forgotten) \
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING RETURNING id";
 const SAVE_INTENT: &str = "UPDATE article_inbox_intents SET state = $2, created_at = $3, at = $4, fence = $5, job_id = $6, \
@@ -42,6 +43,8 @@ pub(super) struct StoredJob {
     pub(super) id: i64,
     pub(super) job_id: JobId,
     pub(super) row: JobRow,
+    /// The column that is damaged.
+    pub(super) damage: Option<Damage>,
 }
 
 /// An intent as it is stored.
@@ -50,6 +53,41 @@ pub(super) struct StoredIntent {
     pub(super) id: i64,
     pub(super) name: Box<str>,
     pub(super) row: IntentRow,
+    /// The column that is damaged.
+    pub(super) damage: Option<Damage>,
+}
+
+/// Every job and every intent, for a check.
+pub(in super::super) const SCAN_JOBS: &str =
+    concat!("SELECT ", job!(), " FROM article_inbox_jobs WHERE id > $1 ORDER BY id LIMIT $2");
+pub(in super::super) const SCAN_INTENTS: &str =
+    concat!("SELECT ", intent!(), " FROM article_inbox_intents WHERE id > $1 ORDER BY id LIMIT $2");
+
+/// What is damaged of a job.
+pub(in super::super) fn damage_of_job(found: &Row) -> Result<Option<String>, Fault> {
+    let job = stored_job(found)?;
+    Ok(job.damage.map(|column| job.finding(column, "restore it from a backup")))
+}
+
+/// What is damaged of an intent.
+pub(in super::super) fn damage_of_intent(found: &Row) -> Result<Option<String>, Fault> {
+    let StoredIntent { id, damage, .. } = stored_intent(found)?;
+    let says = |column| {
+        format!(
+            "intent {id} of the ledger has a damaged row, in the column {column}: restore it from a backup"
+        )
+    };
+    Ok(damage.map(says))
+}
+
+impl StoredJob {
+    /// A sentence about a damaged column, and what comes of it.
+    pub(super) fn finding(&self, column: Damage, what: &str) -> String {
+        let (id, job_id) = (self.id, self.job_id.as_str().escape_debug());
+        format!(
+            "job {id} of the ledger, {job_id}, has a damaged row, in the column {column}: {what}"
+        )
+    }
 }
 
 /// The number of a lane in its column.
@@ -68,7 +106,7 @@ pub(super) async fn add_job(
     row: JobRow,
 ) -> Result<StoredJob, Fault> {
     let id = write_job(tx, ADD_JOB, job_id, &row).await?;
-    Ok(StoredJob { id, job_id: job_id.clone(), row })
+    Ok(StoredJob { id, job_id: job_id.clone(), row, damage: None })
 }
 
 /// Writes the row of a job back.
@@ -88,7 +126,8 @@ async fn write_job(
     let (asks, missing) =
         (i64::from(row.asks), row.missing.map(|missing| i64::from(missing.times)));
     let since = row.missing.map(|missing| to_millis(missing.since));
-    let came = [row.pushed_at, row.collected_at].map(|at| at.map(to_millis));
+    let came = [row.pushed_at, row.collected_at, row.unreadable_since].map(|at| at.map(to_millis));
+    let key = row.key.map(u64::cast_signed);
     let returned = row.returned.as_ref().map(|digest| &digest.as_bytes()[..]);
     let lane = row.state.is_open().then(|| lane_number(row.lane()));
     let parameters = [
@@ -107,6 +146,8 @@ async fn write_job(
         (&returned as _, Type::BYTEA),
         (&cause as _, Type::TEXT),
         (&lane as _, Type::INT2),
+        (&key as _, Type::INT8),
+        (&came[2] as _, Type::INT8),
     ];
     id(&tx.query(statement, &parameters).await?)
 }
@@ -120,41 +161,53 @@ fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }
 
-/// The job in the columns of [`job!`].
+/// The job in the columns of [`job!`]. What cannot be read of it is as it is for a new job.
 pub(super) fn stored_job(found: &Row) -> Result<StoredJob, Fault> {
     let id: i64 = found.try_get(0)?;
-    let damaged = |what: &str| {
-        Error::damaged(format!(
-            "job {id} of the ledger: its {what} is not one: restore it from a backup"
-        ))
-    };
-    let count = |value: i64| u32::try_from(value).map_err(|_| damaged("count"));
+    let mut damage = None;
+    let asks = or_damaged(count_in(found, 7), "asks", &mut damage);
+    let cause = or_damaged(found.try_get(14).ok(), "cause", &mut damage);
+    let intent: Option<&str> = or_damaged(found.try_get(4).ok(), "intent", &mut damage);
+    let reason = found.try_get(3).ok().and_then(|reason: &str| reason.parse().ok());
+    let reason = reason.unwrap_or_else(|| {
+        damage = Some("reason");
+        Reason::OrderedElsewhere
+    });
+    let state = found.try_get(2).ok().and_then(JobState::from_name);
+    let state = state.unwrap_or_else(|| {
+        damage = Some("state");
+        JobState::Expected
+    });
+    let job_id = found.try_get(1).ok().and_then(|job_id: &str| job_id.parse().ok());
+    let job_id = job_id.unwrap_or_else(|| {
+        damage = Some(JOB_ID);
+        name_of("job", id)
+    });
     let time = |column| Ok::<_, Fault>(from_millis(found.try_get(column)?));
     let optional =
         |column| Ok::<_, Fault>(found.try_get::<_, Option<i64>>(column)?.map(from_millis));
-    let (job_id, state, reason): (&str, &str, &str) =
-        (found.try_get(1)?, found.try_get(2)?, found.try_get(3)?);
-    let (intent, returned): (Option<&str>, Option<&[u8]>) = (found.try_get(4)?, found.try_get(13)?);
-    let missing = match (found.try_get::<_, Option<i64>>(9)?, optional(10)?) {
-        (Some(times), Some(since)) => Some(Missing { times: count(times)?, since }),
+    let missing = match (count_in(found, 9), optional(10)?) {
+        (Some(times), Some(since)) => Some(Missing { times, since }),
         _ => None,
     };
+    let returned: Option<&[u8]> = found.try_get(13)?;
     let row = JobRow {
-        state: JobState::from_name(state).ok_or_else(|| damaged("state"))?,
-        reason: reason.parse().map_err(|_| damaged("reason"))?,
+        state,
+        reason,
         intent: intent.map(Into::into),
         expected_at: time(5)?,
         at: time(6)?,
-        asks: count(found.try_get(7)?)?,
+        asks,
         fence: found.try_get(8)?,
+        key: found.try_get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
         missing,
         pushed_at: optional(11)?,
         collected_at: optional(12)?,
+        unreadable_since: optional(16)?,
         returned: returned.and_then(digest),
-        cause: found.try_get(14)?,
+        cause,
     };
-    let job_id = job_id.parse().map_err(|_| damaged("job_id"))?;
-    Ok(StoredJob { id, job_id, row })
+    Ok(StoredJob { id, job_id, row, damage })
 }
 
 fn digest(bytes: &[u8]) -> Option<Digest> {
@@ -168,7 +221,7 @@ pub(super) async fn add_intent(
     row: IntentRow,
 ) -> Result<StoredIntent, Fault> {
     let id = write_intent(tx, ADD_INTENT, name, &row).await?;
-    Ok(StoredIntent { id, name: name.into(), row })
+    Ok(StoredIntent { id, name: name.into(), row, damage: None })
 }
 
 /// Writes the row of an intent back.
@@ -197,24 +250,26 @@ async fn write_intent(
     id(&tx.query(statement, &parameters).await?)
 }
 
-/// The intent in the columns of [`intent!`].
+/// The intent in the columns of [`intent!`]. If its state cannot be read, one with a job was ordered, and the outcome of another
+/// is unknown: it is not ordered again unless the application says so.
 pub(super) fn stored_intent(found: &Row) -> Result<StoredIntent, Fault> {
     let id: i64 = found.try_get(0)?;
-    let damaged = |what: &str| {
-        Error::damaged(format!(
-            "intent {id} of the ledger: its {what} is not one: restore it from a backup"
-        ))
-    };
-    let (name, state): (&str, &str) = (found.try_get(1)?, found.try_get(2)?);
-    let job_id: Option<&str> = found.try_get(6)?;
-    let forgotten: &[u8] = found.try_get(7)?;
+    let mut damage = None;
+    let job_id = found.try_get::<_, Option<&str>>(6).ok().map(|job_id| job_id.map(str::parse));
+    let job_id = or_damaged(job_id.and_then(|job_id| job_id.transpose().ok()), JOB_ID, &mut damage);
+    let state = found.try_get(2).ok().and_then(IntentState::from_name);
+    let state = state.unwrap_or_else(|| {
+        damage = Some("state");
+        if job_id.is_some() { IntentState::Ordered } else { IntentState::Ordering }
+    });
+    let (name, forgotten): (&str, &[u8]) = (found.try_get(1)?, found.try_get(7)?);
     let row = IntentRow {
-        state: IntentState::from_name(state).ok_or_else(|| damaged("state"))?,
+        state,
         created_at: from_millis(found.try_get(3)?),
         at: from_millis(found.try_get(4)?),
         fence: found.try_get(5)?,
-        job_id: job_id.map(str::parse).transpose().map_err(|_| damaged("job_id"))?,
+        job_id,
         forgotten: forgotten.chunks(32).filter_map(digest).collect(),
     };
-    Ok(StoredIntent { id, name: name.into(), row })
+    Ok(StoredIntent { id, name: name.into(), row, damage })
 }

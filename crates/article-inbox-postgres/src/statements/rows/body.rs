@@ -1,7 +1,7 @@
 use std::{collections::HashMap, time::SystemTime};
 
 use article_inbox::{
-    Body, Digest, Error, Source,
+    Body, Digest, Source,
     store::{Arrival, KnownBody, from_millis, to_millis},
 };
 use bytes::Bytes;
@@ -33,10 +33,8 @@ pub(crate) async fn known_bodies(tx: &Transaction<'_>, id: i64) -> Result<Vec<Kn
     let rows = tx.query(sql::KNOWN_BODIES, &[(&id, Type::INT8)]).await?;
     let known = |row: &tokio_postgres::Row| {
         let intent: Option<&str> = row.try_get(2)?;
-        // A body is taken for a delivered one unless it is known to come from the API.
-        let source = Source::from_name(row.try_get(3)?).unwrap_or(Source::Webhook);
-        let known =
-            KnownBody { digest: digest(row.try_get(1)?), source, has_intent: intent.is_some() };
+        let (digest, source) = (digest(row.try_get(1)?), source(row.try_get(3)?));
+        let known = KnownBody { digest, source, has_intent: intent.is_some() };
         Ok(KnownIn { slot: row.try_get(0)?, known, intent: intent.map(Into::into) })
     };
     rows.iter().map(known).collect()
@@ -48,15 +46,16 @@ pub(crate) async fn bodies(
     ids: &[i64],
 ) -> Result<HashMap<i64, Vec<Body>>, Fault> {
     let mut bodies: HashMap<i64, Vec<Body>> = HashMap::new();
+    if ids.is_empty() {
+        return Ok(bodies);
+    }
     for row in tx.query(sql::BODIES, &[(&ids, Type::INT8_ARRAY)]).await? {
-        let (id, source): (i64, &str) = (row.try_get(0)?, row.try_get(2)?);
-        let source = Source::from_name(source)
-            .ok_or_else(|| Error::damaged(format!("entry {id}: a body has no known source")))?;
+        let id: i64 = row.try_get(0)?;
         let (target, intent): (&str, Option<&str>) = (row.try_get(3)?, row.try_get(4)?);
         let bytes: Option<&[u8]> = row.try_get(6)?;
         bodies.entry(id).or_default().push(Body {
             received_at: from_millis(row.try_get(1)?),
-            source,
+            source: source(row.try_get(2)?),
             target: target.into(),
             intent: intent.map(Into::into),
             digest: digest(row.try_get(5)?),
@@ -101,6 +100,11 @@ pub(crate) async fn put_intent(
     let parameters = [(&id as _, Type::INT8), (&slot as _, Type::INT2), (&intent as _, Type::TEXT)];
     tx.execute(sql::PUT_INTENT, &parameters).await?;
     Ok(())
+}
+
+/// A body is taken for a delivered one unless it is known to come from the API.
+fn source(name: &str) -> Source {
+    Source::from_name(name).unwrap_or(Source::Webhook)
 }
 
 /// No body has the digest of a damaged one.

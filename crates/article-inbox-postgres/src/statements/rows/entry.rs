@@ -1,10 +1,10 @@
 use std::time::SystemTime;
 
 use article_inbox::{
-    Entry, EntryKey, Error, Failure, State,
+    Entry, EntryKey, Failure, State,
     store::{Row, from_millis, to_millis},
 };
-use article_webhook::Event;
+use article_webhook::{Event, JobId};
 use serde_json::{Value, json};
 use tokio_postgres::types::Type;
 
@@ -18,7 +18,12 @@ pub(crate) struct StoredRow {
     pub(crate) key: EntryKey,
     pub(crate) received_at: SystemTime,
     pub(crate) row: Row,
+    /// The column whose value is none of its kind.
+    pub(crate) damage: Option<Damage>,
 }
+
+/// The name of a column.
+pub(crate) type Damage = &'static str;
 
 /// The number of the first column after those of `sql::entry!`.
 const AFTER_ENTRY: usize = 14;
@@ -58,41 +63,75 @@ impl Columns {
     }
 }
 
-/// The entry in the columns of `sql::entry!`.
+/// The entry in the columns of `sql::entry!`. One that waits or is leased, and of which a column is damaged, is read as a
+/// corrupt one, so that it keeps no other from being claimed, listed or settled.
 pub(crate) fn stored(found: &tokio_postgres::Row) -> Result<StoredRow, Fault> {
     let id: i64 = found.try_get(0)?;
-    let damaged = |what: &str| {
-        Error::damaged(format!(
-            "entry {id}: its {what} is not one: restore it from a backup, or erase its job"
-        ))
-    };
-    let number = |column, what| {
-        u32::try_from(found.try_get::<_, i64>(column)?).map_err(|_| Fault::Ours(damaged(what)))
-    };
+    let mut damage = None;
+    let [attempts, interrupted, conflicts] =
+        [(5, "attempts"), (10, "interrupted"), (11, "conflicts")]
+            .map(|(column, name)| or_damaged(count_in(found, column), name, &mut damage));
+    let failures = found.try_get(13).ok().and_then(failures_in);
+    let failures = or_damaged(failures, "failures", &mut damage);
+    let cause = or_damaged(found.try_get(12).ok(), "cause", &mut damage);
+    let event: &str = or_damaged(found.try_get(2).ok(), "event", &mut damage);
+    let state = found.try_get(4).ok().and_then(State::from_name);
+    let mut state = state.unwrap_or_else(|| {
+        damage = Some("state");
+        State::Corrupt
+    });
+    let job_id = found.try_get(1).ok().and_then(|job_id: &str| job_id.parse().ok());
+    let job_id = job_id.unwrap_or_else(|| {
+        damage = Some(JOB_ID);
+        name_of("entry", id)
+    });
+    if damage.is_some() && matches!(state, State::Waiting | State::Leased) {
+        state = State::Corrupt;
+    }
     let time = |column| Ok::<_, Fault>(from_millis(found.try_get(column)?));
-    let (job_id, event): (&str, &str) = (found.try_get(1)?, found.try_get(2)?);
-    let job_id = job_id.parse().map_err(|_| damaged("job_id"))?;
-    let state: &str = found.try_get(4)?;
-    let state = State::from_name(state).ok_or_else(|| damaged("state"))?;
-    let failures: Option<&str> = found.try_get(13)?;
     let row = Row {
         state,
-        attempts: number(5, "attempts")?,
+        attempts,
         fence: found.try_get(6)?,
         at: time(if state == State::Leased { 8 } else { 7 })?,
         since: time(9)?,
-        interrupted: number(10, "interrupted")?,
-        conflicts: number(11, "conflicts")?,
-        cause: found.try_get(12)?,
-        failures: failures_in(failures).ok_or_else(|| damaged("failures"))?,
+        interrupted,
+        conflicts,
+        cause,
+        failures,
     };
     let key = EntryKey { job_id, event: Event::from(event) };
-    Ok(StoredRow { id, key, received_at: time(3)?, row })
+    Ok(StoredRow { id, key, received_at: time(3)?, row, damage })
+}
+
+/// The column of a job's id.
+pub(crate) const JOB_ID: Damage = "job_id";
+
+/// The name of a row whose job id is none.
+pub(crate) fn name_of(row: &str, id: i64) -> JobId {
+    format!("damaged_{row}_{id}").parse().expect("it has no character that a job id may not have")
+}
+
+/// The value of a column, or another if it is damaged.
+pub(crate) fn or_damaged<T: Default>(
+    value: Option<T>,
+    column: Damage,
+    damage: &mut Option<Damage>,
+) -> T {
+    value.unwrap_or_else(|| {
+        *damage = Some(column);
+        T::default()
+    })
+}
+
+/// A number of times.
+pub(crate) fn count_in(found: &tokio_postgres::Row, column: usize) -> Option<u32> {
+    found.try_get::<_, i64>(column).ok().and_then(|count| count.try_into().ok())
 }
 
 /// The entry as the inbox shows it, in the columns of `sql::entry!` and its target after them.
 pub(crate) fn entry(found: &tokio_postgres::Row) -> Result<Entry, Fault> {
-    let StoredRow { id, key, received_at, row } = stored(found)?;
+    let StoredRow { id, key, received_at, row, .. } = stored(found)?;
     let target: Option<&str> = found.try_get(AFTER_ENTRY)?;
     Ok(row.into_entry(id, key, received_at, target.unwrap_or_default().into()))
 }
@@ -143,6 +182,33 @@ pub(crate) async fn save(tx: &Transaction<'_>, stored: &StoredRow) -> Result<(),
         (&columns.failures as _, Type::TEXT),
     ];
     tx.execute(sql::SAVE, &parameters).await?;
+    Ok(())
+}
+
+/// Writes the rows of entries back that were claimed or settled.
+pub(crate) async fn save_all(tx: &Transaction<'_>, stored: &[StoredRow]) -> Result<(), Fault> {
+    if stored.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<_> = stored.iter().map(|stored| stored.id).collect();
+    let columns: Vec<_> = stored.iter().map(|stored| Columns::of(&stored.row)).collect();
+    let number = |of: fn(&Columns) -> i64| -> Vec<i64> { columns.iter().map(of).collect() };
+    let states: Vec<_> = columns.iter().map(|columns| columns.state).collect();
+    let causes: Vec<_> = columns.iter().map(|columns| columns.cause.as_deref()).collect();
+    let failures: Vec<_> = columns.iter().map(|columns| columns.failures.as_deref()).collect();
+    let numbers: [fn(&Columns) -> i64; 6] = [
+        |columns| columns.attempts,
+        |columns| columns.fence,
+        |columns| columns.at,
+        |columns| columns.lease_end,
+        |columns| columns.since,
+        |columns| columns.interrupted,
+    ];
+    let numbers = numbers.map(number);
+    let mut parameters = vec![(&ids as _, Type::INT8_ARRAY), (&states as _, Type::TEXT_ARRAY)];
+    parameters.extend(numbers.iter().map(|numbers| (numbers as _, Type::INT8_ARRAY)));
+    parameters.extend([(&causes as _, Type::TEXT_ARRAY), (&failures as _, Type::TEXT_ARRAY)]);
+    tx.execute(sql::SAVE_ALL, &parameters).await?;
     Ok(())
 }
 

@@ -189,7 +189,8 @@ pub enum AskOutcome {
         /// The pause.
         after: Duration,
     },
-    /// The service does not know the job. It is asked for again after a pause.
+    /// The service does not know the job with this key. It is asked for again after a pause. If the service knows the job
+    /// with [another key](ExpectedJob::key), this says nothing about the job, and is not counted.
     Missing {
         /// The pause.
         after: Duration,

@@ -35,6 +35,8 @@ pub struct BucketSettings {
 pub enum PauseReason {
     /// The service answered 429, and said for how long.
     RateLimited,
+    /// The service, or a proxy before it, answered that it cannot serve any call now, and said for how long.
+    Unavailable,
     /// The service refused the API key: nothing is asked or ordered with this key.
     KeyRefused,
 }
@@ -45,6 +47,7 @@ impl PauseReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::RateLimited => "rate_limited",
+            Self::Unavailable => "unavailable",
             Self::KeyRefused => "key_refused",
         }
     }
@@ -52,7 +55,8 @@ impl PauseReason {
     /// The reason with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::RateLimited, Self::KeyRefused].into_iter().find(|reason| reason.as_str() == name)
+        let all = [Self::RateLimited, Self::Unavailable, Self::KeyRefused];
+        all.into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
@@ -98,6 +102,12 @@ pub enum BucketEvent {
     /// The service answered 429. The bucket pauses for as long as it said, and is filled at half the rate after that.
     RateLimited {
         /// For how long. Zero if the service did not say.
+        retry_after: Duration,
+    },
+    /// The service, or a proxy before it, answered 503 or another status that says that it cannot serve any call now. The
+    /// bucket pauses for as long as it said. The rate stays as it is: no call was too many.
+    Unavailable {
+        /// For how long.
         retry_after: Duration,
     },
     /// The service refused the API key. That key pauses, and one ask or order tries it after five minutes, later every

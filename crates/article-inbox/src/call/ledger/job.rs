@@ -9,7 +9,7 @@ use article_webhook::JobId;
 /// | state | what opens it again |
 /// |---|---|
 /// | `arrived`, `collected` | its entry becomes unhandled or corrupt |
-/// | `failed`, `unreadable`, `not_found` | it is expected again; its article ends it as `arrived` |
+/// | `failed`, `unreadable`, `not_found` | it is expected again, other than by a backfill; its article ends it as `arrived` |
 ///
 /// ```
 /// use article_inbox::JobState;
@@ -34,7 +34,7 @@ pub enum JobState {
     Collected,
     /// The service gave the job up, and the application is told.
     Failed,
-    /// The API gives a body that no worker can read.
+    /// The API has given nothing but bodies that no worker can read, for 72 hours.
     Unreadable,
     /// The service does not know the job.
     NotFound,
@@ -232,12 +232,17 @@ pub struct ExpectedJob {
     pub at: SystemTime,
     /// How many asks began since it is expected.
     pub asks: u32,
-    /// How often in a row the service did not know it.
+    /// The API key that it was ordered with, or with which the service told its state last, as
+    /// [`BucketSettings::key`](crate::store::BucketSettings::key) names it. `None` before either.
+    pub key: Option<u64>,
+    /// How often in a row the service did not know it, when it was asked with that key or none is known.
     pub missing: Option<Missing>,
     /// When the service delivered its article first.
     pub pushed_at: Option<SystemTime>,
     /// When the API gave its article.
     pub collected_at: Option<SystemTime>,
+    /// When the API gave the first of the bodies that no worker can read, since the service last worked on it.
+    pub unreadable_since: Option<SystemTime>,
     /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then, as
     /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,

@@ -164,16 +164,14 @@ impl ExpectedJob {
 /// ```
 /// use article_inbox::LedgerPruned;
 ///
-/// let pruned = LedgerPruned { jobs: 500, more: true, ..LedgerPruned::default() };
-/// assert_eq!((pruned.intents, pruned.more), (0, true));
+/// let pruned = LedgerPruned { jobs: 500, more: true };
+/// assert_ne!(pruned, LedgerPruned::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct LedgerPruned {
     /// Jobs that were removed.
     pub jobs: u32,
-    /// Intents that were removed.
-    pub intents: u32,
     /// Whether there is more to remove: call again.
     pub more: bool,
 }

@@ -43,13 +43,13 @@ impl ArticleEntry {
         Self { state, pushed_at: first(Source::Webhook), collected_at: first(Source::Api) }
     }
 
-    /// How the article came: by the API only if all its bodies did.
+    /// How the article came first.
     #[must_use]
     pub fn source(&self) -> Source {
-        if self.pushed_at.is_none() && self.collected_at.is_some() {
-            Source::Api
-        } else {
-            Source::Webhook
+        match (self.pushed_at, self.collected_at) {
+            (None, Some(_)) => Source::Api,
+            (Some(pushed_at), Some(collected_at)) if collected_at < pushed_at => Source::Api,
+            _ => Source::Webhook,
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use super::{JobRow, article_entry::is_rejected};
+use super::{super::lease::next_fence, JobRow, article_entry::is_rejected};
 use crate::{
     Digest, State,
     call::{AskLease, AskOutcome, AskSettled, JobState, Missing},
@@ -74,7 +74,7 @@ impl JobRow {
         debug_assert!(self.is_due(now), "only a job that is due is asked for");
         self.state = JobState::Asking;
         self.asks = self.asks.saturating_add(1);
-        self.fence += 1;
+        self.fence = next_fence(self.fence, now);
         self.at = later(now, lease);
         AskLease { id, fence: self.fence }
     }
@@ -93,12 +93,13 @@ impl JobRow {
         !(is_rejected && self.returned.replace(digest) == Some(digest))
     }
 
-    /// Stores the outcome of an ask. `entry` is the state of the article's entry, after the answer was recorded; it matters
+    /// Stores the outcome of an ask with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
     /// for [`AskOutcome::Answered`] alone. The row changed, unless the lease was lost.
     pub fn settle(
         &mut self,
         lease: AskLease,
         outcome: &AskOutcome,
+        key: u64,
         entry: Option<State>,
         now: SystemTime,
     ) -> AskSettled {
@@ -106,28 +107,34 @@ impl JobRow {
             return AskSettled::LostLease;
         }
         match outcome {
-            AskOutcome::Answered(_) if entry.is_none_or(is_rejected) => {
-                self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
-            }
             AskOutcome::Answered(_) => {
-                // An open job that was collected before has a body that could not be read.
-                let is_second = self.collected_at.replace(now).is_some();
-                self.end(JobState::Collected, is_second.then(|| REJECTED.to_owned()), now);
+                self.collected_at = Some(now);
+                if entry.is_none_or(is_rejected) {
+                    self.reject_answer(now);
+                } else {
+                    let cause = self.unreadable_since.map(|_| REJECTED.to_owned());
+                    self.end(JobState::Collected, cause, now);
+                }
             }
             AskOutcome::Failed { cause, .. } => {
+                self.key = Some(key);
                 self.end(JobState::Failed, Some(cause.clone()), now);
             }
             AskOutcome::NotFound { cause } => {
                 self.end(JobState::NotFound, Some(cause.clone()), now);
             }
             AskOutcome::Unfinished { after } => {
-                self.missing = None;
+                // Of an article it stays: what cannot be read may be a proxy's.
+                (self.key, self.missing, self.unreadable_since) = (Some(key), None, None);
                 self.wait(*after, None, now);
             }
             AskOutcome::Missing { after, cause } => {
-                let missing = self.missing.unwrap_or(Missing { times: 0, since: now });
-                let times = missing.times.saturating_add(1);
-                self.missing = Some(Missing { times, ..missing });
+                // A key of another account, or of another environment, knows none of the jobs of this one.
+                if self.key.is_none_or(|known| known == key) {
+                    let missing = self.missing.unwrap_or(Missing { times: 0, since: now });
+                    let times = missing.times.saturating_add(1);
+                    self.missing = Some(Missing { times, ..missing });
+                }
                 self.wait(*after, Some(cause.clone()), now);
             }
             AskOutcome::Again { after, cause } => self.wait(*after, Some(cause.clone()), now),
@@ -139,17 +146,14 @@ impl JobRow {
         AskSettled::Settled(self.state)
     }
 
-    fn wait(&mut self, pause: Duration, cause: Option<String>, now: SystemTime) {
+    pub(super) fn wait(&mut self, pause: Duration, cause: Option<String>, now: SystemTime) {
         (self.state, self.at, self.cause) = (JobState::Expected, later(now, pause), cause);
     }
 }
 
-/// The cause of a collected job whose entry waits for a worker to read the second body of the API.
-const REJECTED: &str = "an earlier body that the API gave cannot be read";
-
-/// The cause of an unreadable job.
-pub(super) const UNREADABLE: &str =
-    "no body of its entry can be read, and the API gives no other that can be stored";
+/// The cause of a job of which the API gave a body that cannot be read: an open one, or a collected one whose entry waits
+/// for a worker to read another body.
+pub(super) const REJECTED: &str = "an earlier body that the API gave cannot be read";
 
 #[cfg(test)]
 mod tests {
@@ -158,6 +162,7 @@ mod tests {
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
     const LEASE: Duration = Duration::from_secs(60);
+    const KEY: u64 = 17;
 
     fn job() -> JobRow {
         JobRow::new(&Expect::job("job_1".parse().unwrap(), START), None, START)
@@ -201,7 +206,7 @@ mod tests {
         assert!(!row.is_asked(lease, START + LEASE) && row.is_due(START + LEASE));
         row.ask(7, LEASE, START + LEASE);
         let before = row.clone();
-        let settled = row.settle(lease, &again(1), None, START + LEASE);
+        let settled = row.settle(lease, &again(1), KEY, None, START + LEASE);
         assert_eq!((settled, row), (AskSettled::LostLease, before));
     }
 
@@ -209,7 +214,7 @@ mod tests {
     fn an_ask_that_was_not_sent_does_not_count() {
         let mut row = job();
         let lease = row.ask(7, LEASE, START);
-        row.settle(lease, &AskOutcome::Released, None, START);
+        row.settle(lease, &AskOutcome::Released, KEY, None, START);
         assert_eq!(row, JobRow { fence: 1, ..job() });
     }
 
@@ -219,7 +224,7 @@ mod tests {
         for _ in 0..10_000 {
             let now = row.at;
             let lease = row.ask(7, LEASE, now);
-            let settled = row.settle(lease, &again(3600), None, now);
+            let settled = row.settle(lease, &again(3600), KEY, None, now);
             assert_eq!(settled, AskSettled::Settled(JobState::Expected));
             assert_eq!(row.at, later(now, Duration::from_secs(3600)));
         }
@@ -232,16 +237,16 @@ mod tests {
         for times in 1..=3 {
             let now = row.at;
             let lease = row.ask(7, LEASE, now);
-            row.settle(lease, &missing, None, now);
+            row.settle(lease, &missing, KEY, None, now);
             assert_eq!(row.missing, Some(Missing { times, since: START }));
             let now = row.at;
             let lease = row.ask(7, LEASE, now);
-            row.settle(lease, &again(0), None, now);
+            row.settle(lease, &again(0), KEY, None, now);
             assert_eq!(row.missing, Some(Missing { times, since: START }), "nothing is known");
         }
         let now = row.at;
         let lease = row.ask(7, LEASE, now);
-        row.settle(lease, &AskOutcome::Unfinished { after: LEASE }, None, now);
+        row.settle(lease, &AskOutcome::Unfinished { after: LEASE }, KEY, None, now);
         assert_eq!((row.missing, row.cause), (None, None));
     }
 
@@ -261,17 +266,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ends_a_job_as_its_entry_says() {
+    fn an_answer_ends_a_job_if_its_entry_can_be_read() {
         for entry in State::ALL {
             let mut row = job();
             let lease = row.ask(7, LEASE, START);
             let settled =
-                row.settle(lease, &AskOutcome::Answered(answer("{}")), Some(entry), START);
+                row.settle(lease, &AskOutcome::Answered(answer("{}")), KEY, Some(entry), START);
             let expected =
-                if is_rejected(entry) { JobState::Unreadable } else { JobState::Collected };
+                if is_rejected(entry) { JobState::Expected } else { JobState::Collected };
             assert_eq!(settled, AskSettled::Settled(expected), "{entry}");
-            assert_eq!(row.collected_at.is_some(), expected == JobState::Collected);
-            assert_eq!(row.cause.is_some(), expected == JobState::Unreadable);
+            assert_eq!((row.collected_at, row.key), (Some(START), None), "it may be a proxy's");
+            assert_eq!(row.unreadable_since.is_some(), is_rejected(entry));
+            assert_eq!(row.cause.is_some(), is_rejected(entry));
         }
     }
 }

@@ -154,10 +154,10 @@ impl Bucket {
                     self.share = (self.share_at(now) / 2).max(LEAST);
                     self.shared_at = now;
                 }
-                let until = later(now, retry_after);
-                if now < until && self.limited.is_none_or(|pause| pause.until < until) {
-                    self.limited = Some(Pause { since: now, until, why: PauseReason::RateLimited });
-                }
+                self.limit(retry_after, PauseReason::RateLimited, now);
+            }
+            BucketEvent::Unavailable { retry_after } => {
+                self.limit(retry_after, PauseReason::Unavailable, now);
             }
             BucketEvent::KeyRefused { key } => {
                 self.refused_at = Some(now);
@@ -169,6 +169,14 @@ impl Bucket {
                 self.limited = None;
                 self.refused.clear();
             }
+        }
+    }
+
+    /// The service asked for a pause of all calls. It never shortens another.
+    fn limit(&mut self, retry_after: Duration, why: PauseReason, now: SystemTime) {
+        let until = later(now, retry_after);
+        if now < until && self.limited.is_none_or(|pause| pause.until < until) {
+            self.limited = Some(Pause { since: now, until, why });
         }
     }
 
@@ -193,9 +201,12 @@ impl Bucket {
         before != *self
     }
 
-    /// Takes over what another store exported, as far as it allows less.
-    pub fn import(&mut self, other: &Self) {
+    /// Takes over what another store exported, as far as it allows less. What lies in the future comes from a clock that
+    /// was ahead, and is shortened as at a [start](Self::restart).
+    pub fn import(&mut self, other: &Self, now: SystemTime) {
         self.used = self.used.max(other.used);
+        // The time in which nothing was used here does not refill what was used there.
+        self.refilled_at = self.refilled_at.max(rounded(other.refilled_at));
         self.share = self.share.min(other.share);
         self.shared_at = self.shared_at.max(rounded(other.shared_at));
         self.refused_at = self.refused_at.max(other.refused_at.map(rounded));
@@ -217,6 +228,7 @@ impl Bucket {
                 None => self.refuse(there),
             }
         }
+        self.restart(now);
     }
 
     /// The beginning and the end of each pause.

@@ -6,7 +6,7 @@ use crate::{
 
 impl JobRow {
     /// The store's clock is set by this step. The times of an open job move along, so that what is left of its pause or of
-    /// its lease stays the same, and it is not overdue or missing for longer than it was. `false` if nothing changed.
+    /// its lease stays the same, and it is not overdue, missing or unreadable for longer than it was. `false` if nothing changed.
     pub fn follow(&mut self, step: ClockStep) -> bool {
         let is_open = self.state.is_open();
         if is_open {
@@ -15,6 +15,7 @@ impl JobRow {
             let moved =
                 |missing: Missing| Missing { since: step.applied_to(missing.since), ..missing };
             self.missing = self.missing.map(moved);
+            self.unreadable_since = self.unreadable_since.map(|at| step.applied_to(at));
         }
         is_open
     }
@@ -64,11 +65,19 @@ mod tests {
             for state in JobState::ALL {
                 let missing = Some(Missing { times: 2, since: start() });
                 let expect = Expect::job("job_1".parse().unwrap(), start());
-                let before = JobRow { state, missing, ..JobRow::new(&expect, None, start()) };
+                let unreadable_since = Some(start());
+                let new = JobRow::new(&expect, None, start());
+                let before = JobRow { state, missing, unreadable_since, ..new };
                 let mut after = before.clone();
                 assert_eq!(after.follow(step), state.is_open(), "{state}");
                 let missing = Some(Missing { times: 2, since: moved });
-                let expected = JobRow { at: moved, expected_at: moved, missing, ..before.clone() };
+                let expected = JobRow {
+                    at: moved,
+                    expected_at: moved,
+                    missing,
+                    unreadable_since: Some(moved),
+                    ..before.clone()
+                };
                 assert_eq!(after, if state.is_open() { expected } else { before }, "{state}");
             }
         }

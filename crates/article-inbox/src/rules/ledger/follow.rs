@@ -2,16 +2,19 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{ArticleEntry, JobRow, article_entry::is_rejected, ask::UNREADABLE};
+use super::{ArticleEntry, JobRow, article_entry::is_rejected, ask::REJECTED};
 use crate::{
     Source, State,
-    call::{Expect, JobState, Reason, Recorded},
+    call::{Expect, JobState, OVERDUE, Reason, Recorded},
     timestamp::{later, rounded},
 };
 
 /// When a job is asked for again if the body that the API gave cannot be read. To ask at once would most likely bring the
 /// same body.
 const AFTER_A_BAD_ANSWER: Duration = Duration::from_secs(3600);
+
+/// The cause of an unreadable job.
+const UNREADABLE: &str = "for 72 hours the API has given no body that can be read";
 
 impl JobRow {
     /// A copy of the article was recorded, or recognised as a duplicate. This notes what the copy knows.
@@ -27,19 +30,14 @@ impl JobRow {
     /// The article's entry is in this state now. `source` is how the copy came that brought it there.
     ///
     /// An entry that is unhandled or corrupt is no article: a job that had ended with it is expected again, due now, or
-    /// after an hour if the API gave the body. It is expected since it was before, so that it becomes overdue. If that was
-    /// the second body of the API that cannot be read, the job ends as unreadable. Any other entry is the article: it ends an open job and the ask that is
-    /// under way, and also a job that failed, is unreadable or was not found.
+    /// after an hour if the API gave the body. It is expected since it was before, so that it becomes overdue. If the API has
+    /// given nothing but such bodies for 72 hours, the job ends as unreadable: an outage of hours must not end it. Any other
+    /// entry is the article: it ends an open job and the ask that is under way, and also a job that failed, is unreadable or
+    /// was not found.
     pub fn follow_entry(&mut self, entry: State, source: Source, now: SystemTime) {
         match (is_rejected(entry), self.state.has_article()) {
-            (true, true) => {
-                let is_polled = self.state == JobState::Collected;
-                if is_polled && self.cause.is_some() {
-                    return self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
-                }
-                let pause = if is_polled { AFTER_A_BAD_ANSWER } else { Duration::ZERO };
-                self.open(later(now, pause), self.expected_at);
-            }
+            (true, true) if self.state == JobState::Collected => self.reject_answer(now),
+            (true, true) => self.open(later(now, Duration::ZERO), self.expected_at),
             (false, false) => {
                 let state = match source {
                     Source::Webhook => JobState::Arrived,
@@ -51,6 +49,18 @@ impl JobRow {
                 self.end(state, None, now);
             }
             (true, false) | (false, true) => {}
+        }
+    }
+
+    /// No worker can read the body that the API gave last.
+    pub(super) fn reject_answer(&mut self, now: SystemTime) {
+        let given_at = self.collected_at.unwrap_or(now);
+        let since = *self.unreadable_since.get_or_insert(given_at);
+        if given_at.duration_since(since).unwrap_or_default() >= OVERDUE {
+            self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
+        } else {
+            self.missing = None;
+            self.wait(AFTER_A_BAD_ANSWER, Some(REJECTED.to_owned()), now);
         }
     }
 
@@ -96,6 +106,7 @@ mod tests {
     };
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+    const KEY: u64 = 17;
 
     fn after(seconds: u64) -> SystemTime {
         NOW + Duration::from_secs(seconds)
@@ -135,7 +146,7 @@ mod tests {
                 row.follow_entry(entry, Source::Webhook, after(9));
                 let expected = match state {
                     JobState::Arrived => (JobState::Expected, after(9), 0),
-                    JobState::Collected => (JobState::Expected, after(3609), 0),
+                    JobState::Collected => (JobState::Expected, after(3609), 2),
                     other => (other, after(600), 2),
                 };
                 assert_eq!((row.state, row.at, row.asks), expected, "{entry} {state}");
@@ -145,24 +156,28 @@ mod tests {
     }
 
     #[test]
-    fn the_second_body_of_the_api_that_cannot_be_read_ends_its_job() {
+    fn only_bodies_of_72_hours_that_cannot_be_read_end_a_job() {
         for before in [None, Some(State::Unhandled)] {
             let (mut row, mut entry) = (job(JobState::Expected), before);
-            for body in ["1", "2"] {
-                let (now, digest) = (row.at, Digest::of(body.as_bytes()));
-                let lease = row.ask(7, Duration::from_secs(60), now);
+            let (first, hour) = (row.at, Duration::from_secs(3600));
+            for (body, at) in [("1", first), ("2", first + 70 * hour), ("3", first + OVERDUE)] {
+                let digest = Digest::of(body.as_bytes());
+                let lease = row.ask(7, hour, at);
                 assert!(row.records_answer(digest, entry), "it may be readable");
                 let answer = Answer { target: "api".into(), digest, bytes: body.into() };
-                row.settle(lease, &AskOutcome::Answered(answer), Some(State::Waiting), now);
+                row.settle(lease, &AskOutcome::Answered(answer), KEY, Some(State::Waiting), at);
                 assert_eq!(row.state, JobState::Collected);
-                row.follow_entry(State::Unhandled, Source::Webhook, now);
-                let expected = if body == "1" { JobState::Expected } else { JobState::Unreadable };
+                // However long the worker takes.
+                row.follow_entry(State::Unhandled, Source::Webhook, at + hour / 2);
+                let expected = if body == "3" { JobState::Unreadable } else { JobState::Expected };
                 assert_eq!((row.state, row.expected_at), (expected, NOW), "{before:?}");
+                assert_eq!(row.unreadable_since, Some(first));
                 entry = Some(State::Unhandled);
             }
-            let again = Expect::job("job_1".parse().unwrap(), after(9000));
-            row.expect(&again, after(9000));
-            assert_eq!(row, JobRow { fence: 2, ..JobRow::new(&again, None, after(9000)) });
+            let again = Expect::job("job_1".parse().unwrap(), after(900_000));
+            row.expect(&again, after(900_000));
+            let new = JobRow::new(&again, None, after(900_000));
+            assert_eq!(row, JobRow { fence: row.fence, ..new });
         }
     }
 

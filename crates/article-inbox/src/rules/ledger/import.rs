@@ -15,7 +15,7 @@ impl JobRow {
     /// set back. A job that waits for less is asked for only after the time since which it is missing. `false` if nothing
     /// changed.
     pub fn restart(&mut self, now: SystemTime) -> bool {
-        let before = (self.state, self.at, self.expected_at, self.missing);
+        let before = self.clone();
         match self.state {
             JobState::Asking => (self.state, self.at) = (JobState::Expected, now),
             JobState::Expected => self.at = self.at.min(later(now, LONGEST_WAIT)),
@@ -24,7 +24,8 @@ impl JobRow {
         self.expected_at = self.expected_at.min(now);
         let passed = |missing: Missing| Missing { since: missing.since.min(now), ..missing };
         self.missing = self.missing.map(passed);
-        before != (self.state, self.at, self.expected_at, self.missing)
+        self.unreadable_since = self.unreadable_since.map(|since| since.min(now));
+        before != *self
     }
 
     /// The row of a job that another store exported. A lease of that store is not valid here, so that such a job is due
@@ -45,12 +46,16 @@ impl JobRow {
             at,
             asks: job.asks,
             fence: 0,
+            key: job.key,
             missing,
             pushed_at: job.pushed_at.map(rounded),
             collected_at: job.collected_at.map(rounded),
+            unreadable_since: job.unreadable_since.map(rounded),
             returned: None,
             cause: job.cause.clone(),
         };
+        // What lies in the future comes from a clock that was ahead.
+        row.restart(now);
         if let Some(entry) = entry {
             row.pushed_at = row.pushed_at.or(entry.pushed_at);
             row.follow_entry(entry.state, entry.source(), now);

@@ -2,6 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
+use super::super::lease::next_fence;
 use crate::{
     Digest,
     call::{Intent, IntentLease, IntentState},
@@ -9,7 +10,12 @@ use crate::{
 };
 
 /// The longest deadline of a call. One that is later comes from a clock that was set back.
-pub(crate) const LONGEST_CALL: Duration = Duration::from_secs(2 * 3600);
+const LONGEST_CALL: Duration = Duration::from_secs(2 * 3600);
+
+/// The fence of the first call of an intent that was stored at that time.
+fn first_fence(created_at: SystemTime) -> i64 {
+    next_fence(0, created_at)
+}
 
 /// The part of a stored intent that changes, and every transition of it as a pure function.
 ///
@@ -54,7 +60,7 @@ impl IntentRow {
             state: IntentState::Ordering,
             created_at: now,
             at: later(now, within),
-            fence: 1,
+            fence: first_fence(now),
             job_id: None,
             forgotten: Vec::new(),
         }
@@ -87,7 +93,7 @@ impl IntentRow {
             return None;
         }
         (self.state, self.at) = (IntentState::Ordering, later(now, within));
-        self.fence += 1;
+        self.fence = next_fence(self.fence, now);
         Some(self.lease(id))
     }
 
@@ -108,7 +114,7 @@ impl IntentRow {
         if self.state != IntentState::Ordering || self.fence != lease.fence {
             return NotOrdered::Nothing;
         }
-        if self.fence == 1 {
+        if self.fence == first_fence(self.created_at) {
             return NotOrdered::Remove;
         }
         self.at = self.at.min(now);
@@ -116,15 +122,19 @@ impl IntentRow {
     }
 
     /// The transition at the start of a process, for a store that only one process uses. It shortens a deadline that is
-    /// further away than any, because the clock was set back. A call of a tool beside the process may still be under way,
-    /// so that the others stay. `false` if nothing changed.
+    /// further away than the call may last, because the clock was set back: its outcome would seem to be known later than it
+    /// is. A call of a tool beside the process may still be under way, so that the others stay. `false` if nothing changed.
     pub fn restart(&mut self, now: SystemTime) -> bool {
-        let latest = later(now, LONGEST_CALL);
-        let is_too_late = self.state == IntentState::Ordering && self.at > latest;
-        if is_too_late {
-            self.at = latest;
+        if self.state != IntentState::Ordering || self.at <= now {
+            return false;
         }
-        is_too_late
+        let before = self.at;
+        if now < self.created_at && self.created_at < self.at {
+            let lasts = self.at.duration_since(self.created_at).unwrap_or_default();
+            self.at = self.at.min(later(now, lasts));
+        }
+        self.at = self.at.min(later(now, LONGEST_CALL));
+        before != self.at
     }
 
     /// Gives up an intent whose outcome is unknown. `false` in any other state: then nothing changed.
@@ -147,30 +157,25 @@ impl IntentRow {
         is_new
     }
 
-    /// Whether retention removes the intent: it was abandoned before that time. One that was ordered is kept for ever, so
-    /// that it is never ordered twice.
-    #[must_use]
-    pub fn is_pruned(&self, before: SystemTime) -> bool {
-        self.state == IntentState::Abandoned && self.at < rounded(before)
-    }
-
     /// The row of an intent that another store exported. The call of an order that was under way there may succeed, so that
-    /// its deadline stays.
+    /// its deadline stays, unless it comes from a clock that was ahead.
     #[must_use]
-    pub fn import(intent: &Intent) -> Self {
+    pub fn import(intent: &Intent, now: SystemTime) -> Self {
         let state = match intent.state {
             IntentState::Unknown => IntentState::Ordering,
             state => state,
         };
-        Self {
+        let mut row = Self {
             state,
             created_at: rounded(intent.created_at),
             at: rounded(intent.at),
             // Not the first call: the service may have taken an order of the other store.
-            fence: 2,
+            fence: next_fence(first_fence(rounded(intent.created_at)), now),
             job_id: intent.job_id.clone(),
             forgotten: Vec::new(),
-        }
+        };
+        row.restart(now);
+        row
     }
 
     /// Another store knows what became of this intent, and this one does not: it is not ordered again. `false` if nothing
@@ -298,9 +303,14 @@ mod tests {
 
     #[test]
     fn a_restart_shortens_a_deadline_that_a_wrong_clock_left() {
-        let mut ahead = IntentRow::new(WITHIN, NOW + LONGEST_CALL * 100);
-        assert!(ahead.restart(NOW) && !ahead.restart(NOW));
-        assert_eq!(ahead.at, NOW + LONGEST_CALL);
+        for ahead in [LONGEST_CALL * 100, LONGEST_CALL, WITHIN] {
+            let mut row = IntentRow::new(WITHIN, NOW + ahead);
+            assert!(row.restart(NOW) && !row.restart(NOW));
+            assert_eq!(row.at, NOW + WITHIN);
+        }
+        let mut again = IntentRow { created_at: NOW, ..IntentRow::new(WITHIN, NOW + LONGEST_CALL) };
+        assert!(again.restart(NOW) && !again.restart(NOW));
+        assert_eq!(again.at, NOW + LONGEST_CALL);
         assert!(!IntentRow::new(LONGEST_CALL, NOW).restart(NOW));
         for state in [IntentState::Ordered, IntentState::Abandoned] {
             let at = NOW + LONGEST_CALL * 100;
@@ -309,21 +319,11 @@ mod tests {
     }
 
     #[test]
-    fn only_an_intent_that_was_abandoned_is_pruned() {
-        let at = NOW + WITHIN;
-        for state in IntentState::ALL {
-            let is_abandoned = state == IntentState::Abandoned;
-            assert_eq!(in_state(state).is_pruned(at + WITHIN * 2), is_abandoned, "{state}");
-            assert!(!in_state(state).is_pruned(at), "{state}");
-        }
-    }
-
-    #[test]
     fn an_imported_intent_is_as_it_was_shown() {
         let now = NOW + WITHIN;
         for state in IntentState::ALL {
             let shown = in_state(state).into_intent(7, "post-17".into(), now);
-            let mut row = IntentRow::import(&shown);
+            let mut row = IntentRow::import(&shown, now);
             assert_eq!(row.clone().into_intent(7, "post-17".into(), now), shown);
             assert_ne!(row.not_ordered(row.lease(7), now), NotOrdered::Remove, "{state}");
         }

@@ -28,7 +28,7 @@ use crate::{
 /// job.note_copy(Source::Webhook, None, now);
 /// job.follow_entry(State::Waiting, Source::Webhook, now);
 /// assert_eq!(job.state, JobState::Arrived);
-/// assert_eq!(job.settle(lease, &AskOutcome::Released, None, now), AskSettled::LostLease);
+/// assert_eq!(job.settle(lease, &AskOutcome::Released, 17, None, now), AskSettled::LostLease);
 /// # Ok::<(), article_webhook::InvalidJobId>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +48,16 @@ pub struct JobRow {
     pub asks: u32,
     /// The fence of the last ask; 0 before the first.
     pub fence: i64,
-    /// How often in a row the service did not know it.
+    /// The API key that it was ordered with, or with which the service told its state last.
+    pub key: Option<u64>,
+    /// How often in a row the service did not know it, when it was asked with that key or none is known.
     pub missing: Option<Missing>,
     /// When the service delivered its article first.
     pub pushed_at: Option<SystemTime>,
     /// When the API gave its article. While it is open: when the API gave a body that could not be read.
     pub collected_at: Option<SystemTime>,
+    /// When the API gave the first of the bodies that could not be read, since the service last worked on it.
+    pub unreadable_since: Option<SystemTime>,
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
     pub returned: Option<Digest>,
     /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
@@ -74,9 +78,11 @@ impl JobRow {
             at: rounded(expect.at),
             asks: 0,
             fence: 0,
+            key: expect.key,
             missing: None,
             pushed_at: entry.and_then(|entry| entry.pushed_at),
             collected_at: entry.and_then(|entry| entry.collected_at),
+            unreadable_since: None,
             returned: None,
             cause: None,
         };
@@ -89,22 +95,29 @@ impl JobRow {
 
     /// The job is expected again.
     ///
-    /// - It failed, is unreadable or was not found: it is opened again.
+    /// - It failed, is unreadable or was not found: it is opened again, but not by a backfill.
     /// - It is open: a refused delivery shows that the article is there, so that it is asked for at the given time if that
     ///   is earlier. An ask that is under way may have been answered before, so that it ends with a lost lease, and the job
     ///   is asked for again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
     ///   than `backfill` takes the place of `backfill`.
-    /// - Its article is there: nothing changes, but that it gets the intent if it has none.
+    /// - Its article is there: nothing else changes.
+    ///
+    /// In each case it gets the intent if it has none, and the API key that it was ordered with, if that is named.
     pub fn expect(&mut self, expect: &Expect, now: SystemTime) {
         if self.intent.is_none() {
             self.intent.clone_from(&expect.intent);
         }
+        self.key = expect.key.or(self.key);
         match self.state {
             JobState::Arrived | JobState::Collected => {}
+            // The same backfill may be repeated, after it stopped or because a person wants to see how far it is.
+            JobState::Failed | JobState::Unreadable | JobState::NotFound
+                if expect.reason == Reason::Backfill => {}
             JobState::Failed | JobState::Unreadable | JobState::NotFound => {
                 self.open(rounded(expect.at), now);
                 self.reason = expect.reason.clone();
-                (self.returned, self.cause, self.collected_at) = (None, None, None);
+                (self.returned, self.cause) = (None, None);
+                (self.collected_at, self.unreadable_since) = (None, None);
             }
             JobState::Expected | JobState::Asking => {
                 let is_refused = matches!(expect.reason, Reason::Refused { .. });
@@ -134,9 +147,11 @@ impl JobRow {
             at,
             asks,
             fence: _,
+            key,
             missing,
             pushed_at,
             collected_at,
+            unreadable_since,
             returned: _,
             cause,
         } = self;
@@ -149,9 +164,11 @@ impl JobRow {
             expected_at,
             at,
             asks,
+            key,
             missing,
             pushed_at,
             collected_at,
+            unreadable_since,
             cause,
         }
     }
@@ -208,16 +225,24 @@ mod tests {
             assert_eq!((row.state, row.at), expected, "{state}");
             assert_eq!((row.pushed_at, row.collected_at), (Some(after(1)), Some(after(2))));
 
-            let polled = ArticleEntry { pushed_at: None, ..entry };
-            let row = JobRow::new(&expect(Reason::OrderedElsewhere, 600), Some(&polled), after(9));
-            assert_eq!(row.state == JobState::Collected, !is_rejected, "{state}");
-            assert_eq!((polled.source(), row.collected_at), (Source::Api, Some(after(2))));
+            for pushed_at in [None, Some(after(3))] {
+                let polled = ArticleEntry { pushed_at, ..entry };
+                let again = expect(Reason::OrderedElsewhere, 600);
+                let row = JobRow::new(&again, Some(&polled), after(9));
+                assert_eq!(row.state == JobState::Collected, !is_rejected, "{state}");
+                assert_eq!((polled.source(), row.collected_at), (Source::Api, Some(after(2))));
+            }
         }
     }
 
     #[test]
     fn only_an_end_without_an_article_is_opened_again() {
         for state in JobState::ALL {
+            let ended = JobRow { state, ..JobRow::new(&expect(Reason::Ordered, 600), None, NOW) };
+            let mut named = ended.clone();
+            named.expect(&expect(Reason::Backfill, 900), after(700));
+            assert_eq!(named, ended, "a backfill opens none: {state}");
+
             let new = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
             let row = JobRow { state, asks: 3, cause: Some("a cause".into()), ..new };
             let mut again = row.clone();

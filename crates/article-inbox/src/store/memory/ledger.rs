@@ -63,8 +63,8 @@ impl Ledger for MemoryStore {
                 true
             };
             if is_expected {
-                let (reason, intent) = (Reason::Ordered, Some(name.into()));
-                tables.expect(&Expect { reason, intent, ..Expect::job(job_id, at) }, now);
+                let (reason, intent, key) = (Reason::Ordered, Some(name.into()), Some(key));
+                tables.expect(&Expect { reason, intent, key, ..Expect::job(job_id, at) }, now);
             }
             tables.ledger.bucket_mut(now).accept_key(key);
             Ok(())
@@ -74,11 +74,11 @@ impl Ledger for MemoryStore {
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let intents = &mut tables.ledger.intents;
-            let Some((_, row)) = intents.get_mut(&lease.id) else { return Ok(false) };
+            let ledger = &mut tables.ledger;
+            let Some((_, row)) = ledger.intents.get_mut(&lease.id) else { return Ok(false) };
             let decision = row.not_ordered(lease, now);
             if decision == NotOrdered::Remove {
-                intents.remove(&lease.id);
+                ledger.remove_intent(lease.id);
             }
             Ok(decision != NotOrdered::Nothing)
         })
@@ -204,18 +204,20 @@ impl Ledger for MemoryStore {
             let (mut tables, now) = self.open()?;
             let entry = tables.article_entry(&job.job_id);
             let row = || JobRow::import(&job, entry.as_ref(), now);
-            Ok(tables.ledger.add_job(&job.job_id, row))
+            let is_new = tables.ledger.add_job(&job.job_id, row);
+            tables.ledger.resolve(job.intent.as_deref(), &job.job_id, now);
+            Ok(is_new)
         })
     }
 
     fn import_intent(&self, intent: Intent) -> Pending<'_, bool> {
         Box::pin(async move {
-            let (mut tables, _) = self.open()?;
+            let (mut tables, now) = self.open()?;
             if let Some((_, known)) = tables.ledger.intent_mut(&intent.name) {
                 known.import_outcome(&intent);
                 return Ok(false);
             }
-            tables.ledger.add_intent(&intent.name, IntentRow::import(&intent));
+            tables.ledger.add_intent(&intent.name, IntentRow::import(&intent, now));
             Ok(true)
         })
     }
@@ -223,7 +225,7 @@ impl Ledger for MemoryStore {
     fn import_bucket(&self, bucket: Bucket) -> Pending<'_, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            tables.ledger.bucket_mut(now).import(&bucket);
+            tables.ledger.bucket_mut(now).import(&bucket, now);
             Ok(())
         })
     }
@@ -272,6 +274,7 @@ impl Tables {
             }
             job.state
         });
+        self.ledger.resolve(expect.intent.as_deref(), &expect.job_id, now);
         state.expect("it is there, or was just added")
     }
 
@@ -315,7 +318,7 @@ impl Tables {
         let entry = self.article_entry(&job_id).map(|entry| entry.state);
         let settled = self.ledger.jobs.change(lease.id, |row| {
             let before = row.state;
-            (row.settle(lease, outcome, entry, now), before)
+            (row.settle(lease, outcome, key, entry, now), before)
         });
         let (settled, before) = settled.expect("it was just there");
         self.overtake(&job_id, before);

@@ -1,4 +1,7 @@
-use std::{collections::BTreeMap, time::SystemTime};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::SystemTime,
+};
 
 use article_webhook::JobId;
 
@@ -14,6 +17,8 @@ use crate::{
 pub(super) struct LedgerTables {
     pub(super) jobs: JobTable,
     pub(super) intents: BTreeMap<i64, (Box<str>, IntentRow)>,
+    /// The ids of the intents.
+    intent_ids: HashMap<Box<str>, i64>,
     pub(super) bucket: Option<Bucket>,
     last_id: i64,
 }
@@ -44,16 +49,34 @@ impl LedgerTables {
     }
 
     pub(super) fn intent_mut(&mut self, name: &str) -> Option<(i64, &mut IntentRow)> {
-        let mut intents = self.intents.iter_mut();
-        let (id, (_, row)) = intents.find(|(_, (known, _))| **known == *name)?;
-        Some((*id, row))
+        let id = *self.intent_ids.get(name)?;
+        self.intents.get_mut(&id).map(|(_, row)| (id, row))
     }
 
     /// Adds an intent, which must not be there, and returns its id.
     pub(super) fn add_intent(&mut self, name: &str, row: IntentRow) -> i64 {
         self.last_id += 1;
         self.intents.insert(self.last_id, (name.into(), row));
+        self.intent_ids.insert(name.into(), self.last_id);
         self.last_id
+    }
+
+    /// The intent became this job, unless its job is known. `false` if there is no such intent.
+    pub(super) fn resolve(
+        &mut self,
+        intent: Option<&str>,
+        job_id: &JobId,
+        now: SystemTime,
+    ) -> bool {
+        let Some((_, row)) = intent.and_then(|name| self.intent_mut(name)) else { return false };
+        row.resolve(job_id, now);
+        true
+    }
+
+    pub(super) fn remove_intent(&mut self, id: i64) {
+        if let Some((name, _)) = self.intents.remove(&id) {
+            self.intent_ids.remove(&name);
+        }
     }
 
     pub(super) fn bucket_mut(&mut self, now: SystemTime) -> &mut Bucket {
@@ -116,25 +139,11 @@ impl LedgerTables {
         let is_old = |id: &i64| self.jobs.get(*id).is_some_and(|(_, row)| row.is_pruned(before));
         let mut jobs: Vec<_> =
             self.jobs.ended().take_while(is_old).take(limit as usize + 1).collect();
-        let more_jobs = jobs.len() > limit as usize;
+        let more = jobs.len() > limit as usize;
         jobs.truncate(limit as usize);
         for id in &jobs {
             self.jobs.remove(*id);
         }
-        let old = self.intents.iter().filter(|(_, (_, row))| row.is_pruned(before));
-        let (intents, more_intents) = oldest(old.map(|(id, (_, row))| (row.at, *id)), limit);
-        for id in &intents {
-            self.intents.remove(id);
-        }
-        let count = |ids: Vec<i64>| u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        LedgerPruned { jobs: count(jobs), intents: count(intents), more: more_jobs || more_intents }
+        LedgerPruned { jobs: u32::try_from(jobs.len()).unwrap_or(u32::MAX), more }
     }
-}
-
-/// The ids of the oldest, and whether there are more than the limit.
-fn oldest(old: impl Iterator<Item = (SystemTime, i64)>, limit: u32) -> (Vec<i64>, bool) {
-    let mut old: Vec<_> = old.collect();
-    old.sort_unstable();
-    let more = old.len() > limit as usize;
-    (old.into_iter().take(limit as usize).map(|(_, id)| id).collect(), more)
 }

@@ -26,10 +26,7 @@ impl Tables {
         }
 
         let entry = self.article_entry(&key.job_id);
-        if let Some(intent) = &intent
-            && let Some((_, row)) = self.ledger.intent_mut(intent)
-        {
-            row.resolve(&key.job_id, now);
+        if self.ledger.resolve(intent.as_deref(), &key.job_id, now) {
             let expect = Expect { reason: Reason::Ordered, ..Expect::job(key.job_id.clone(), now) };
             self.ledger.add_job(&key.job_id, || JobRow::new(&expect, entry.as_ref(), now));
         }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use super::{
     connection::{self, Access, SecondWriter},
@@ -19,6 +19,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let path = files::resolve(path)?;
     files::check_local(&path)?;
     files::judge(&path)?;
+    judge_kind(&path)?;
     let lock = Lock::take(&path)?;
     let shared = Shared::new(path.clone(), clock);
     if let Some(unreadable) = damage::unreadable(&path) {
@@ -46,6 +47,24 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
         handle.inspect()?;
     }
     Ok(handle)
+}
+
+/// Refuses a file that is no database before the lock is made beside it. One with a log or a journal may become one by it.
+fn judge_kind(path: &Path) -> Result<(), Error> {
+    if files::log_bytes(path) > 0 || files::with_suffix(path, "-journal").exists() {
+        return Ok(());
+    }
+    let look = || {
+        let file = connection::open_without_log(path)?;
+        file.query_row("PRAGMA schema_version", [], |_| Ok(()))
+    };
+    match look() {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            Err(connection::refused(path, &error))
+        }
+        // Whatever else is wrong is judged once the file is locked.
+        _ => Ok(()),
+    }
 }
 
 /// After a transient failure the writer goes on trying, and what is stored can be read meanwhile.

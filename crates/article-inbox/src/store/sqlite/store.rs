@@ -21,8 +21,8 @@ use super::{
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Lease, Outcome, Page, Prune,
-        Pruned, Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Finding, Lease, Outcome, Page,
+        Prune, Pruned, Recorded, Settled, StoreHealth,
     },
     store::interface::{Pending, Store},
     timestamp::rounded,
@@ -257,7 +257,7 @@ impl Store for SqliteStore {
         self.write(bytes, move |tx| statements::import(tx, &entry, &bodies))
     }
 
-    fn check(&self) -> Pending<'_, Vec<String>> {
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
             let settings = |tx: &Tx<'_>| Ok(connection::wrong_settings(tx)?);
             let settings = self.write(CALL_BYTES, settings).await?;
@@ -268,7 +268,9 @@ impl Store for SqliteStore {
                 statements::check(&Tx::new(&connection, &findings, now))
             };
             let damage = blocking(check).await?;
-            Ok(settings.into_iter().chain(self.handle.findings.of_log()).chain(damage).collect())
+            let damage = self.handle.findings.of_log().into_iter().chain(damage);
+            let settings = settings.into_iter().map(Finding::Setting);
+            Ok(settings.chain(damage.map(Finding::Damage)).collect())
         })
     }
 

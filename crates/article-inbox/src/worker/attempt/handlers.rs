@@ -10,13 +10,14 @@ use crate::{
     call::{Claimed, Events},
     store::Ledger,
     telemetry,
-    worker::{Failed, FailedJob, Job},
+    worker::{Failed, FailedJob, Job, UndecodableJob},
 };
 
 /// The application's handlers.
 pub(crate) struct Handlers {
     article: Handler<Job>,
     failure: Option<Handler<FailedJob>>,
+    undecodable: Option<Handler<UndecodableJob>>,
 }
 
 /// A handler for jobs of one kind.
@@ -34,7 +35,11 @@ impl Handlers {
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
-        Self { article: Arc::new(move |job| Box::pin(article(job))), failure: None }
+        Self {
+            article: Arc::new(move |job| Box::pin(article(job))),
+            failure: None,
+            undecodable: None,
+        }
     }
 
     pub(crate) fn on_failure<H, F>(&mut self, failure: H)
@@ -43,6 +48,14 @@ impl Handlers {
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         self.failure = Some(Arc::new(move |job| Box::pin(failure(job))));
+    }
+
+    pub(crate) fn on_undecodable<H, F>(&mut self, undecodable: H)
+    where
+        H: Fn(UndecodableJob) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), Failed>> + Send + 'static,
+    {
+        self.undecodable = Some(Arc::new(move |job| Box::pin(undecodable(job))));
     }
 
     /// The handler for the entry, with its job, or why none gets it.
@@ -58,7 +71,14 @@ impl Handlers {
             let job = FailedJob::new(claimed, body, store);
             return Ok(Box::new(move || handler(job)));
         }
-        let (body, article, differences) = decode(&claimed)?;
+        let (body, article, differences) = match (decode(&claimed), &self.undecodable) {
+            (Err(AttemptResult::Undecodable { cause, .. }), Some(handler)) => {
+                let (handler, body) = (Arc::clone(handler), intact(&claimed)?);
+                let job = UndecodableJob::new(claimed, body, cause, store);
+                return Ok(Box::new(move || handler(job)));
+            }
+            (decoded, _) => decoded?,
+        };
         telemetry::drift(&differences, drift, &claimed.key);
         let (handler, job) = (Arc::clone(&self.article), Job::new(claimed, body, article, store));
         Ok(Box::new(move || handler(job)))

@@ -21,6 +21,11 @@ impl Capacity {
         self.concurrency.saturating_sub(self.running).min(all)
     }
 
+    /// Whether only few entries may be claimed: less than half as many as handlers may run.
+    pub(super) fn has_little_room(&self) -> bool {
+        self.room() < self.concurrency.div_ceil(2)
+    }
+
     /// Attempts that are not over: their handlers run, or their outcomes are not stored yet.
     pub(super) fn unsettled(&self) -> u32 {
         self.running + self.settling

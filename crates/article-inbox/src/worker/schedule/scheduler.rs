@@ -66,7 +66,9 @@ impl Scheduler {
             Some(Request::Abandon) => return Step::Abandon,
             None => {}
         }
-        let look_at = self.look_at.max(self.pause.end());
+        let has_little_room = self.capacity.has_little_room();
+        let pause = if has_little_room { self.pause.end_for_few() } else { self.pause.end() };
+        let look_at = self.look_at.max(pause);
         let limit = self.capacity.room();
         if self.claiming || limit == 0 {
             return Step::Wait(None);
@@ -75,6 +77,7 @@ impl Scheduler {
             return Step::Wait(Some(look_at));
         }
         (self.claiming, self.woken) = (true, false);
+        self.pause.claim_began(now);
         Step::Claim(limit)
     }
 
@@ -89,6 +92,7 @@ impl Scheduler {
     /// A claim returned this many entries. `next_due` is the time until another is due.
     pub(crate) fn claimed(&mut self, now: Instant, brought: u32, next_due: Option<Duration>) {
         self.claiming = false;
+        self.pause.claim_ended(now);
         self.capacity.claimed(brought);
         let pause = if self.woken { Duration::ZERO } else { next_due.unwrap_or(self.poll) };
         let look_at = now + pause.min(self.poll);
@@ -169,6 +173,7 @@ mod tests {
     fn it_claims_as_much_as_it_may_run() {
         let (mut scheduler, now) = scheduler();
         assert_eq!(scheduler.next(now), claim(4));
+        assert_eq!(scheduler.next(now), Step::Wait(None), "one claim is under way at a time");
         scheduler.claimed(now, 3, Some(Duration::ZERO));
         assert_eq!(scheduler.next(now), claim(1));
         scheduler.claimed(now, 1, Some(Duration::ZERO));
@@ -176,13 +181,6 @@ mod tests {
         scheduler.handled(LEASE);
         scheduler.settled(now, None);
         assert_eq!(scheduler.next(now), claim(1));
-    }
-
-    #[test]
-    fn one_claim_is_under_way_at_a_time() {
-        let (mut scheduler, now) = scheduler();
-        assert_eq!(scheduler.next(now), claim(4));
-        assert_eq!(scheduler.next(now), Step::Wait(None));
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn a_key_that_was_not_used_is_not_the_last_one() {
     assert_eq!((bucket.key, bucket.paused(bucket.key, START)), (1, None));
 
     let mut there = Bucket::new(START);
-    there.import(&bucket);
+    there.import(&bucket, START);
     assert!(!there.take(other, START));
     assert_eq!(there.key, 2, "none was used before");
 }
@@ -271,7 +271,7 @@ fn the_last_eight_refused_keys_are_known() {
     assert_eq!(bucket.refused[5].refusals, 1, "it was not tried since");
     let mut other = Bucket::new(START);
     other.report(BucketEvent::KeyRefused { key: 10 }, after(1));
-    other.import(&bucket);
+    other.import(&bucket, after(9));
     assert_eq!(known(&other), [3, 4, 5, 6, 7, 1, 8, 9]);
 }
 
@@ -290,9 +290,20 @@ fn an_imported_bucket_allows_no_more_than_either() {
     let mut there = empty();
     there.report(limited(60), START);
     let mut here = Bucket::new(START);
-    here.import(&there);
+    here.import(&there, START);
     assert_eq!((here.used, here.share, here.limited), (there.used, 500, there.limited));
     let before = here.clone();
-    here.import(&Bucket::new(START));
+    here.import(&Bucket::new(START), START);
     assert_eq!(here, before);
+
+    // Nothing was used here for a day, and there a moment ago.
+    let day = 24 * 3600;
+    let there = Bucket { used: empty().used, ..Bucket::new(after(day)) };
+    let mut here = Bucket::new(START);
+    here.import(&there, after(day));
+    assert!(!here.take(SETTINGS, after(day)), "what was used there is not refilled by that day");
+
+    let ahead = Bucket { used: empty().used, ..Bucket::new(after(999 * day)) };
+    here.import(&ahead, after(day));
+    assert_eq!(here.refilled_at, after(day));
 }

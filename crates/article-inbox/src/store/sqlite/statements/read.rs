@@ -68,9 +68,9 @@ fn newest(tx: &Connection, filter: &Filter) -> Result<&'static str, Fault> {
     })
 }
 
-/// To sort this many entries takes some milliseconds. Where a state has more, to pass over entries of other states costs
+/// To sort this many entries takes some tens of milliseconds. Where a state has more, to pass over entries of other states costs
 /// less.
-const FEW: i64 = 20_000;
+const FEW: i64 = 100_000;
 
 fn has_few(tx: &Connection, state: State) -> Result<bool, Fault> {
     let mut count = tx.prepare_cached(sql::COUNT_FEW)?;

@@ -3,6 +3,8 @@
 mod checksum;
 mod value;
 
+mod restored;
+
 mod bucket;
 mod intent;
 mod job;

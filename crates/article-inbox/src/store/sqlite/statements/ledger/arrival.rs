@@ -32,17 +32,11 @@ pub(in crate::store::sqlite) fn record(tx: &Tx<'_>, arrival: &Arrival) -> Result
         // An entry that was found damaged has changed it.
         job = jobs::find(tx, job_id)?;
     }
-    if let Some(intent) = arrival.intent.as_deref()
-        && let Some(mut intent) = intents::find(tx, intent)?
-    {
-        if intent.row.resolve(job_id, now) {
-            rows::save_intent(tx, &intent)?;
-        }
-        if job.is_none() {
-            let expect = Expect { reason: Reason::Ordered, ..Expect::job(job_id.clone(), now) };
-            let entry = jobs::article_entry(tx, job_id)?;
-            job = Some(rows::add_job(tx, job_id, JobRow::new(&expect, entry.as_ref(), now))?);
-        }
+    let is_ordered = intents::resolve(tx, arrival.intent.as_deref(), job_id)?;
+    if is_ordered && job.is_none() {
+        let expect = Expect { reason: Reason::Ordered, ..Expect::job(job_id.clone(), now) };
+        let entry = jobs::article_entry(tx, job_id)?;
+        job = Some(rows::add_job(tx, job_id, JobRow::new(&expect, entry.as_ref(), now))?);
     }
     if let Some(mut job) = job {
         let before = job.row.clone();

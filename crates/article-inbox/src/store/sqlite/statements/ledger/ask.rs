@@ -157,7 +157,7 @@ pub(in crate::store::sqlite) fn settle_ask(
         }
         _ => {}
     }
-    let settled = job.row.settle(lease, outcome, entry, now);
+    let settled = job.row.settle(lease, outcome, key, entry, now);
     jobs::save(tx, &job, &before)?;
     Ok(settled)
 }

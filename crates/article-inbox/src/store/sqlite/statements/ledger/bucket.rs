@@ -36,5 +36,5 @@ pub(in crate::store::sqlite) fn report(tx: &Tx<'_>, event: BucketEvent) -> Resul
 
 /// Takes over a bucket that another store exported.
 pub(in crate::store::sqlite) fn import_bucket(tx: &Tx<'_>, other: &Bucket) -> Result<(), Fault> {
-    change(tx, |bucket| bucket.import(other))
+    change(tx, |bucket| bucket.import(other, tx.now()))
 }

@@ -5,7 +5,7 @@ use rusqlite::Params;
 use super::{bucket, intents, jobs};
 use crate::{
     ClockStep,
-    rules::{AskLane, Bucket, LONGEST_CALL, LONGEST_WAIT},
+    rules::{AskLane, Bucket, LONGEST_WAIT},
     store::sqlite::{
         damage::Tx,
         fault::Fault,
@@ -30,7 +30,7 @@ pub(in super::super) fn restart_ledger(tx: &Tx<'_>) -> Result<(), Fault> {
             rows::save_job(tx, &job)?;
         }
     }
-    for id in self::ids(tx, sql::ORDERING_AHEAD, [to_millis(later(now, LONGEST_CALL))])? {
+    for id in self::ids(tx, sql::ORDERING_AHEAD, [to_millis(now)])? {
         let Some(mut intent) = intents::get(tx, id)? else { continue };
         if intent.row.restart(now) {
             rows::save_intent(tx, &intent)?;

@@ -31,6 +31,16 @@ pub(super) fn get(tx: &Tx<'_>, id: i64) -> Result<Option<StoredIntent>, Fault> {
     }
 }
 
+/// The intent became this job, unless its job is known. `false` if there is no such intent.
+pub(super) fn resolve(tx: &Tx<'_>, intent: Option<&str>, job_id: &JobId) -> Result<bool, Fault> {
+    let Some(name) = intent else { return Ok(false) };
+    let Some(mut stored) = find(tx, name)? else { return Ok(false) };
+    if stored.row.resolve(job_id, tx.now()) {
+        rows::save_intent(tx, &stored)?;
+    }
+    Ok(true)
+}
+
 fn mend(tx: &Tx<'_>, damaged: DamagedIntent) -> Result<Option<StoredIntent>, Fault> {
     let DamagedIntent { id, readable, cause } = damaged;
     match &readable {

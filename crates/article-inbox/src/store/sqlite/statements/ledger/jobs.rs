@@ -173,6 +173,7 @@ pub(in crate::store::sqlite) fn expect(
 }
 
 pub(super) fn expect_one(tx: &Tx<'_>, expect: &Expect) -> Result<JobState, Fault> {
+    intents::resolve(tx, expect.intent.as_deref(), &expect.job_id)?;
     let Some(mut job) = find(tx, &expect.job_id)? else {
         let entry = article_entry(tx, &expect.job_id)?;
         let row = JobRow::new(expect, entry.as_ref(), tx.now());

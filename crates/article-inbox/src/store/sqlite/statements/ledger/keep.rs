@@ -12,18 +12,19 @@ use crate::{
     timestamp::to_millis,
 };
 
-/// Removes a batch of what ended, as [`Ledger::prune_ledger`](crate::store::Ledger::prune_ledger) says.
+/// Removes a batch of jobs that ended, as [`Ledger::prune_ledger`](crate::store::Ledger::prune_ledger) says.
 pub(in crate::store::sqlite) fn prune_ledger(
     tx: &Tx<'_>,
     before: SystemTime,
     limit: u32,
 ) -> Result<LedgerPruned, Fault> {
-    let (limit, taken) = (i64::from(limit) + 1, limit as usize);
-    let mut pruned = LedgerPruned::default();
-    let mut jobs = old(tx, sql::OLD_JOBS, (to_millis(before), limit))?;
-    pruned.more |= jobs.len() > taken;
-    jobs.truncate(taken);
-    for id in jobs {
+    let mut old: Vec<i64> = tx
+        .prepare_cached(sql::OLD_JOBS)?
+        .query_map((to_millis(before), i64::from(limit) + 1), |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut pruned = LedgerPruned { jobs: 0, more: old.len() > limit as usize };
+    old.truncate(limit as usize);
+    for id in old {
         match jobs::get(tx, id)? {
             Some(job) if job.row.is_pruned(before) => {
                 tx.prepare_cached(sql::REMOVE_JOB)?.execute([id])?;
@@ -33,44 +34,25 @@ pub(in crate::store::sqlite) fn prune_ledger(
             _ => {}
         }
     }
-    let mut intents = old(tx, sql::OLD_INTENTS, (to_millis(before), limit))?;
-    pruned.more |= intents.len() > taken;
-    intents.truncate(taken);
-    for id in intents {
-        match intents::get(tx, id)? {
-            Some(intent) if intent.row.is_pruned(before) => {
-                intents::remove(tx, id)?;
-                pruned.intents += 1;
-            }
-            _ if tx.may_build_again() => return Err(index_differs()),
-            _ => {}
-        }
-    }
     free_pages(tx)?;
     Ok(pruned)
 }
 
-/// The ids of what ended, the oldest first.
-fn old(tx: &Tx<'_>, statement: &str, parameters: (i64, i64)) -> Result<Vec<i64>, Fault> {
-    let mut statement = tx.prepare_cached(statement)?;
-    let old = statement.query_map(parameters, |row| row.get(0))?;
-    Ok(old.collect::<Result<_, _>>()?)
-}
-
-/// Adds a job that another store exported.
+/// Adds a job that another store exported. It is what its intent became.
 pub(in crate::store::sqlite) fn import_job(tx: &Tx<'_>, job: &ExpectedJob) -> Result<bool, Fault> {
     let is_new = jobs::find(tx, &job.job_id)?.is_none();
     if is_new {
         let entry = jobs::article_entry(tx, &job.job_id)?;
         rows::add_job(tx, &job.job_id, JobRow::import(job, entry.as_ref(), tx.now()))?;
     }
+    intents::resolve(tx, job.intent.as_deref(), &job.job_id)?;
     Ok(is_new)
 }
 
 /// Adds an intent that another store exported, or takes over what became of it.
 pub(in crate::store::sqlite) fn import_intent(tx: &Tx<'_>, intent: &Intent) -> Result<bool, Fault> {
     let Some(mut known) = intents::find(tx, &intent.name)? else {
-        rows::add_intent(tx, &intent.name, IntentRow::import(intent))?;
+        rows::add_intent(tx, &intent.name, IntentRow::import(intent, tx.now()))?;
         return Ok(true);
     };
     if known.row.import_outcome(intent) {

@@ -82,8 +82,8 @@ pub(in crate::store::sqlite) fn ordered(
         rows::save_intent(tx, &intent)?;
     }
     if is_expected {
-        let (reason, intent) = (Reason::Ordered, Some(name.into()));
-        jobs::expect_one(tx, &Expect { reason, intent, ..Expect::job(job_id.clone(), at) })?;
+        let (reason, intent, key) = (Reason::Ordered, Some(name.into()), Some(key));
+        jobs::expect_one(tx, &Expect { reason, intent, key, ..Expect::job(job_id.clone(), at) })?;
     }
     bucket::change(tx, |bucket| bucket.accept_key(key))?;
     Ok(())

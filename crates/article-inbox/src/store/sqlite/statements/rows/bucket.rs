@@ -4,7 +4,10 @@ use rusqlite::{Connection, types::ValueRef};
 
 use super::{
     checksum::checksum,
-    value::{Damaged, columns, execute, integer_in, optional_integer_in, verify},
+    value::{
+        Damaged, columns, execute, integer_in, optional_integer_in, optional_text,
+        optional_text_in, verify,
+    },
 };
 use crate::{
     call::{Pause, PauseReason},
@@ -14,7 +17,7 @@ use crate::{
 };
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 11;
+const COLUMNS: usize = 12;
 
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -41,6 +44,7 @@ pub(in super::super) fn save_bucket(tx: &Connection, bucket: &Bucket) -> Result<
         time(bucket.shared_at),
         optional(bucket.limited.map(|pause| pause.since)),
         optional(bucket.limited.map(|pause| pause.until)),
+        optional_text(bucket.limited.map(|pause| pause.why.as_str())),
         ValueRef::Blob(&refused),
         optional(bucket.refused_at),
         ValueRef::Integer(bucket.key.cast_signed()),
@@ -59,6 +63,7 @@ fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
         shared_at,
         limited_since,
         limited_until,
+        limited_why,
         refused,
         refused_at,
         key,
@@ -70,7 +75,7 @@ fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
         refilled_at: from_millis(integer_in(refilled_at, "refilled_at")?),
         share: u16::try_from(integer_in(share, "share")?).map_err(|_| "share")?,
         shared_at: from_millis(integer_in(shared_at, "shared_at")?),
-        limited: limited_in(limited_since, limited_until)?,
+        limited: limited_in(limited_since, limited_until, limited_why)?,
         refused: refused_in(refused)?,
         refused_at: optional_integer_in(refused_at, "refused_at")?.map(from_millis),
         key: integer_in(key, "key")?.cast_unsigned(),
@@ -79,12 +84,17 @@ fn sound(columns: &Columns<'_>) -> Result<Bucket, Damaged> {
     })
 }
 
-fn limited_in(since: ValueRef<'_>, until: ValueRef<'_>) -> Result<Option<Pause>, Damaged> {
+fn limited_in(
+    since: ValueRef<'_>,
+    until: ValueRef<'_>,
+    why: ValueRef<'_>,
+) -> Result<Option<Pause>, Damaged> {
     let time = |value| optional_integer_in(value, "pause").map(|at| at.map(from_millis));
-    match (time(since)?, time(until)?) {
-        (None, None) => Ok(None),
-        (Some(since), Some(until)) => {
-            Ok(Some(Pause { since, until, why: PauseReason::RateLimited }))
+    match (time(since)?, time(until)?, optional_text_in(why, "pause")?) {
+        (None, None, None) => Ok(None),
+        (Some(since), Some(until), Some(why)) => {
+            let why = PauseReason::from_name(why).ok_or("pause")?;
+            Ok(Some(Pause { since, until, why }))
         }
         _ => Err("pause"),
     }

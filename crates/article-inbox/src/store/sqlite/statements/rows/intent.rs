@@ -5,6 +5,7 @@ use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
 
 use super::{
     checksum::checksum,
+    restored::restored,
     value::{
         Damaged, cause, columns, execute, integer_in, optional_text, optional_text_in, text,
         text_in, verify,
@@ -107,7 +108,8 @@ fn stored(
     let sound = sound(id, &columns).and_then(|stored| verify(columns, checksum).map(|()| stored));
     Ok(sound.map_err(|damaged| DamagedIntent {
         id,
-        readable: readable(id, &columns, now),
+        readable: restored(&columns, checksum, |columns| self::sound(id, columns).ok())
+            .or_else(|| readable(id, &columns, now)),
         cause: cause(damaged),
     }))
 }
@@ -135,22 +137,22 @@ fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredIntent, Damaged> {
     Ok(StoredIntent { id, name: text_in(name, "name")?.into(), row })
 }
 
-/// As much of a damaged row as can be read. If its state cannot, its outcome is unknown: it is not ordered again unless the
-/// application says so.
+/// As much of a damaged row as can be read. If its state cannot, an intent with a job was ordered, and the outcome of
+/// another is unknown: it is not ordered again unless the application says so.
 fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredIntent> {
     let [_, name, state, created_at, at, fence, job_id, forgotten] = *columns;
     let name = text_in(name, "name").ok()?.into();
     let time = |value| integer_in(value, "").ok().map(from_millis);
     let state = text_in(state, "").ok().and_then(IntentState::from_name);
+    let job_id = job_id_in(job_id).unwrap_or_default();
+    let unreadable = if job_id.is_some() { IntentState::Ordered } else { IntentState::Ordering };
     let row = IntentRow {
-        state: state
-            .filter(|state| *state != IntentState::Unknown)
-            .unwrap_or(IntentState::Ordering),
+        state: state.filter(|state| *state != IntentState::Unknown).unwrap_or(unreadable),
         created_at: time(created_at).unwrap_or(now).min(now),
         at: time(at).unwrap_or(now).min(now),
-        // Greater than any number that calls have counted to.
-        fence: integer_in(fence, "").unwrap_or_default().max(to_millis(now)),
-        job_id: job_id_in(job_id).unwrap_or_default(),
+        // Greater than that of any call, so that it is not the first one's.
+        fence: integer_in(fence, "").unwrap_or_default().max(to_millis(now)).saturating_add(1),
+        job_id,
         forgotten: forgotten_in(forgotten).unwrap_or_default(),
     };
     Some(StoredIntent { id, name, row })

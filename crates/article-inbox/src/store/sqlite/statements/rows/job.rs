@@ -5,6 +5,7 @@ use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
 
 use super::{
     checksum::checksum,
+    restored::restored,
     value::{
         Damaged, cause, columns, count_in, digest, execute, integer_in, optional_integer_in,
         optional_text, optional_text_in, text, text_in, verify,
@@ -35,7 +36,7 @@ pub(in super::super) struct DamagedJob {
 }
 
 /// How many columns are in the checksum.
-const COLUMNS: usize = 16;
+const COLUMNS: usize = 18;
 
 type Columns<'a> = [ValueRef<'a>; COLUMNS];
 
@@ -120,10 +121,12 @@ fn write(tx: &Connection, statement: &str, stored: &StoredJob) -> Result<(), Fau
         time(row.at),
         ValueRef::Integer(row.asks.into()),
         ValueRef::Integer(row.fence),
+        row.key.map_or(ValueRef::Null, |key| ValueRef::Integer(key.cast_signed())),
         row.missing.map_or(ValueRef::Null, |missing| ValueRef::Integer(missing.times.into())),
         optional(row.missing.map(|missing| missing.since)),
         optional(row.pushed_at),
         optional(row.collected_at),
+        optional(row.unreadable_since),
         row.returned.as_ref().map_or(ValueRef::Null, |digest| ValueRef::Blob(digest.as_bytes())),
         optional_text(row.cause.as_deref()),
         lane_of(row).map_or(ValueRef::Null, ValueRef::Integer),
@@ -139,7 +142,8 @@ fn stored(found: &SqlRow<'_>, now: SystemTime) -> Result<Result<StoredJob, Damag
     let sound = sound(id, &columns).and_then(|stored| verify(columns, checksum).map(|()| stored));
     Ok(sound.map_err(|damaged| DamagedJob {
         id,
-        readable: readable(id, &columns, now),
+        readable: restored(&columns, checksum, |columns| self::sound(id, columns).ok())
+            .or_else(|| readable(id, &columns, now)),
         cause: cause(damaged),
     }))
 }
@@ -164,10 +168,12 @@ fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredJob, Damaged> {
         at,
         asks,
         fence,
+        key,
         missing,
         missing_since,
         pushed_at,
         collected_at,
+        unreadable_since,
         returned,
         cause,
         lane,
@@ -181,9 +187,11 @@ fn sound(id: i64, columns: &Columns<'_>) -> Result<StoredJob, Damaged> {
         at: from_millis(integer_in(at, "at")?),
         asks: count_in(asks, "asks")?,
         fence: integer_in(fence, "fence")?,
+        key: optional_integer_in(key, "key")?.map(i64::cast_unsigned),
         missing: missing_in(missing, missing_since)?,
         pushed_at: time(pushed_at, "pushed_at")?,
         collected_at: time(collected_at, "collected_at")?,
+        unreadable_since: time(unreadable_since, "unreadable_since")?,
         returned: returned_in(returned)?,
         cause: optional_text_in(cause, "cause")?.map(str::to_owned),
     };
@@ -206,10 +214,12 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredJob
         at,
         asks,
         fence,
+        key,
         missing,
         missing_since,
         pushed_at,
         collected_at,
+        unreadable_since,
         returned,
         cause,
         _,
@@ -229,9 +239,11 @@ fn readable(id: i64, columns: &Columns<'_>, now: SystemTime) -> Option<StoredJob
         asks: count_in(asks, "").unwrap_or_default(),
         // Greater than any number that asks have counted to, so that the fence of no earlier lease comes again.
         fence: integer_in(fence, "").unwrap_or_default().max(to_millis(now)),
+        key: integer_in(key, "").ok().map(i64::cast_unsigned),
         missing: missing_in(missing, missing_since).unwrap_or_default(),
         pushed_at: time(pushed_at),
         collected_at: time(collected_at),
+        unreadable_since: time(unreadable_since),
         returned: returned_in(returned).unwrap_or_default(),
         cause: optional_text_in(cause, "").ok().flatten().map(str::to_owned),
     };

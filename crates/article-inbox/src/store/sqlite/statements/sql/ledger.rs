@@ -5,8 +5,8 @@
 /// that ended, so that indexes tell them apart.
 macro_rules! job {
     () => {
-        "id, job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, pushed_at, collected_at, \
-         returned, cause, lane, checksum"
+        "id, job_id, state, reason, intent, expected_at, at, asks, fence, key, missing, missing_since, pushed_at, \
+         collected_at, unreadable_since, returned, cause, lane, checksum"
     };
 }
 
@@ -36,15 +36,16 @@ pub(in super::super) const FIND_JOB: &str =
 pub(in super::super) const ADD_JOB: &str = concat!(
     "INSERT INTO article_inbox_jobs (",
     job!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
 );
 pub(in super::super) const SAVE_JOB: &str = "UPDATE article_inbox_jobs SET state = ?3, reason = ?4, intent = ?5, \
-    expected_at = ?6, at = ?7, asks = ?8, fence = ?9, missing = ?10, missing_since = ?11, pushed_at = ?12, \
-    collected_at = ?13, returned = ?14, cause = ?15, lane = ?16, checksum = ?17 WHERE id = ?1";
+    expected_at = ?6, at = ?7, asks = ?8, fence = ?9, key = ?10, missing = ?11, missing_since = ?12, pushed_at = ?13, \
+    collected_at = ?14, unreadable_since = ?15, returned = ?16, cause = ?17, lane = ?18, checksum = ?19 WHERE id = ?1";
 /// Writes a whole row, so that every value has the type of its column again.
 pub(in super::super) const MEND_JOB: &str = "UPDATE article_inbox_jobs SET job_id = ?2, state = ?3, reason = ?4, \
-    intent = ?5, expected_at = ?6, at = ?7, asks = ?8, fence = ?9, missing = ?10, missing_since = ?11, pushed_at = ?12, \
-    collected_at = ?13, returned = ?14, cause = ?15, lane = ?16, checksum = ?17 WHERE id = ?1";
+    intent = ?5, expected_at = ?6, at = ?7, asks = ?8, fence = ?9, key = ?10, missing = ?11, missing_since = ?12, \
+    pushed_at = ?13, collected_at = ?14, unreadable_since = ?15, returned = ?16, cause = ?17, lane = ?18, checksum = ?19 \
+    WHERE id = ?1";
 pub(in super::super) const REMOVE_JOB: &str = "DELETE FROM article_inbox_jobs WHERE id = ?1";
 /// How and when the bodies of an entry came, for [`ArticleEntry`](crate::rules::ArticleEntry).
 pub(in super::super) const COPIES: &str = "SELECT source, received_at FROM article_inbox_bodies \
@@ -62,8 +63,6 @@ pub(in super::super) const NEXT_JOBS: &str =
 /// Selects jobs that [`JobRow::is_pruned`](crate::rules::JobRow::is_pruned) accepts.
 pub(in super::super) const OLD_JOBS: &str =
     "SELECT id FROM article_inbox_jobs WHERE lane IS NULL AND at < ?1 ORDER BY at, id LIMIT ?2";
-/// Selects intents that [`IntentRow::is_pruned`](crate::rules::IntentRow::is_pruned) accepts.
-pub(in super::super) const OLD_INTENTS: &str = "SELECT id FROM article_inbox_intents WHERE state = 'abandoned' AND at < ?1 ORDER BY at, id LIMIT ?2";
 /// Selects jobs that [`JobRow::restart`](crate::rules::JobRow::restart) may change: those under a lease, those that wait
 /// longer than any may, and those that are expected since a time to come.
 pub(in super::super) const ASKING: &str =
@@ -100,16 +99,16 @@ pub(in super::super) const INTENTS_WITHOUT_JOB: &str =
 /// Selects intents that [`IntentRow::follow`](crate::rules::IntentRow::follow) changes.
 pub(in super::super) const ORDERING: &str =
     "SELECT id FROM article_inbox_intents WHERE state = 'ordering' ORDER BY id";
-/// Selects intents that [`IntentRow::restart`](crate::rules::IntentRow::restart) changes.
+/// Selects intents that [`IntentRow::restart`](crate::rules::IntentRow::restart) may change.
 pub(in super::super) const ORDERING_AHEAD: &str =
     "SELECT id FROM article_inbox_intents WHERE state = 'ordering' AND at > ?1";
 
 // The bucket.
 pub(in super::super) const LOAD_BUCKET: &str = "SELECT used, refilled_at, share, shared_at, limited_since, limited_until, \
-    refused, refused_at, key, turn, orders, checksum FROM article_inbox_bucket WHERE id = 1";
+    limited_why, refused, refused_at, key, turn, orders, checksum FROM article_inbox_bucket WHERE id = 1";
 pub(in super::super) const SAVE_BUCKET: &str = "INSERT OR REPLACE INTO article_inbox_bucket (id, used, refilled_at, share, \
-    shared_at, limited_since, limited_until, refused, refused_at, key, turn, orders, checksum) \
-    VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    shared_at, limited_since, limited_until, limited_why, refused, refused_at, key, turn, orders, checksum) \
+    VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 
 // Reading. The lists lead to ids in ascending order; their rows must pass `JobFilter::accepts`, and an intent must be in
 // the state that is asked for.
@@ -174,7 +173,6 @@ mod tests {
             DUE_JOBS,
             NEXT_JOBS,
             OLD_JOBS,
-            OLD_INTENTS,
             ASKING,
             AHEAD,
             EXPECTED_AHEAD,

@@ -1,0 +1,99 @@
+use article_inbox_postgres::PostgresStore;
+use tokio_postgres::Client;
+
+use crate::{
+    claims::{deliver, rate},
+    fill,
+    form::{Form, median},
+    table::{Table, at_least, plain},
+};
+
+/// How much of their rate claims must keep.
+const TARGET: f64 = 0.7;
+
+/// What stands in the way of vacuum, or of claims.
+const BURDENS: [(&str, &str); 4] = [
+    ("a snapshot is held", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"),
+    ("a transaction is idle", "BEGIN; SELECT pg_current_xact_id()"),
+    // Failures that the worker does not take, and leases of nodes that hang.
+    (
+        "100,000 stuck entries",
+        "INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
+         interrupted, conflicts, has_bytes) \
+         SELECT 'job_stuck_' || n, CASE n % 2 WHEN 0 THEN 'generation failed' ELSE 'article.complete' END, \
+         CASE n % 2 WHEN 0 THEN 'waiting' ELSE 'leased' END, 1, 1, 1000, 4000000000000, 1000, 1000, 0, 0, false \
+         FROM generate_series(1, 100000) n; ANALYZE article_inbox_entries",
+    ),
+    ("many done entries", ""),
+];
+
+/// The rate of claims with a burden, compared with the same without it, round by round.
+pub(crate) fn run(form: Form) {
+    let (rounds, entries, done) = match form {
+        Form::Short => (5, 2_000, 500_000),
+        Form::Long => (10, 40_000, 10_000_000),
+    };
+    let Some(server) = crate::server() else { return };
+    let (runtime, url) = (crate::runtime(), server.url());
+    let mut table = Table::new(
+        "entries of 1 KB a second that 16 handlers complete, in the first, the middle and the last round : the same without \
+         the burden; and MiB of the tables then, and after the burden and a vacuum",
+        &["burden", "first", "middle", "last", ": none", "MiB", "later"],
+    );
+    for (index, (name, burden)) in BURDENS.into_iter().enumerate() {
+        let figures = runtime.block_on(async {
+            // What is held in one database does not concern another.
+            let database = format!("burden_{index}");
+            let admin = crate::connect(&url).await;
+            admin.batch_execute(&format!("CREATE DATABASE {database}")).await.unwrap();
+            let other = format!("{}/{database}", url.rsplit_once('/').unwrap().0);
+            let schema = format!("none_{index}");
+            let stores = [crate::store(&url, &schema).await, crate::store(&other, "public").await];
+            let (holder, client) = (crate::connect(&other).await, crate::connect(&other).await);
+            match burden {
+                "" => fill::done(&client, "public", done).await,
+                burden => holder.batch_execute(burden).await.unwrap(),
+            }
+            let mut rates = Vec::new();
+            for _ in 0..rounds {
+                rates.push([round(&stores[0], entries).await, round(&stores[1], entries).await]);
+            }
+            let full = mebibytes(&client).await;
+            let _ = holder.batch_execute("ROLLBACK").await;
+            for table in ["entries", "bodies"] {
+                let vacuum = format!("VACUUM article_inbox_{table}");
+                client.batch_execute(&vacuum).await.unwrap();
+            }
+            for _ in 0..2 {
+                round(&stores[1], entries).await;
+            }
+            (rates, full, mebibytes(&client).await)
+        });
+        let (rates, full, later) = figures;
+        let last = &rates[rounds - 2..];
+        let ratio = median(last.iter().map(|[none, burdened]| burdened / none));
+        table.row(
+            name,
+            [
+                plain(rates[0][1], ""),
+                plain(rates[rounds / 2][1], ""),
+                plain(rates[rounds - 1][1], ""),
+                at_least(ratio, TARGET, " ×"),
+                plain(full, ""),
+                plain(later, ""),
+            ],
+        );
+    }
+    println!("{table}");
+}
+
+async fn round(store: &PostgresStore, entries: usize) -> f64 {
+    deliver(store, entries, 1024).await;
+    rate(store.clone(), 16, entries).await
+}
+
+/// The size of the entries and their indexes.
+async fn mebibytes(client: &Client) -> f64 {
+    let size = "SELECT pg_total_relation_size('article_inbox_entries') / 1048576.0::float8";
+    client.query_one(size, &[]).await.unwrap().get(0)
+}

@@ -1,0 +1,298 @@
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+    vec,
+};
+
+use article_inbox::{
+    Error,
+    store::{Arrival, Lease, Outcome, Recorded, Settled},
+};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task::JoinSet,
+    time::Instant,
+};
+
+use crate::{
+    connection::{Database, Lane, Length, Transaction, Work},
+    fault::late,
+    statements,
+};
+
+/// How many calls and bytes may wait.
+const WAITING: usize = 4096;
+const WAITING_BYTES: usize = 64 << 20;
+
+/// How many calls and bytes share a transaction.
+const BATCH: usize = 256;
+const BATCH_BYTES: usize = 8 << 20;
+
+/// How long a call waits for its transaction to begin. After that its caller has given up.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A call that shares its transaction with others.
+pub(crate) trait Call: Send + Sync + Sized + 'static {
+    type Answer: Send + 'static;
+
+    const LANE: Lane;
+    /// The transactions that calls share, in their order. Each answers some of them, and what it answers is committed. The
+    /// others are left to the next one.
+    const TOGETHER: &'static [Together<Self>];
+    /// A transaction of one of those that are left.
+    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Self::Answer>;
+
+    /// The size of what it stores.
+    fn bytes(&self) -> usize;
+}
+
+/// A transaction of several calls. The answers are in the order of the calls.
+type Together<C> =
+    for<'t> fn(&'t Transaction<'t>, &'t [C]) -> Work<'t, Vec<Option<<C as Call>::Answer>>>;
+
+impl Call for Arrival {
+    type Answer = Recorded;
+
+    const LANE: Lane = Lane::Receiving;
+    const TOGETHER: &'static [Together<Self>] = &[statements::record_new, record_known];
+    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Recorded> =
+        statements::record_one;
+
+    fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Records duplicates, and what the ledger must be told of.
+fn record_known<'t>(
+    tx: &'t Transaction<'t>,
+    arrivals: &'t [Arrival],
+) -> Work<'t, Vec<Option<Recorded>>> {
+    Box::pin(async move {
+        let recorded = statements::record(tx, arrivals).await?;
+        Ok(recorded.into_iter().map(Some).collect())
+    })
+}
+
+impl Call for (Lease, Outcome) {
+    type Answer = Settled;
+
+    const LANE: Lane = Lane::Working;
+    const TOGETHER: &'static [Together<Self>] = &[statements::complete, statements::settle_all];
+    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Settled> =
+        statements::settle;
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Runs calls, and those that come together in one transaction: while every turn is taken they wait, and the next turn takes
+/// all that wait.
+pub(crate) struct Batches<C: Call> {
+    database: Arc<Database>,
+    waiting: Mutex<Waiting<C>>,
+    /// One for each connection that this may use, so that a batch is taken only when it can be sent.
+    turns: Semaphore,
+    /// How many transactions of single calls of a batch run at once. The next batch needs a connection, too.
+    alone_at_once: usize,
+}
+
+struct Waiting<C: Call> {
+    calls: VecDeque<WaitingCall<C>>,
+    bytes: usize,
+}
+
+struct WaitingCall<C: Call> {
+    call: C,
+    since: Instant,
+    answer: oneshot::Sender<Result<C::Answer, Error>>,
+}
+
+/// A call, and where its answer goes.
+type Unanswered<C> = (C, oneshot::Sender<Result<<C as Call>::Answer, Error>>);
+
+impl<C: Call> Batches<C> {
+    /// Batches that use this many connections of their lane.
+    pub(crate) fn new(database: Arc<Database>, connections: usize) -> Self {
+        let turns = Semaphore::new(connections);
+        let alone_at_once = connections.saturating_sub(1).max(1);
+        Self { database, waiting: Mutex::default(), turns, alone_at_once }
+    }
+
+    /// Runs a call. Its transaction goes on if this future is dropped.
+    pub(crate) async fn run(self: &Arc<Self>, call: C) -> Result<C::Answer, Error> {
+        let open = self.database.connections.call().await?;
+        let (answer, answered) = oneshot::channel();
+        self.lock().add(WaitingCall { call, since: Instant::now(), answer })?;
+        let batches = Arc::clone(self);
+        self.database.connections.runtime.spawn(async move {
+            batches.run_batch().await;
+            drop(open);
+        });
+        answered.await.unwrap_or_else(|_| Err(Error::unavailable("the store has stopped")))
+    }
+
+    /// Runs what waits once a connection is free. If an earlier batch took the call that this is for, that may be nothing.
+    async fn run_batch(self: &Arc<Self>) {
+        let Ok(turn) = self.turns.acquire().await else { return };
+        // Calls that come at the same time share the first transaction too.
+        tokio::task::yield_now().await;
+        let batch = self.lock().take();
+        if batch.is_empty() {
+            return;
+        }
+        let calls = batch.into_iter().map(|waiting| (waiting.call, waiting.answer)).collect();
+        let left = self.run_together(calls).await;
+        drop(turn);
+        let (mut running, at_once) = (JoinSet::new(), self.alone_at_once.min(left.len()));
+        let left = Arc::new(Mutex::new(left.into_iter()));
+        for _ in 0..at_once {
+            running.spawn(Arc::clone(self).run_alone(Arc::clone(&left)));
+        }
+        running.join_all().await;
+    }
+
+    /// Runs calls in the transactions that they share. Answers what is committed before anything waits again, and returns the
+    /// calls that need a transaction of their own. A caller that is gone needs no answer.
+    async fn run_together(&self, mut left: Vec<Unanswered<C>>) -> Vec<Unanswered<C>> {
+        for (number, transaction) in C::TOGETHER.iter().enumerate() {
+            if left.is_empty() {
+                break;
+            }
+            let (calls, answers): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+            let length = if calls.len() > 1 { Length::Shared } else { Length::Call };
+            let done = match self.database.retried(C::LANE, length, &calls[..], *transaction).await
+            {
+                Ok(done) => done,
+                // A transaction of several statements replaces the settings.
+                Err(fault) if fault.is_of_the_settings() && number + 1 < C::TOGETHER.len() => {
+                    left = calls.into_iter().zip(answers).collect();
+                    continue;
+                }
+                Err(fault) if fault.may_be_of_one_call() && calls.len() > 1 => {
+                    return calls.into_iter().zip(answers).collect();
+                }
+                Err(fault) => {
+                    for answer in answers {
+                        let _ = answer.send(Err(fault.error()));
+                    }
+                    return Vec::new();
+                }
+            };
+            left = Vec::new();
+            for ((call, answer), done) in calls.into_iter().zip(answers).zip(done) {
+                match done {
+                    Some(done) => drop(answer.send(Ok(done))),
+                    None => left.push((call, answer)),
+                }
+            }
+        }
+        left
+    }
+
+    /// Runs calls one after the other, each in a transaction of its own, unless its caller has given up.
+    async fn run_alone(self: Arc<Self>, left: Arc<Mutex<vec::IntoIter<Unanswered<C>>>>) {
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((call, answer)) = next() {
+            if !answer.is_closed() {
+                let done = self.database.retried(C::LANE, Length::Call, &call, C::ALONE).await;
+                drop(answer.send(done.map_err(Error::from)));
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting<C>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<C: Call> Default for Waiting<C> {
+    fn default() -> Self {
+        Self { calls: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<C: Call> Waiting<C> {
+    fn add(&mut self, waiting: WaitingCall<C>) -> Result<(), Error> {
+        let bytes = waiting.call.bytes();
+        if self.calls.len() >= WAITING {
+            return Err(Error::unavailable("the store is too busy: too many calls wait"));
+        }
+        if self.bytes + bytes > WAITING_BYTES {
+            return Err(Error::unavailable("the store is too busy: too many bytes wait"));
+        }
+        self.bytes += bytes;
+        self.calls.push_back(waiting);
+        Ok(())
+    }
+
+    /// The oldest calls that are still waited for. The others are answered.
+    fn take(&mut self) -> Vec<WaitingCall<C>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while let Some(next) = self.calls.front() {
+            let size = next.call.bytes();
+            if batch.len() == BATCH || (bytes > 0 && bytes + size > BATCH_BYTES) {
+                break;
+            }
+            let Some(waiting) = self.calls.pop_front() else { break };
+            self.bytes -= size;
+            if waiting.since.elapsed() > PATIENCE {
+                let _ = waiting.answer.send(Err(late("waiting for a connection", PATIENCE)));
+            } else if !waiting.answer.is_closed() {
+                bytes += size;
+                batch.push(waiting);
+            }
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use article_inbox::{Digest, EntryKey, Source};
+
+    use super::*;
+
+    fn delivery(
+        bytes: usize,
+    ) -> (WaitingCall<Arrival>, oneshot::Receiver<Result<Recorded, Error>>) {
+        let (answer, answered) = oneshot::channel();
+        let call = Arrival {
+            key: EntryKey::article("job_1".parse().unwrap()),
+            source: Source::Webhook,
+            target: "default".into(),
+            intent: None,
+            digest: Digest::of(b""),
+            bytes: vec![0; bytes].into(),
+        };
+        (WaitingCall { call, since: Instant::now(), answer }, answered)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_batch_is_bounded_and_leaves_out_what_was_given_up() {
+        let mut waiting = Waiting::default();
+        let mut answers = Vec::new();
+        for bytes in [BATCH_BYTES / 2, BATCH_BYTES / 2, 1] {
+            let (delivery, answered) = delivery(bytes);
+            waiting.add(delivery).unwrap();
+            answers.push(answered);
+        }
+        drop(answers.remove(0));
+        assert_eq!(waiting.take().len(), 2, "the first was given up");
+        assert_eq!((waiting.bytes, waiting.calls.len()), (0, 0));
+
+        let (late, answered) = delivery(1);
+        waiting.add(late).unwrap();
+        tokio::time::advance(PATIENCE * 2).await;
+        assert!(waiting.take().is_empty());
+        assert!(answered.await.unwrap().unwrap_err().is_transient());
+
+        let (large, _answered) = delivery(WAITING_BYTES + 1);
+        assert_eq!(
+            waiting.add(large).unwrap_err().to_string(),
+            "the store is too busy: too many bytes wait"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+use article_inbox::State;
+use tokio_postgres::types::Type;
+
+use super::super::{
+    claim::is_damage,
+    ledger,
+    rows::{self, JOB_ID, StoredRow},
+    sql,
+};
+use crate::{
+    connection::{Transaction, Work},
+    fault::Fault,
+};
+
+/// A job id that an operator can write takes the place of one that is none.
+const RENAME: &str = "UPDATE article_inbox_entries e SET job_id = $2 WHERE e.id = $1 \
+    AND NOT EXISTS (SELECT FROM article_inbox_entries WHERE job_id = $2)";
+
+/// What a claim found damaged of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Damaged {
+    Row,
+    /// The server cannot read them.
+    Bodies,
+}
+
+/// Sets an entry aside that is damaged: it is corrupt from now on, and what is stored of it is sound. Returns what was found.
+/// `None`: no claim would find it any more, because another node was first.
+pub(crate) fn isolate<'t>(
+    tx: &'t Transaction<'t>,
+    (id, damaged): &'t (i64, Damaged),
+) -> Work<'t, Option<String>> {
+    Box::pin(async move {
+        ledger::lock_of_entry(tx, *id).await?;
+        let Some(mut stored) = rows::lock(tx, *id).await? else { return Ok(None) };
+        let is_live = matches!(stored.row.state, State::Waiting | State::Leased);
+        let cause = match (damaged, stored.damage) {
+            // One that has ended meanwhile stays so.
+            (_, Some(column)) if stored.row.state == State::Corrupt => {
+                format!("the column {column} of its row is damaged")
+            }
+            (Damaged::Bodies, None) if is_live && empty_unreadable(tx, *id).await? => {
+                "a body cannot be read, a page is damaged".to_owned()
+            }
+            _ => return Ok(None),
+        };
+        stored.row.find_damaged(cause.clone(), tx.now().await?);
+        rows::save(tx, &stored).await?;
+        if stored.damage == Some(JOB_ID) {
+            let parameters =
+                [(id as _, Type::INT8), (&stored.key.job_id.as_str() as _, Type::TEXT)];
+            tx.execute(RENAME, &parameters).await?;
+        }
+        ledger::follow(tx, &stored).await?;
+        let finding =
+            format!("{} is corrupt: {cause}; deliver or collect the job again", name(&stored));
+        Ok(Some(finding))
+    })
+}
+
+/// Empties the bodies that the server cannot read, so that they keep the entry from nothing: the digest stays. Whether there
+/// were any.
+async fn empty_unreadable(tx: &Transaction<'_>, id: i64) -> Result<bool, Fault> {
+    let mut unreadable = Vec::new();
+    for body in rows::known_bodies(tx, id).await? {
+        let read = "SELECT sha256(body) FROM article_inbox_bodies WHERE entry = $1 AND slot = $2";
+        tx.batch("SAVEPOINT body").await?;
+        let read = tx.query(read, &[(&id, Type::INT8), (&body.slot, Type::INT2)]).await;
+        tx.batch("ROLLBACK TO body; RELEASE body").await?;
+        match read {
+            Err(fault) if is_damage(&fault) => unreadable.push(body.slot),
+            read => drop(read?),
+        }
+    }
+    let empty = "UPDATE article_inbox_bodies SET body = NULL WHERE entry = $1 AND slot = ANY($2)";
+    tx.execute(empty, &[(&id, Type::INT8), (&unreadable, Type::INT2_ARRAY)]).await?;
+    tx.execute(sql::COUNT_HELD, &[(&[id].as_slice(), Type::INT8_ARRAY)]).await?;
+    Ok(!unreadable.is_empty())
+}
+
+/// An entry in a finding.
+pub(super) fn name(stored: &StoredRow) -> String {
+    let key = stored.key.to_string();
+    format!("entry {}, {},", stored.id, key.escape_debug())
+}

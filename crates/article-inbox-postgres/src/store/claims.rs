@@ -1,0 +1,57 @@
+use std::{sync::Arc, time::Instant};
+
+use article_inbox::{
+    Error,
+    store::{Claim, Claims, Lease, Store as _},
+};
+
+use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
+use crate::{
+    connection::{Lane, Length},
+    statements::{self, Damaged},
+};
+
+/// Claims what is due, and sets entries aside whose rows are damaged.
+pub(super) async fn claim(
+    store: PostgresStore,
+    claim: Claim,
+) -> Result<Undelivered<Claims, Lease>, Error> {
+    let began = Instant::now();
+    let (scan, length) = store.scans.next(claim.events, began);
+    let of = (claim.events, scan);
+    let (database, lane) = (&store.database, Lane::Working);
+    let arguments = (claim, scan);
+    let mut claimed = database.retried(lane, length, &arguments, statements::claim).await;
+    if claimed.as_ref().is_err_and(statements::is_damage) {
+        let unreadable = database.retried(lane, length, &arguments, statements::unreadable).await?;
+        for id in unreadable {
+            isolate(&store, (id, Damaged::Bodies)).await;
+        }
+        claimed = database.retried(lane, length, &arguments, statements::claim).await;
+    }
+    let (mut claims, found) =
+        claimed.inspect_err(|fault| store.scans.failed(of, fault, began, Instant::now()))?;
+    if let Some(pause) = store.scans.done(of, &found, began, Instant::now()) {
+        let all = store.now() + pause;
+        claims.next_due = Some(claims.next_due.map_or(all, |due| due.min(all)));
+    }
+    let leases = claims.claimed.iter().map(|claimed| claimed.lease).collect();
+    let claims = Undelivered::new(claims, leases, statements::release, Arc::clone(database));
+    for id in found.damaged {
+        isolate(&store, (id, Damaged::Row)).await;
+    }
+    Ok(claims)
+}
+
+/// Sets an entry aside, and tells it. If that fails, the next claim finds the entry again.
+async fn isolate(store: &PostgresStore, damaged: (i64, Damaged)) {
+    let (lane, length) = (Lane::Working, Length::Call);
+    let isolated = store.database.retried(lane, length, &damaged, statements::isolate).await;
+    let finding = isolated.unwrap_or_else(|fault| {
+        let error = Error::from(fault);
+        Some(format!("entry {} is damaged and cannot be set aside: {error}", damaged.0))
+    });
+    if let Some(finding) = finding {
+        store.damage.add(Part::Entry, finding);
+    }
+}

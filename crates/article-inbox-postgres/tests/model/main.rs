@@ -1,0 +1,36 @@
+//! Random calls of a [`MemoryStore`](article_inbox::MemoryStore) and a
+//! [`PostgresStore`](article_inbox_postgres::PostgresStore) on one stepped clock, as in the crate `article-inbox`.
+//!
+//! It runs 100 sequences, or 10,000 with `-- --long`. A difference is shrunk and printed with the seed of its sequence.
+//! `-- --seed 42` runs that sequence again.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program may
+#![allow(clippy::unwrap_used)] // a store that cannot be made fails its tests
+
+#[path = "../common/scene.rs"]
+mod scene;
+#[path = "../common/server.rs"]
+mod server;
+
+#[path = "../../../article-inbox/tests/model/answer.rs"]
+mod answer;
+#[path = "../../../article-inbox/tests/model/compare.rs"]
+mod compare;
+#[path = "../../../article-inbox/tests/model/ledger.rs"]
+mod ledger;
+#[path = "../../../article-inbox/tests/model/ledger_step.rs"]
+mod ledger_step;
+#[path = "../../../article-inbox/tests/model/pair.rs"]
+mod pair;
+#[path = "../../../article-inbox/tests/model/shrink.rs"]
+mod shrink;
+#[path = "../../../article-inbox/tests/model/step.rs"]
+mod step;
+mod subject;
+
+fn main() {
+    // Without a server, which is said aloud, there is nothing to compare.
+    if server::shared_url().is_some() {
+        compare::run(100, 10_000);
+    }
+}
