@@ -1,13 +1,15 @@
 //! The command line as a whole.
 
 use std::{
+    env,
+    io::{Write, stdout},
     path::{Path, PathBuf},
-    process,
-    time::Duration,
+    process, thread,
+    time::{Duration, Instant},
 };
 
 use article_inbox::stop_signal;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, error::ErrorKind};
 
 use crate::{
     command::Command,
@@ -15,11 +17,15 @@ use crate::{
     exit::{self, Exit},
     failure::Failure,
     output::{Format, Output},
+    settings::input,
     text::escape,
 };
 
 /// How long a command may take to end in order after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How often it is looked whether the command waits for input.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Looks after an inbox of articles, orders articles, imitates the service, and checks receivers.
 #[derive(Debug, Parser)]
@@ -48,30 +54,71 @@ impl Arguments {
         if self.command.ends_by_signal() {
             return self.command.run(context, Self::command).await;
         }
+        let output = context.output.clone();
         let mut stopped = tokio::spawn(async {
             stop_signal().await;
-            // What blocks, such as a read of standard input, does not end in order.
-            std::thread::spawn(|| {
-                std::thread::sleep(GRACE);
-                process::exit(Exit::Failed as i32);
-            });
+            thread::spawn(move || end(&output));
         });
         tokio::select! {
             ended = self.command.run(context, Self::command) => ended,
-            _ = &mut stopped => Err(Failure::failed("interrupted")),
+            _ = &mut stopped => Err(interrupted()),
         }
     }
 }
 
+fn interrupted() -> Failure {
+    Failure::failed("interrupted")
+}
+
+/// Ends the process if the command does not end in order: at once where it waits for input.
+fn end(output: &Output) {
+    let end = Instant::now() + GRACE;
+    while Instant::now() < end && !input::is_awaited() {
+        thread::sleep(LOOK);
+    }
+    process::exit(output.failure(&interrupted()) as i32);
+}
+
 /// Shows help, the version, or what is wrong with the command line, which may quote it.
 pub(crate) fn shown(error: &clap::Error) -> Exit {
-    if error.use_stderr() {
-        Output::new(Format::Human).note(escape::lines(&error.render().to_string()).trim_end());
-        return Exit::Usage;
+    let is_json = env::args_os().take_while(|it| it != "--").any(|it| it == "--json");
+    let output = Output::new(if is_json { Format::Json } else { Format::Human });
+    if !error.use_stderr() {
+        return match error.print().and_then(|()| stdout().flush()) {
+            Ok(()) => Exit::Done,
+            Err(error) => output.failure(&Failure::of_output(&error)),
+        };
     }
-    // The reader may have ended, as in `--help | head -1`.
-    let _ = error.print();
-    Exit::Done
+    let text = without_urls(error.render().to_string());
+    if is_json {
+        return output.failure(&refused(error.kind(), &text));
+    }
+    output.note(escape::lines(&text).trim_end());
+    Exit::Usage
+}
+
+/// A URL in a wrong place is quoted, and may have a password.
+fn without_urls(text: String) -> String {
+    let words = env::args_os().filter_map(|word| word.into_string().ok());
+    let mut urls: Vec<_> =
+        words.filter_map(|word| word.find("://").map(|at| word[at..].to_owned())).collect();
+    urls.retain(|url| url.len() > "://".len());
+    // One may be the beginning of another.
+    urls.sort_by_key(|url| std::cmp::Reverse(url.len()));
+    urls.iter().fold(text, |text, url| text.replace(url, "://…"))
+}
+
+/// What is wrong with the command line: its first paragraph says what, and the others what mends it.
+fn refused(kind: ErrorKind, text: &str) -> Failure {
+    if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage("a command or an argument is missing")
+            .mend("add --help to see them");
+    }
+    let line = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let mut paragraphs = text.trim_end().split("\n\n").map(line);
+    let what = paragraphs.next().unwrap_or_default();
+    let mend: Vec<_> = paragraphs.collect();
+    Failure::usage(what.strip_prefix("error: ").unwrap_or(&what)).mend(mend.join("; "))
 }
 
 #[cfg(test)]

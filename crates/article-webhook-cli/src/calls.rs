@@ -1,7 +1,12 @@
 //! Calls over HTTP: to the service, and to a receiver as the service makes them.
 
 mod delivering;
+mod web_url;
+
 mod service;
 
-pub(crate) use delivering::{Deliverer, NoAnswer, PATIENCE, RemoteArguments, meaning, remote};
+pub(crate) use delivering::{
+    Deliverer, NoAnswer, PATIENCE, RemoteArguments, beginning, meaning, remote,
+};
 pub(crate) use service::{ServiceArguments, client, configured};
+pub(crate) use web_url::WebUrl;

@@ -1,4 +1,4 @@
-use std::{error::Error, fmt, io, iter};
+use std::{error::Error, fmt, io};
 
 use crate::{exit::Exit, text::escape};
 
@@ -6,6 +6,7 @@ use crate::{exit::Exit, text::escape};
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) what: String,
+    pub(crate) cause: Option<String>,
     pub(crate) mend: Option<String>,
     /// The reader of standard output has ended, which is no failure worth a word.
     pub(crate) is_closed_pipe: bool,
@@ -13,7 +14,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, what: what.into(), mend: None, is_closed_pipe: false }
+        Self { exit, what: what.into(), cause: None, mend: None, is_closed_pipe: false }
     }
 
     pub(crate) fn failed(what: impl Into<String>) -> Self {
@@ -35,7 +36,15 @@ impl Failure {
 
     /// Adds why.
     pub(crate) fn because(self, cause: &dyn Error) -> Self {
-        Self { what: format!("{}: {}", self.what, causes(cause)), ..self }
+        Self { what: self.text(), cause: Some(causes(cause)), ..self }
+    }
+
+    /// What happened, and why. It is not escaped.
+    pub(crate) fn text(&self) -> String {
+        match &self.cause {
+            Some(cause) if !self.what.ends_with(cause) => format!("{}: {cause}", self.what),
+            _ => self.what.clone(),
+        }
     }
 
     /// A failed write to standard output.
@@ -66,7 +75,7 @@ impl Failure {
                 failure.mend("set ARTICLE_API_KEY to the key that the service issued for this URL")
             }
             Some(Outcome::NotFound | Outcome::Page | Outcome::Redirect) => {
-                failure.mend("check --url or ARTICLE_API_URL: the part of the URL before /v1")
+                failure.mend("check --api-url or ARTICLE_API_URL: the part of the URL before /v1")
             }
             Some(Outcome::RateLimited) => match error.retry_after() {
                 Some(pause) => {
@@ -79,7 +88,7 @@ impl Failure {
             }
             Some(_) => failure,
             None if error.is_transient() => {
-                failure.mend("check --url or ARTICLE_API_URL, and try again")
+                failure.mend("check --api-url or ARTICLE_API_URL, and try again")
             }
             None => failure,
         }
@@ -89,25 +98,16 @@ impl Failure {
 /// A failure of an inbox. Its text says what to do.
 impl From<article_inbox::Error> for Failure {
     fn from(error: article_inbox::Error) -> Self {
-        // Standard output is where an export is written.
-        let closed = |error: &&(dyn Error + 'static)| {
-            let error = error.downcast_ref::<io::Error>();
-            error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        };
-        let is_closed_pipe = chain(&error).any(|cause| closed(&cause));
         let exit = if error.is_invalid() { Exit::Failed } else { Exit::Store };
-        Self { is_closed_pipe, ..Self::new(exit, causes(&error)) }
+        let cause = error.source().map(causes);
+        Self { cause, ..Self::new(exit, error.to_string()) }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&escape::line(&self.what))
+        f.write_str(&escape::line(&self.text()))
     }
-}
-
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    iter::successors(Some(error), |&error| error.source())
 }
 
 /// An error with its causes. A cause that the text already ends with is left out.

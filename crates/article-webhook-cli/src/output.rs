@@ -1,11 +1,13 @@
 //! The one place that writes to standard output and standard error.
 
 pub(crate) mod log;
+mod queue;
 mod table;
 
 use std::{
     env,
     io::{self, IsTerminal, Write, stderr, stdout},
+    time::{Duration, Instant},
 };
 
 use anstyle::{AnsiColor, Style};
@@ -14,7 +16,11 @@ use serde_json::json;
 
 pub(crate) use table::Table;
 
+use self::queue::Queue;
 use crate::{exit::Exit, failure::Failure, text::escape};
+
+/// How long the end of a command waits for a reader that is slow.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -59,6 +65,14 @@ pub(crate) struct Output {
     stderr: Colour,
     /// Whether standard error is a terminal, so that progress can be shown on one line of it.
     has_progress: bool,
+    queues: Option<Queues>,
+}
+
+/// Lines that wait, so that a command does not.
+#[derive(Debug, Clone)]
+struct Queues {
+    stdout: Queue,
+    stderr: Queue,
 }
 
 impl Output {
@@ -71,6 +85,42 @@ impl Output {
             stdout: colour(stdout().is_terminal()),
             stderr: colour(stderr().is_terminal()),
             has_progress: stderr().is_terminal(),
+            queues: None,
+        }
+    }
+
+    /// The same output, whose lines other threads write, for work that must not wait for a reader. Lines that do not fit are
+    /// lost, and their number is told. [Flush](Self::flush) it at the end.
+    pub(crate) fn queued(&self) -> Result<Self, Failure> {
+        let (format, colour) = (self.format, self.stdout);
+        let told = |lost| format!("{lost} lines were not shown: they were not read in time");
+        let shown = move |lost| match format {
+            Format::Json => format!("{}\n", json!({ "lost_lines": lost })),
+            Format::Human => format!("{}\n", painted(colour, Tone::Bad, &told(lost))),
+        };
+        let noted = move |lost| format!("{}\n", told(lost));
+        let queues = || {
+            let stderr = Queue::new(stderr(), Box::new(noted))?;
+            Ok(Queues { stdout: Queue::new(stdout(), Box::new(shown))?, stderr })
+        };
+        let queues = queues()
+            .map_err(|error: io::Error| Failure::failed("cannot start threads").because(&error))?;
+        Ok(Self { queues: Some(queues), has_progress: false, ..self.clone() })
+    }
+
+    /// Resolves when the reader of standard output has ended, if lines are queued.
+    pub(crate) async fn unread(&self) {
+        match &self.queues {
+            Some(queues) => queues.stdout.unread().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until the lines that are queued are written, or for a second.
+    pub(crate) fn flush(&self) {
+        let end = Instant::now() + PATIENCE;
+        for queue in self.queues.iter().flat_map(|queues| [&queues.stdout, &queues.stderr]) {
+            queue.flush(end.saturating_duration_since(Instant::now()));
         }
     }
 
@@ -85,6 +135,10 @@ impl Output {
 
     /// A line for people. Text from outside must be escaped before.
     pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
+        if let Some(queues) = &self.queues {
+            queues.stdout.push(format!("{line}\n"));
+            return Ok(());
+        }
         write_line(&mut stdout().lock(), line).map_err(|error| Failure::of_output(&error))
     }
 
@@ -119,6 +173,10 @@ impl Output {
 
     /// A line on standard error, about the work and not about its result.
     pub(crate) fn note(&self, line: &str) {
+        if let Some(queues) = &self.queues {
+            queues.stderr.push(format!("{line}\n"));
+            return;
+        }
         self.clear_progress();
         // Nothing can be said where standard error is closed.
         let _ = write_line(&mut stderr().lock(), line);

@@ -6,6 +6,7 @@
 
 mod access;
 mod asset;
+mod entry_path;
 mod panel;
 mod watch;
 

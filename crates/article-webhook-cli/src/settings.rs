@@ -1,4 +1,6 @@
-//! What the environment and named files say.
+//! What the environment, named files and standard input say.
+
+pub(crate) mod input;
 
 mod environment;
 

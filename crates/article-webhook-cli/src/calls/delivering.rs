@@ -111,6 +111,18 @@ impl Deliverer {
     }
 }
 
+/// The beginning of an answer's body. It may have no end, so that more is not read.
+pub(crate) async fn beginning(mut answer: Response, most: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() < most
+        && let Ok(Some(chunk)) = answer.chunk().await
+    {
+        body.extend_from_slice(&chunk);
+    }
+    body.truncate(most);
+    body
+}
+
 fn root_cause(error: &(dyn Error + 'static)) -> String {
     let causes = successors(Some(error), |&error| error.source());
     causes.last().unwrap_or(error).to_string()

@@ -4,6 +4,7 @@ use article_client::{ApiKey, Client};
 use clap::Args;
 use serde_json::json;
 
+use super::WebUrl;
 use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
 
 /// Where the service is, and the key for it.
@@ -11,7 +12,7 @@ use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment}
 pub(crate) struct ServiceArguments {
     /// The part of the service's URLs before /v1 [default: ARTICLE_API_URL]
     #[arg(long, value_name = "URL")]
-    url: Option<String>,
+    api_url: Option<WebUrl>,
     /// A file with the API key [default: the key in ARTICLE_API_KEY]
     #[arg(long, value_name = "PATH")]
     api_key_file: Option<PathBuf>,
@@ -19,29 +20,30 @@ pub(crate) struct ServiceArguments {
 
 impl ServiceArguments {
     pub(crate) fn client(&self, environment: &Environment) -> Result<Client, Failure> {
+        let of_environment = environment.get("ARTICLE_API_URL");
+        let of_environment = of_environment.as_ref().map(|url| url.as_str());
         let url =
-            self.url.clone().or_else(|| Some(environment.get("ARTICLE_API_URL")?.to_string()));
-        let url = url.ok_or_else(|| {
-            Failure::usage("the URL of the service is not known")
-                .mend("give --url URL, or set ARTICLE_API_URL")
-        })?;
+            self.api_url.as_ref().map(WebUrl::as_str).or(of_environment).ok_or_else(|| {
+                Failure::usage("the URL of the service is not known")
+                    .mend("give --api-url URL, or set ARTICLE_API_URL")
+            })?;
         let key = environment.secret(
             "ARTICLE_API_KEY",
             "--api-key-file",
             self.api_key_file.as_deref(),
         )?;
-        client(&key, &url, "--url")
+        client(&key, url)
     }
 }
 
-/// A client of the service. `option` names the service's URL on the command line.
-pub(crate) fn client(key: &str, url: &str, option: &str) -> Result<Client, Failure> {
+/// A client of the service.
+pub(crate) fn client(key: &str, url: &str) -> Result<Client, Failure> {
     let key = ApiKey::new(key).map_err(|error| Failure::usage(error.to_string()))?;
     let client = Client::builder(key, url)
         .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")));
     client.build().map_err(|error| {
         Failure::usage(error.to_string())
-            .mend(format!("give {option} URL, such as https://service.example/api"))
+            .mend("give --api-url URL, such as https://service.example/api")
     })
 }
 
@@ -50,7 +52,15 @@ pub(crate) fn configured(
     answer: Result<impl AsRef<[u8]>, article_client::Error>,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let answer = answer.map_err(|error| Failure::of_service(&error))?;
+    let answer = answer.map_err(|error| {
+        let failure = Failure::of_service(&error);
+        match error.is_outcome_unknown() {
+            true => failure.mend(
+                "look at the service whether it is configured now, and repeat the command if not",
+            ),
+            false => failure,
+        }
+    })?;
     match answer.as_ref() {
         b"" => output.either(&json!({}), "configured")?,
         json => output.raw_json(&String::from_utf8_lossy(json))?,

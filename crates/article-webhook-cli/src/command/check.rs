@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    calls::remote,
+    calls::{WebUrl, remote},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct CheckArguments {
     /// The receiver, as http://host:port/path
     #[arg(value_name = "URL")]
-    url: String,
+    url: WebUrl,
     /// A file with the token that the receiver accepts [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
@@ -34,8 +34,8 @@ pub(crate) struct CheckArguments {
 }
 
 pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<Exit, Failure> {
-    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
-    let mut check = Check::builder(&arguments.url, &token);
+    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let mut check = Check::builder(arguments.url.as_str(), &token);
     if arguments.allow_remote {
         check = check.allow_remote();
     }

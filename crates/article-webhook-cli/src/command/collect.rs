@@ -1,11 +1,15 @@
 mod ids;
 mod no_calls;
 
-use std::{collections::HashMap, path::PathBuf, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
 
 use article_client::JobId;
 use article_collector::Collector;
-use article_inbox::{Inbox, JobState};
+use article_inbox::{Inbox, JobState, store::Expect};
 use clap::Args;
 use serde_json::json;
 use tokio::time::sleep;
@@ -16,19 +20,22 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Table, Tone},
-    store,
-    text::escape,
+    store::{InboxArgument, Place},
     text::moment,
+    text::{command, escape},
 };
 
 /// How often the ledger is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
+/// The state of each job, and since or until when it is in it.
+type States = HashMap<JobId, (JobState, SystemTime)>;
+
 #[derive(Debug, Args)]
 pub(crate) struct CollectArguments {
-    /// The inbox that gets the articles
-    #[arg(long, value_name = "FILE")]
-    inbox: PathBuf,
+    /// The inbox that gets the articles: a file, a PostgreSQL URL, or env:NAME
+    #[arg(long, value_name = "INBOX")]
+    inbox: InboxArgument,
     /// The jobs; without them, those that the ledger of the inbox expects now
     #[arg(value_name = "JOB")]
     jobs: Vec<JobId>,
@@ -44,17 +51,23 @@ pub(crate) struct CollectArguments {
 
 pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Result<Exit, Failure> {
     let output = &context.output;
-    let shared = store::shared(&arguments.inbox).await?;
-    let (ids, is_named) = match &arguments.from {
+    let place = arguments.inbox.place(&context.environment)?;
+    let shared = place.shared().await?;
+    let (mut ids, is_named) = match &arguments.from {
         Some(path) => (ids::of_file(path)?, true),
-        None if arguments.jobs.is_empty() => (ids::of_ledger(&shared).await?, false),
+        None if arguments.jobs.is_empty() => {
+            let ids::Expected { due, next } = ids::of_ledger(&shared).await?;
+            if due.is_empty() {
+                return Err(nothing_due(next, &place));
+            }
+            (due, false)
+        }
         None => (arguments.jobs.clone(), true),
     };
+    let mut distinct = HashSet::new();
+    ids.retain(|id| distinct.insert(id.clone()));
     if ids.is_empty() {
-        return Err(match is_named {
-            true => Failure::nothing_matched("there is no job id in it"),
-            false => Failure::nothing_matched("the ledger has no job that is to be asked for now"),
-        });
+        return Err(Failure::nothing_matched("there is no job id in it"));
     }
     if arguments.dry_run {
         return plan(&shared, ids, output).await;
@@ -64,19 +77,15 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     if is_named {
         let stored = Collector::new(&shared, client.clone()).expect_all(ids.clone()).await;
         stored.map_err(|stopped| Failure::from(stopped.error))?;
+        if arguments.from.is_none() {
+            open(&shared, &ids).await?;
+        }
     }
     shared.close().await?;
-    let inbox = match store::exclusive(&arguments.inbox).await {
+    let inbox = match place.exclusive().await {
         Ok(inbox) => inbox,
-        Err(why) => {
-            output.note(&why.to_string());
-            let line = format!(
-                "{} jobs are in the ledger: the collector of that process asks for them",
-                ids.len()
-            );
-            output.either(&json!({ "stored": ids.len() }), &line)?;
-            return Ok(Exit::Done);
-        }
+        Err(_) if place.is_worked_on() => return left_to_others(ids.len(), output),
+        Err(why) => return Err(why),
     };
     let asked = ask(&Collector::new(&inbox, client), &inbox, &ids, output).await;
     let closed = inbox.close().await;
@@ -85,12 +94,50 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     report(&ids, &states, output)
 }
 
+/// A person names these jobs: those that ended without an article are asked for again, now.
+async fn open(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
+    let ledger = inbox.ledger();
+    for id in ids {
+        let job = ledger.job(id.clone()).await?;
+        if job.is_some_and(|job| !job.state.is_open() && !job.state.has_article()) {
+            ledger.expect(vec![Expect::job(id.clone(), ledger.now())]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// No job of the ledger is to be asked for now.
+fn nothing_due(next: Option<SystemTime>, place: &Place) -> Failure {
+    let what = "the ledger has no job that is to be asked for now";
+    let Some(next) = next else {
+        let name = command::collect_job(place.shown());
+        return Failure::nothing_matched(what).mend(format!("name a job to ask for it: {name}"));
+    };
+    let (time, when) = (moment::shown(next), moment::relative(next, SystemTime::now()));
+    Failure::nothing_matched(format!("{what}; the next is due {when}, at {time}")).mend(format!(
+        "repeat the command then; to read an article before: {}",
+        command::get("JOB")
+    ))
+}
+
+/// The jobs stay in the ledger: a store in a file claims asks for the process that works on it alone.
+fn left_to_others(count: usize, output: &Output) -> Result<Exit, Failure> {
+    let (jobs, them) = if count == 1 { ("job is", "it") } else { ("jobs are", "them") };
+    let line = format!(
+        "{count} {jobs} in the ledger. Another process works on the inbox: its collector asks for {them}, if it has one"
+    );
+    output.either(&json!({ "stored": count }), &line)?;
+    output.note("`listen` has none: after it has ended, repeat the command, which asks then");
+    Ok(Exit::Done)
+}
+
 async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, Failure> {
     let plan = Collector::new(inbox, no_calls::NoCalls).plan(ids).await?;
     if output.is_json() {
         output.json(&json!({
             "ask_for": plan.asked_for,
             "has_article": plan.has_article,
+            "given_up": plan.given_up,
             "no_trace": plan.no_trace,
             "takes_seconds": plan.takes.as_secs(),
         }))?;
@@ -103,6 +150,9 @@ async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, F
     row(plan.asked_for, "jobs would be asked for");
     row(plan.no_trace, "of them left no trace in this inbox");
     row(plan.has_article, "jobs have their article");
+    if plan.given_up > 0 {
+        row(plan.given_up, "jobs failed, are unreadable or were not found: name one to ask for it");
+    }
     table.write(output)?;
     output.note(&format!("it would take {}; nothing was changed", moment::span(plan.takes)));
     Ok(Exit::Done)
@@ -114,7 +164,7 @@ async fn ask(
     inbox: &Inbox,
     ids: &[JobId],
     output: &Output,
-) -> Result<HashMap<JobId, JobState>, Failure> {
+) -> Result<States, Failure> {
     let mut running = tokio::spawn(collector.clone().run(std::future::pending::<()>()));
     let stop = running.abort_handle();
     let states = async {
@@ -150,7 +200,7 @@ async fn ask(
 }
 
 /// The states of the jobs, and how many of them are to be asked for now.
-async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(HashMap<JobId, JobState>, usize), Failure> {
+async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(States, usize), Failure> {
     let ledger = inbox.ledger();
     let (mut states, mut due) = (HashMap::new(), 0);
     for id in ids {
@@ -158,21 +208,17 @@ async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(HashMap<JobId, JobState>,
             let is_due = job.state == JobState::Asking
                 || (job.state == JobState::Expected && job.at <= ledger.now());
             due += usize::from(is_due);
-            states.insert(id.clone(), job.state);
+            states.insert(id.clone(), (job.state, job.at));
         }
     }
     Ok((states, due))
 }
 
-fn report(
-    ids: &[JobId],
-    states: &HashMap<JobId, JobState>,
-    output: &Output,
-) -> Result<Exit, Failure> {
+fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failure> {
     let mut table = Table::new(["JOB", "STATE"]);
     for id in ids {
         // Without a state: it was forgotten meanwhile.
-        let Some(state) = states.get(id) else { continue };
+        let Some((state, _)) = states.get(id) else { continue };
         let tone = match state {
             JobState::Arrived | JobState::Collected => Tone::Good,
             JobState::Expected | JobState::Asking => Tone::Busy,
@@ -189,13 +235,16 @@ fn report(
     if !output.is_json() {
         table.write(output)?;
     }
-    let missing =
-        ids.iter().filter(|id| !states.get(id).is_some_and(|state| state.has_article())).count();
+    let has_article = |id: &&JobId| states.get(*id).is_some_and(|(state, _)| state.has_article());
+    let missing = ids.len() - ids.iter().filter(has_article).count();
     if missing == 0 {
         return Ok(Exit::Done);
     }
+    let next = states.values().filter(|(state, _)| *state == JobState::Expected).map(|(_, at)| *at);
+    let next = next.min().map(|next| moment::relative(next, SystemTime::now()));
+    let when = next.map(|next| format!("; the next is due {next}")).unwrap_or_default();
     output.note(&format!(
-        "\n{missing} of {} have no article yet: repeat the command later",
+        "\n{missing} of {} have no article yet: repeat the command later{when}",
         ids.len()
     ));
     Ok(Exit::Failed)

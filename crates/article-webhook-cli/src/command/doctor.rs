@@ -17,23 +17,22 @@ mod service;
 use std::path::PathBuf;
 
 use clap::Args;
-use reqwest::Url;
 
 use self::{finding::Finding, probe::Prober};
-use crate::{context::Context, exit::Exit, failure::Failure};
+use crate::{calls::WebUrl, context::Context, exit::Exit, failure::Failure, store::InboxArgument};
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct DoctorArguments {
     /// The receiver, as the service delivers to it
     #[arg(long, value_name = "URL")]
-    url: Option<Url>,
-    /// The file of the inbox
-    #[arg(long, value_name = "FILE")]
-    inbox: Option<PathBuf>,
+    url: Option<WebUrl>,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME
+    #[arg(long, value_name = "INBOX")]
+    inbox: Option<InboxArgument>,
     /// The part of the service's URLs before /v1 [default: ARTICLE_API_URL]
     #[arg(long, value_name = "URL")]
-    api_url: Option<String>,
+    api_url: Option<WebUrl>,
     /// A file with the API key [default: the key in ARTICLE_API_KEY]
     #[arg(long, value_name = "PATH")]
     api_key_file: Option<PathBuf>,
@@ -62,7 +61,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
 
     output.progress("asking the service …");
     let (clock, found) = service::examine(
-        arguments.api_url.as_deref(),
+        arguments.api_url.as_ref().map(WebUrl::as_str),
         arguments.api_key_file.as_deref(),
         &context.environment,
     )
@@ -73,7 +72,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     output.progress("asking the receiver …");
     if let Some(url) = &arguments.url {
         let prober = Prober {
-            url,
+            url: url.as_url(),
             event_header: &arguments.event_header,
             job_id_header: &arguments.job_id_header,
         };
@@ -89,10 +88,11 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
 
     output.progress("looking at the inbox …");
     match &arguments.inbox {
-        Some(file) => findings.extend(inbox::examine(file, context).await?),
+        Some(inbox) => findings.extend(inbox::examine(inbox, context).await?),
         None => {
             let found = "the inbox and its disk, because none is named";
-            findings.push(Finding::not_checked("inbox.not_named", found).mend("give --inbox FILE"));
+            findings
+                .push(Finding::not_checked("inbox.not_named", found).mend("give --inbox INBOX"));
         }
     }
     output.progress("");

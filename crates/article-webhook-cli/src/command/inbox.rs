@@ -1,5 +1,6 @@
 //! The commands of an operator.
 
+mod extent;
 mod selection;
 mod view;
 
@@ -13,11 +14,9 @@ mod page;
 mod show;
 mod transfer;
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
-use crate::{context::Context, exit::Exit, failure::Failure};
+use crate::{context::Context, exit::Exit, failure::Failure, store::InboxArgument};
 use change::{Change, ChangeArguments};
 
 #[derive(Debug, Args)]
@@ -40,11 +39,11 @@ enum InboxCommand {
     /// Show the inbox in the browser, beside the receiver that works on it
     Page(page::ShowPageArguments),
     /// Count the entries and the ordered jobs by their state
-    Counts(FileArguments),
+    Counts(PlaceArguments),
     /// Look for damage in everything that is stored
-    Check(FileArguments),
+    Check(PlaceArguments),
     /// Say whether deliveries can be stored, and whether a worker keeps up
-    Health(FileArguments),
+    Health(PlaceArguments),
     /// Let entries be handled again, now and with all their attempts
     Requeue(ChangeArguments),
     /// Give entries up: they become dead
@@ -71,10 +70,10 @@ impl InboxArguments {
 }
 
 #[derive(Debug, Args)]
-struct FileArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+struct PlaceArguments {
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
 }
 
 pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<Exit, Failure> {
@@ -102,10 +101,10 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
             let access = if is_read_only { page::Access::ReadOnly } else { page::Access::Full };
             page::run(arguments, access, context).await
         }
-        Is::Counts(arguments) => counts::run(&arguments.file, context).await,
-        Is::Check(arguments) => check::run(&arguments.file, context).await,
-        Is::Health(arguments) if is_read_only => health::look(&arguments.file, context).await,
-        Is::Health(arguments) => health::run(&arguments.file, context).await,
+        Is::Counts(arguments) => counts::run(&arguments.inbox, context).await,
+        Is::Check(arguments) => check::run(&arguments.inbox, context).await,
+        Is::Health(arguments) if is_read_only => health::look(&arguments.inbox, context).await,
+        Is::Health(arguments) => health::run(&arguments.inbox, context).await,
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
         Is::Bury { change, cause } => change::run(Change::Bury { cause }, change, context).await,
         Is::Forget(arguments) => change::run(Change::Forget, arguments, context).await,

@@ -2,7 +2,7 @@ mod gate;
 
 mod forward;
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use article_inbox::{Inbox, stop_signal};
 use article_webhook::{AuthToken, Delivery, Receiver, Reply};
@@ -10,7 +10,7 @@ use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
 use serde_json::json;
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::task::JoinHandle;
 
 use crate::{
     context::Context,
@@ -20,7 +20,7 @@ use crate::{
     output::{Output, Tone},
     page::{Page, PageArguments},
     settings::token,
-    store,
+    store::InboxArgument,
     text::escape,
 };
 use forward::ForwardArguments;
@@ -28,9 +28,9 @@ use forward::ForwardArguments;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ListenArguments {
-    /// The file of the inbox, which is made if there is none
-    #[arg(long, value_name = "FILE", default_value = "inbox.db")]
-    inbox: PathBuf,
+    /// The inbox, which is made if there is none: a file, a PostgreSQL URL, or env:NAME
+    #[arg(long, value_name = "INBOX", default_value = "inbox.db")]
+    inbox: InboxArgument,
     /// The port on 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
@@ -47,19 +47,30 @@ pub(crate) struct ListenArguments {
 }
 
 const AFTER: &str = "\
-Each delivery is stored before it is answered. With --forward-to each article is passed on with the token, the event and \
-the job id that came with it, eight jobs at a time. What has another event, or a body that is no article, is stored and \
-not passed on, and the output says so. What the application refuses, or does not answer in time, is passed on \
+Each delivery is stored before it is answered. With --forward-to each is passed on as it came, with the token, the event and \
+the job id that came with it, eight jobs at a time: also one of another event, or whose body is no article. What the \
+application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
 reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
-    let output = &context.output;
+    // A delivery is answered whether its line is read or not.
+    let output = context.output.queued()?;
+    let ended = listen(arguments, context, &output).await;
+    output.flush();
+    ended
+}
+
+async fn listen(
+    arguments: ListenArguments,
+    context: &Context,
+    output: &Output,
+) -> Result<Exit, Failure> {
     context.environment.may_change_inbox()?;
     arguments.forward.check()?;
-    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
-    let receiver = AuthToken::new(&token).map_err(|error| Failure::usage(error.to_string()))?;
-    let receiver = Receiver::new(receiver);
+    let place = arguments.inbox.place(&context.environment)?;
+    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let accepted = AuthToken::new(&token).expect("a usable token");
     let cannot_listen = |error: std::io::Error| {
         Failure::failed(format!("cannot listen on port {}", arguments.port))
             .because(&error)
@@ -67,36 +78,42 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
     };
     let server = Server::bind(("127.0.0.1", arguments.port)).await.map_err(cannot_listen)?;
     let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
-    let inbox = store::exclusive(&arguments.inbox).await?;
-
     let page = match arguments.no_page {
         true => None,
-        false => Some((
-            arguments.page.bind(output).await?,
-            Page::new(&inbox, &arguments.inbox).receiver(&url),
-        )),
+        false => Some(arguments.page.bind(output).await?),
     };
+    // An inbox is made once nothing else can be wrong.
+    let inbox = place.exclusive().await?;
+    let page = page.map(|listener| (listener, Page::new(&inbox, place.shown()).receiver(&url)));
     let page_url =
         page.as_ref().map(|(listener, page)| listener.local_addr().map(|at| page.url(at)));
     let page_url = page_url.transpose().map_err(cannot_listen)?;
 
-    let file = arguments.inbox.display().to_string();
     let seen = page_url.as_ref().map(|url| format!("See them on {url}\n")).unwrap_or_default();
     let line = format!(
         "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n{seen}",
-        escape::line(&file)
+        escape::line(place.shown())
     );
-    output.either(&json!({ "listening": url, "inbox": file, "page": page_url }), &line)?;
+    // Not queued, so that it is the first.
+    context
+        .output
+        .either(&json!({ "listening": url, "inbox": place.shown(), "page": page_url }), &line)?;
 
-    log::show_refusals();
-    // The reader of standard output has ended.
-    let unread = Arc::new(Notify::new());
+    if place.is_of_others_too().await? {
+        output.note(&format!(
+            "{} has tables of another program, which shares the file with the inbox",
+            escape::line(place.shown())
+        ));
+    }
+    log::show_refusals(output);
+    // It warns of a token that can be guessed.
+    let receiver = Receiver::new(accepted);
     let stop = || {
-        let unread = Arc::clone(&unread);
+        let output = output.clone();
         async move {
             tokio::select! {
                 () = stop_signal() => {}
-                () = unread.notified() => {}
+                () = output.unread() => {}
             }
         }
     };
@@ -111,21 +128,11 @@ pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result
         };
         beside(worker, failed, output)
     });
-    let forward = Arc::new(arguments.forward);
     let sink = {
-        let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
+        let (inbox, output) = (inbox.clone(), output.clone());
         move |delivery: Delivery| {
-            let (inbox, output, unread) = (inbox.clone(), output.clone(), Arc::clone(&unread));
-            let forward = Arc::clone(&forward);
-            async move {
-                let reply = keep(&inbox, delivery, &forward, &output).await;
-                reply.unwrap_or_else(|(reply, failure)| {
-                    if failure.is_closed_pipe {
-                        unread.notify_waiters();
-                    }
-                    reply
-                })
-            }
+            let (inbox, output) = (inbox.clone(), output.clone());
+            async move { keep(&inbox, delivery, &output).await }
         }
     };
     let page = page.map(|(listener, page)| {
@@ -169,15 +176,9 @@ fn beside<E: Send + 'static>(
     })
 }
 
-/// Stores a delivery and shows it. A delivery is answered whether it can be shown or not.
-async fn keep(
-    inbox: &Inbox,
-    delivery: Delivery,
-    forward: &ForwardArguments,
-    output: &Output,
-) -> Result<Reply, (Reply, Failure)> {
+/// Stores a delivery and shows it.
+async fn keep(inbox: &Inbox, delivery: Delivery, output: &Output) -> Reply {
     let title = delivery.decode().map(|result| result.article.title);
-    let refusal = forward.refusal(&delivery);
     let (job, bytes) = (delivery.job_id().clone(), delivery.body().len());
     let reply = article_webhook::Sink::accept(inbox, delivery).await;
     let (name, tone) = match reply {
@@ -187,26 +188,21 @@ async fn keep(
         _ => ("not stored", Tone::Bad),
     };
     let title = title.unwrap_or_else(|error| error.to_string());
-    let refusal = refusal.filter(|_| reply == Reply::Stored);
     let value = json!({
         "delivered": job.as_str(),
         "reply": name,
         "title": title,
         "bytes": bytes,
-        "not_passed_on": refusal,
     });
-    let not_passed_on = refusal.map(|why| format!("; not passed on: {}", escape::line(&why)));
     let line = format!(
-        "{}  {}  “{}”, {bytes} bytes{}",
+        "{}  {}  “{}”, {bytes} bytes",
         escape::line(job.as_str()),
         output.paint(tone, name),
-        escape::line(&title),
-        output.paint(Tone::Bad, &not_passed_on.unwrap_or_default()),
+        escape::line(&escape::cut(&title)),
     );
-    match output.either(&value, &line) {
-        Ok(()) => Ok(reply),
-        Err(failure) => Err((reply, failure)),
-    }
+    // A queued line is no failure.
+    let _ = output.either(&value, &line);
+    reply
 }
 
 #[cfg(test)]

@@ -7,16 +7,16 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use reqwest::Url;
 use serde_json::json;
 
 use crate::{
-    calls::{Deliverer, PATIENCE, RemoteArguments, meaning},
+    calls::{Deliverer, PATIENCE, RemoteArguments, WebUrl, beginning, meaning},
     context::Context,
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
     settings::token,
+    store::InboxArgument,
     text::escape,
 };
 
@@ -27,7 +27,7 @@ const SHOWN: usize = 2000;
 pub(crate) struct SendArguments {
     /// The receiver
     #[arg(value_name = "URL")]
-    url: Url,
+    url: WebUrl,
     /// Send this file as the body, as it is
     #[arg(long, value_name = "PATH", group = "what")]
     file: Option<PathBuf>,
@@ -35,8 +35,8 @@ pub(crate) struct SendArguments {
     #[arg(long, value_enum, group = "what", default_value = "complete")]
     fixture: Fixture,
     /// Send what an entry of this inbox received; --job names it
-    #[arg(long, value_name = "FILE", group = "what", requires = "job")]
-    inbox: Option<PathBuf>,
+    #[arg(long, value_name = "INBOX", group = "what", requires = "job")]
+    inbox: Option<InboxArgument>,
     /// The job id [default: of the file's body; a new one for a sample]
     #[arg(long, value_name = "JOB")]
     job: Option<JobId>,
@@ -61,24 +61,23 @@ enum Fixture {
 }
 
 pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
-    arguments.remote.allow(&arguments.url)?;
-    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
-    let request = parcel::pack(&arguments).await?.token(&token);
+    arguments.remote.allow(arguments.url.as_url())?;
+    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let request = parcel::pack(&arguments, &context.environment).await?.token(&token);
     let request =
         arguments.fault.iter().fold(request, |request, fault| request.with_defect(*fault));
     let job =
         String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
 
     let start = Instant::now();
-    let answer = Deliverer::new(PATIENCE)?.deliver(&arguments.url, &request).await;
+    let answer = Deliverer::new(PATIENCE)?.deliver(arguments.url.as_url(), &request).await;
     let answer = answer.map_err(|error| {
         Failure::failed(format!("the receiver did not answer: {}", error.why()))
             .mend("start the receiver, or check host and port of the URL")
     })?;
     let took = start.elapsed().as_millis();
     let status = answer.status();
-    let body = answer.bytes().await.unwrap_or_default();
-    let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
+    let body = String::from_utf8_lossy(&beginning(answer, SHOWN).await).into_owned();
     let meaning = meaning(status);
     let exit = if status.is_success() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {

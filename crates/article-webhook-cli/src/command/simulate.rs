@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{
+    calls::WebUrl,
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -36,7 +37,7 @@ pub(crate) struct SimulateArguments {
     speed: NonZeroU32,
     /// The receiver of all articles; its token is in ARTICLE_WEBHOOK_TOKEN, or see --token-file
     #[arg(long, value_name = "URL")]
-    deliver_to: Option<String>,
+    deliver_to: Option<WebUrl>,
     /// A file with the receiver's token
     #[arg(long, value_name = "PATH", requires = "deliver_to")]
     token_file: Option<PathBuf>,
@@ -64,8 +65,8 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
         .credits(arguments.credits)
         .brand(BRAND);
     if let Some(url) = &arguments.deliver_to {
-        let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
-        simulator = simulator.publish_target(url, &token);
+        let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+        simulator = simulator.publish_target(url.as_str(), &token);
     }
     for rule in arguments.fault {
         simulator = simulator.fault(rule);
@@ -85,9 +86,9 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
     for topic in &arguments.order {
         let job = simulator.order(topic).await;
         let job = job.map_err(|error| Failure::failed("the order failed").because(&error))?;
-        let (id, topic) = (escape::line(&job.job_id), escape::line(topic));
         let value = json!({ "ordered": job.job_id, "topic": topic });
-        output.either(&value, &format!("ordered  {id}  {topic}"))?;
+        let line = format!("ordered  {}  {}", escape::line(&job.job_id), escape::line(topic));
+        output.either(&value, &line)?;
     }
     let mut stop = std::pin::pin!(stop_signal());
     let mut ticks = interval(TICK);

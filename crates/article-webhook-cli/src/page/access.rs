@@ -2,14 +2,15 @@
 //!
 //! | who tries | what refuses |
 //! |---|---|
-//! | a program or a person without the URL that the terminal showed | the key, then a cookie |
+//! | a program or a person without the URL that the terminal showed | the path, then the key, then a cookie |
 //! | a page that had its own name resolved to this machine (DNS rebinding) | `Host` must be an address or `localhost` |
 //! | a page of another origin that sends a form, or embeds this page | `Sec-Fetch-Site`, else `Origin`; `SameSite=Strict` |
 //! | a page of another port of this machine, which a browser counts as the same site | the same, and the token of each form |
+//! | another server on this machine that the person opens in the same browser | the path |
 //!
-//! What is not refused: a browser sends a cookie to every port of its host, so the browser hands the cookie of the page to any
-//! server on this machine that the person opens in it. That server could then read the page, and the token of its forms, until
-//! the page ends. Against a server on this machine that is not trusted, a window of its own (a private one) helps.
+//! A browser sends a cookie to every port of its host. So every path of the page begins with a random part, and the cookie is
+//! for paths below it: a server that does not know it is not asked for them, and does not get the cookie. No page of another
+//! origin gets it either, because the page tells others no address that it is left from.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -19,6 +20,9 @@ use subtle::ConstantTimeEq;
 /// Sec-Fetch headers, which every current browser sends and no page can set.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+/// The name of the cookie. Pages of several starts have several, by their paths.
+const COOKIE: &str = "article-webhook";
 
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,8 @@ impl Secret {
 }
 
 pub(super) struct Access {
+    /// The first part of every path.
+    root: Secret,
     /// In the URL at the start.
     pub(super) key: Secret,
     /// In the cookie that the key is exchanged for.
@@ -61,7 +67,8 @@ pub(super) struct Access {
 
 impl Access {
     pub(super) fn new() -> Self {
-        Self { key: Secret::random(), session: Secret::random(), token: Secret::random() }
+        let random = Secret::random;
+        Self { root: random(), key: random(), session: random(), token: random() }
     }
 
     /// The URL that opens the page.
@@ -70,12 +77,18 @@ impl Access {
             true => SocketAddr::from(([127, 0, 0, 1], address.port())),
             false => address,
         };
-        format!("http://{address}/?key={}", self.key.as_str())
+        format!("http://{address}{}?key={}", self.path("/"), self.key.as_str())
     }
 
-    /// The `Set-Cookie` for a browser that has the key. Cookies do not know ports, so the name does.
-    pub(super) fn cookie(&self, port: u16) -> String {
-        format!("{}={}; Path=/; HttpOnly; SameSite=Strict", name(port), self.session.as_str())
+    /// A path of the page, below its random part.
+    pub(super) fn path(&self, path: &str) -> String {
+        format!("/{}{path}", self.root.as_str())
+    }
+
+    /// The `Set-Cookie` for a browser that has the key.
+    pub(super) fn cookie(&self) -> String {
+        let (session, path) = (self.session.as_str(), self.path("/"));
+        format!("{COOKIE}={session}; Path={path}; HttpOnly; SameSite=Strict")
     }
 
     /// Checks what every request must fulfil, whatever it asks for.
@@ -109,20 +122,15 @@ impl Access {
     }
 
     /// Whether the request has the cookie.
-    pub(super) fn check_cookie(&self, headers: &HeaderMap, port: u16) -> Result<(), Refusal> {
-        let name = name(port);
+    pub(super) fn check_cookie(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let cookies = cookies.filter_map(|value| value.to_str().ok());
         let found = cookies.flat_map(|value| value.split(';')).any(|cookie| {
             let cookie = cookie.trim().split_once('=');
-            cookie.is_some_and(|(found, value)| found == name && self.session.is(value))
+            cookie.is_some_and(|(found, value)| found == COOKIE && self.session.is(value))
         });
         if found { Ok(()) } else { Err(Refusal::NoKey) }
     }
-}
-
-fn name(port: u16) -> String {
-    format!("article-webhook-{port}")
 }
 
 /// The value of a header that is there once.
@@ -216,11 +224,10 @@ mod tests {
         let with = |cookie: String| {
             let mut headers = HeaderMap::new();
             headers.insert("cookie", cookie.split(';').next().unwrap().parse().unwrap());
-            access.check_cookie(&headers, 4000)
+            access.check_cookie(&headers)
         };
-        assert_eq!(with(access.cookie(4000)), Ok(()));
-        assert_eq!(with(access.cookie(4001)), Err(Refusal::NoKey));
-        assert_eq!(with(other.cookie(4000)), Err(Refusal::NoKey));
-        assert_eq!(with("article-webhook-4000=".to_owned()), Err(Refusal::NoKey));
+        assert_eq!(with(access.cookie()), Ok(()));
+        assert_eq!(with(other.cookie()), Err(Refusal::NoKey));
+        assert_eq!(with("article-webhook=".to_owned()), Err(Refusal::NoKey));
     }
 }

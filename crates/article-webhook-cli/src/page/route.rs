@@ -21,8 +21,9 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
+use http::StatusCode;
 
-use self::answer::nothing;
+use self::answer::{in_form, nothing};
 use super::{asset, shared::Shared};
 
 /// A form of the page has a token and nothing else.
@@ -42,13 +43,17 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/panel/{name}", post(change::panel))
         .fallback(found_nothing)
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::key));
-    Router::new()
+    let page = Router::new()
         .route("/assets/page.css", get(async || asset::STYLE))
         .route("/assets/page.js", get(async || asset::SCRIPT))
         .route("/assets/icon.svg", get(async || asset::ICON))
         .merge(kept)
         .layer(DefaultBodyLimit::max(FORM_BYTES))
-        .layer(middleware::from_fn(guard::origin))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), in_form))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::origin));
+    Router::new()
+        .nest(&shared.access.path("/"), page)
+        .fallback(async || StatusCode::NOT_FOUND)
         .layer(middleware::from_fn(header::headers))
         .with_state(shared)
 }

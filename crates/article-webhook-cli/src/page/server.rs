@@ -1,4 +1,4 @@
-use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use article_inbox::Inbox;
 use article_webhook_server::Server;
@@ -49,13 +49,13 @@ pub(crate) async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListene
 ///
 /// ```ignore
 /// let listener = page::bind("127.0.0.1:0".parse()?, Reach::ThisMachine).await?;
-/// let page = Page::new(&inbox, Path::new("inbox.db")).panel(Arc::new(panel));
+/// let page = Page::new(&inbox, "inbox.db").panel(Arc::new(panel));
 /// println!("{}", page.url(listener.local_addr()?));
 /// page.serve(listener, stop_signal()).await?;
 /// ```
 pub(crate) struct Page {
     inbox: Inbox,
-    file: String,
+    name: String,
     receiver: Option<String>,
     access: Access,
     buttons: Buttons,
@@ -63,11 +63,11 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The page of an inbox. The file is shown, and stands in the commands that the page shows.
-    pub(crate) fn new(inbox: &Inbox, file: &Path) -> Self {
+    /// The page of an inbox. What names it is shown, and stands in the commands that the page shows.
+    pub(crate) fn new(inbox: &Inbox, name: &str) -> Self {
         Self {
             inbox: inbox.clone(),
-            file: file.display().to_string(),
+            name: name.to_owned(),
             receiver: None,
             access: Access::new(),
             buttons: Buttons::Shown,
@@ -101,18 +101,16 @@ impl Page {
         listener: TcpListener,
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let Self { inbox, file, receiver, access, buttons, panel } = self;
-        let port = listener.local_addr()?.port();
+        let Self { inbox, name, receiver, access, buttons, panel } = self;
         let watch = Watch::new(inbox.clone(), panel.clone());
         // Dropped when serving ends.
         let watching = watch.clone();
         let shared = Shared {
             inbox,
-            file,
+            name,
             has_receiver: receiver.is_some(),
             receiver: receiver.unwrap_or_else(|| RECEIVER.to_owned()),
             access,
-            port,
             buttons,
             panel,
             watch,

@@ -8,14 +8,13 @@ use super::{access::Access, panel::Panel, watch::Watch};
 /// What all routes share.
 pub(super) struct Shared {
     pub(super) inbox: Inbox,
-    /// The file of the inbox, for the commands that the page shows.
-    pub(super) file: String,
+    /// The inbox as the command line names it, for the commands that the page shows.
+    pub(super) name: String,
     /// The URL of a receiver, for the same.
     pub(super) receiver: String,
     /// Whether that receiver is this process.
     pub(super) has_receiver: bool,
     pub(super) access: Access,
-    pub(super) port: u16,
     pub(super) buttons: Buttons,
     pub(super) panel: Option<Arc<dyn Panel>>,
     pub(super) watch: Watch,

@@ -20,5 +20,7 @@ pub(super) use health::{Health, health};
 pub(super) use ledger::{Jobs, ledger};
 pub(super) use list::{Listed, Query, list};
 pub(super) use part::entry_path;
-pub(super) use refusal::{found_nothing, not_done, opening, refused, store_failed};
+pub(super) use refusal::{
+    found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
+};
 pub(super) use title::TITLE_BYTES;

@@ -2,6 +2,7 @@ use std::{collections::HashMap, env, fs, path::Path};
 
 use zeroize::Zeroizing;
 
+use super::input::awaited;
 use crate::failure::Failure;
 
 /// The environment variables, and those of the file that `--env-file` names. A variable that is set goes before one of
@@ -14,12 +15,16 @@ pub(crate) struct Environment {
 impl Environment {
     pub(crate) fn new(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = file else { return Ok(Self::default()) };
-        // The error of a line is not shown, because it quotes the line.
-        let wrong = |_| {
-            Failure::usage(format!(
-                "--env-file: {} cannot be read, or has a line that is no NAME=VALUE",
+        let wrong = |error| match error {
+            dotenvy::Error::Io(error) => {
+                Failure::usage(format!("--env-file: {} cannot be read", path.display()))
+                    .because(&error)
+            }
+            // The error of a line is not shown, because it quotes the line.
+            _ => Failure::usage(format!(
+                "--env-file: {} has a line that is no NAME=VALUE",
                 path.display()
-            ))
+            )),
         };
         let variables = dotenvy::from_path_iter(path).map_err(wrong)?;
         let file =
@@ -56,9 +61,12 @@ impl Environment {
                     .mend(format!("set {name}, name a file with {option} PATH, or a .env file with --env-file PATH"))
             });
         };
-        let text = fs::read_to_string(path).map(Zeroizing::new);
+        // The path is not repeated: it may be the secret itself, given by mistake.
+        let text = awaited(|| fs::read_to_string(path)).map(Zeroizing::new);
         let text = text.map_err(|error| {
-            Failure::usage(format!("{option}: {} cannot be read", path.display())).because(&error)
+            Failure::usage(format!("{option}: the file cannot be read"))
+                .because(&error)
+                .mend(format!("name a file that has the secret: {option} PATH"))
         })?;
         Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
     }

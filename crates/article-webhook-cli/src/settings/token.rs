@@ -1,14 +1,29 @@
 use std::path::Path;
 
+use article_webhook::AuthToken;
 use zeroize::Zeroizing;
 
 use super::environment::Environment;
 use crate::failure::Failure;
 
-/// The token that deliveries carry.
+const VARIABLE: &str = "ARTICLE_WEBHOOK_TOKEN";
+const OPTION: &str = "--token-file";
+
+/// The token that deliveries carry, as it is set.
 pub(crate) fn read(
     file: Option<&Path>,
     environment: &Environment,
 ) -> Result<Zeroizing<String>, Failure> {
-    environment.secret("ARTICLE_WEBHOOK_TOKEN", "--token-file", file)
+    environment.secret(VARIABLE, OPTION, file)
+}
+
+/// The same, if a receiver can have it. The refusal names the setting, and not the token.
+pub(crate) fn usable(
+    file: Option<&Path>,
+    environment: &Environment,
+) -> Result<Zeroizing<String>, Failure> {
+    let token = read(file, environment)?;
+    let setting = if file.is_some() { OPTION } else { VARIABLE };
+    AuthToken::new(&token).map_err(|error| Failure::usage(format!("{setting}: {error}")))?;
+    Ok(token)
 }

@@ -1,6 +1,9 @@
 //! The one place where text from outside becomes text for a terminal.
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
+
+/// How many characters of a text from outside stand on one line.
+const SHOWN: usize = 200;
 
 /// Whether a terminal could act on this character, or show it as nothing, or reorder the text around it.
 fn is_unsafe(character: char) -> bool {
@@ -16,6 +19,14 @@ fn is_unsafe(character: char) -> bool {
 /// Text for one line: no character in it controls a terminal.
 pub(crate) fn line(text: &str) -> String {
     escaped(text, |_| false)
+}
+
+/// The beginning of a text, for one line.
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// Text of several lines. Line ends and tabs stay.
@@ -78,5 +89,12 @@ mod tests {
         let shown = json(&pretty);
         assert!(!shown.chars().any(is_unsafe), "{shown}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_two_characters() {
+        let fits = "é".repeat(SHOWN);
+        assert_eq!(cut(&fits), fits);
+        assert_eq!(cut(&format!("{fits}é")), format!("{fits}…"));
     }
 }

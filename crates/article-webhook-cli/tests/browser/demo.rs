@@ -6,7 +6,7 @@ use crate::{driver::Browser, running::Running};
 const NOW: &str = "document.querySelector('#panel-rows td.now')?.textContent";
 
 async fn press(browser: &Browser, button: &str) {
-    browser.click(&format!("form[action='/panel/{button}'] button")).await;
+    browser.click(&format!("form[action$='/panel/{button}'] button")).await;
 }
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
     browser
         .wait("return document.querySelector('#panel-rows .steps')?.textContent.includes(' 503')")
         .await;
-    browser.wait("return !!document.querySelector(\"form[action='/panel/mend']\")").await;
+    browser.wait("return !!document.querySelector(\"form[action$='/panel/mend']\")").await;
     press(&browser, "mend").await;
     browser.wait(&format!("return {NOW} === 'published'")).await;
 
@@ -59,7 +59,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
         );
         (
             format!(
-                "const form = document.querySelector(\"form[action='/panel/order']\"); {before}; form.requestSubmit()"
+                "const form = document.querySelector(\"form[action$='/panel/order']\"); {before}; form.requestSubmit()"
             ),
             said,
         )

@@ -22,6 +22,8 @@ struct Shared {
     pages: Mutex<HashMap<String, (String, String)>>,
     /// The first line of each request; empty for a connection that asked nothing.
     seen: Mutex<Vec<String>>,
+    /// The path of each request that brought a cookie.
+    with_cookie: Mutex<Vec<String>>,
 }
 
 impl Foreign {
@@ -50,6 +52,11 @@ impl Foreign {
         seen.retain(|line| !line.starts_with("GET /favicon.ico "));
         seen
     }
+
+    /// The paths that were asked for with a cookie since the last call.
+    pub(crate) fn with_cookie(&self) -> Vec<String> {
+        std::mem::take(&mut *self.shared.with_cookie.lock().unwrap())
+    }
 }
 
 async fn answer(mut stream: TcpStream, shared: Arc<Shared>) {
@@ -62,6 +69,9 @@ async fn answer(mut stream: TcpStream, shared: Arc<Shared>) {
     let line = head.lines().next().unwrap_or_default().to_owned();
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
     shared.seen.lock().unwrap().push(line);
+    if head.to_ascii_lowercase().contains("\r\ncookie:") {
+        shared.with_cookie.lock().unwrap().push(path.clone());
+    }
     let page = shared.pages.lock().unwrap().get(&path).cloned();
     let (headers, text) = page.unwrap_or_default();
     let answer = format!(

@@ -57,9 +57,7 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
         );
     }
     // A name of a stranger that leads to this machine.
-    let port = page.base.rsplit(':').next().unwrap();
-    let key = page.url.rsplit('=').next().unwrap();
-    browser.open(&format!("http://rebound.example:{port}/?key={key}")).await;
+    browser.open(&page.url.replace("127.0.0.1", "rebound.example")).await;
     browser.wait("return document.querySelector('h1').textContent === 'This is not the address of the page'").await;
     // A browser that does not have the cookie.
     browser.open(&entry.replace("127.0.0.1", "localhost")).await;
@@ -74,5 +72,45 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
 
     let inbox = Inbox::new(SqliteStore::open_shared(&file).unwrap());
     assert_eq!(inbox.counts().await.unwrap().of(State::Dead), 1, "no button was pressed");
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn another_server_on_this_machine_does_not_get_the_cookie() {
+    let Some(browser) = Browser::start().await else { return };
+    let foreign = Foreign::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    scene::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.open(&page.url).await;
+    browser.wait(&format!("return location.href === '{}/'", page.base)).await;
+    // The cookie is for the host, whatever the port.
+    foreign.serve(
+        "/",
+        "",
+        "<script>fetch('/asked', { credentials: 'include' })</script><img src=/loaded><iframe src=/framed></iframe>",
+    );
+    browser.open(&format!("{}/", foreign.url)).await;
+    browser.open(&format!("{}/entry/job_64d4083e/article.complete", foreign.url)).await;
+    let asked = foreign.seen();
+    for path in ["/", "/asked", "/loaded", "/framed"] {
+        assert!(asked.contains(&format!("GET {path} HTTP/1.1")), "{path}: {asked:?}");
+    }
+    assert_eq!(foreign.with_cookie(), [""; 0]);
+    // It would get it if it knew the path.
+    let path = page.base.replace(&page.origin, "");
+    browser.open(&format!("{}{path}/", foreign.url)).await;
+    assert_eq!(foreign.with_cookie(), [format!("{path}/")], "a cookie is noticed");
+    // The page is left for it, by a link that a person follows.
+    browser.open(&format!("{}/", page.base)).await;
+    let link = format!(
+        "const a = document.createElement('a'); a.href = '{}/left'; document.body.append(a); a.click()",
+        foreign.url
+    );
+    browser.run(&link).await;
+    browser.until_url(&format!("{}/left", foreign.url)).await;
+    assert_eq!(browser.run("return document.referrer").await, "");
+    assert_eq!(foreign.with_cookie(), [""; 0]);
     browser.end().await;
 }

@@ -169,8 +169,15 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     let browser = reqwest::Client::builder().no_proxy().build().unwrap();
     let opened = browser.get(&page).send().await.unwrap();
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
-    let html =
-        browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
+    let html = browser
+        .get(format!("{url}/"))
+        .header("Cookie", cookie)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
     assert!(html.contains("The receiver works."), "{html}");
     let token = html.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
     let press = async |button: &str, token: &str| {
@@ -192,8 +199,15 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     assert_eq!(press("mend", token).await, 200);
     assert_eq!(next("receiver")["receiver"], "works");
     let job = next("published")["published"].as_str().unwrap().to_owned();
-    let html =
-        browser.get(url).header("Cookie", cookie).send().await.unwrap().text().await.unwrap();
+    let html = browser
+        .get(format!("{url}/"))
+        .header("Cookie", cookie)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
     assert!(html.contains(&job) && html.contains(" 503"), "{html}");
 
     kill_process(Pid::from_child(&demo.0), Signal::INT).unwrap();

@@ -310,28 +310,38 @@ async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_passed_on_is_told() {
+async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
-    let listening = &mut Listening::start(&file, free_port(), &[]);
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
+    let sink = move |delivery: Delivery| {
+        let event = delivery.event().as_str().to_owned();
+        let seen = (delivery.job_id().to_string(), event, delivery.body().to_vec());
+        let reply = if seen.0 == "job_2" { Reply::Unavailable } else { Reply::Stored };
+        arrivals.send(seen).unwrap();
+        async move { reply }
+    };
+    let address = free_port();
+    application(address, sink).await;
+    let mut listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
     let _ = rustls::crypto::ring::default_provider().install_default();
     let service = reqwest::Client::builder().no_proxy().build().unwrap();
-    let article = |job: &str| DeliveryRequest::complete().job_id(job).body().to_vec();
-    let mut deliver = async |job: &str, event: &str, body: &[u8]| {
+    let article = DeliveryRequest::complete().job_id("job_1").body().to_vec();
+    let odd = b"{ \"job_id\":\"job_2\",\t\"note\":\"\\u00e9\" }\n".to_vec();
+    let mut deliver = async |job: &str, event: &str, body: &[u8], status: Value| {
         let post = service.post(&listening.url).body(body.to_vec());
         let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
         let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
         assert_eq!(post.send().await.unwrap().status(), 200, "{job}");
-        loop {
-            let line = listening.next();
-            if line["delivered"] == job {
-                return line["not_passed_on"].as_str().unwrap_or_default().to_owned();
-            }
-        }
+        let passed_on = timeout(PATIENCE, arrived.recv()).await.expect("it is passed on");
+        assert_eq!(passed_on.unwrap(), (job.into(), event.into(), body.to_vec()));
+        assert_eq!(listening.next_forwarded()["status"], status, "{job}");
     };
-    let why = deliver("job_1", "article.retracted", &article("job_1")).await;
-    assert_eq!(why, "its event is article.retracted");
-    let why = deliver("job_2", "article.complete", b"{\"job_id\":\"job_2\"}").await;
-    assert!(why.starts_with("its body is no article: "), "{why}");
-    assert_eq!(deliver("job_3", "article.complete", &article("job_3")).await, "");
+    deliver("job_1", "article.retracted", &article, 200.into()).await;
+    deliver("job_2", "article.complete", &odd, 503.into()).await;
+    for _ in 1..4 {
+        assert_eq!(arrived.recv().await.unwrap().2, odd);
+    }
+    assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
+    assert_eq!(listening.end(Signal::INT), Some(0));
 }

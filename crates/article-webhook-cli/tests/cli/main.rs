@@ -1,13 +1,28 @@
 //! The tool as a process: what it prints, how it ends, and what it never shows.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
+mod collecting;
 mod damaged;
 mod demo;
 mod doctor;
+mod endless;
 mod examples;
+mod forwarding;
 mod listening;
+mod named;
 mod pipes;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod refused;
 mod sample;
 mod signals;
+mod starting;
 mod terminal;
 mod tool;
+mod unread;
+
+#[cfg(feature = "postgres")]
+#[allow(dead_code, reason = "the store's tests use more of it")]
+#[allow(clippy::print_stderr, reason = "what is skipped is said")]
+#[path = "../../../article-inbox-postgres/tests/common/server.rs"]
+mod postgres_server;

@@ -1,6 +1,7 @@
 //! What other programs see: pipes that close, JSON, and files.
 
 use std::{
+    fs::OpenOptions,
     io::{BufRead, BufReader, Read},
     process::Stdio,
     time::Duration,
@@ -70,6 +71,41 @@ async fn a_closed_pipe_ends_the_tool_quietly() {
         child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
         assert_eq!((child.wait().unwrap().code(), &*error), (Some(0), ""), "{command}");
     }
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    for arguments in [
+        &["--help"][..],
+        &["help", "inbox"],
+        &["--version"],
+        &["completions", "bash"],
+        &["inbox", "list", text(&file)],
+        &["inbox", "export", text(&file)],
+    ] {
+        let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else { return };
+        let (exit, _, error) = seen(&tool([]).args(arguments).stdout(full).output().unwrap());
+        assert_eq!(exit, Some(1), "{arguments:?}: {error}");
+        let why = "error: cannot write the output: No space left on device";
+        assert!(error.starts_with(why), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_topic_is_escaped_once() {
+    const TOPIC: &str = "a\u{202e}\u{1b}[2Jb";
+    let mut simulate = tool(["simulate", "--json", "--order", TOPIC]);
+    let mut process = simulate.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let ordered = lines.map(Result::unwrap).find(|line| line.contains("ordered")).unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(!ordered.chars().any(is_hostile), "{ordered}");
+    let ordered: Value = serde_json::from_str(&ordered).unwrap();
+    assert_eq!(ordered["topic"], TOPIC);
 }
 
 #[tokio::test]
@@ -156,8 +192,8 @@ async fn no_secret_is_shown() {
     {
         std::fs::write(&file, &secret).unwrap();
         for command in [
-            vec!["order", "Shoes", "--url", &url, "--api-key-file", text(&file)],
-            vec!["get", "job_1", "--url", &url, "--api-key-file", text(&file), "--json"],
+            vec!["order", "Shoes", "--api-url", &url, "--api-key-file", text(&file)],
+            vec!["get", "job_1", "--api-url", &url, "--api-key-file", text(&file), "--json"],
             vec!["send", &url, "--token-file", text(&file)],
             vec!["check", &url, "--token-file", text(&file)],
             vec!["order", "Shoes", "--env-file", text(&file)],
@@ -180,7 +216,7 @@ async fn a_variable_protects_every_inbox() {
         vec!["inbox", "import", file],
         vec!["collect", "--inbox", file, "job_1"],
         vec!["listen", "--inbox", file, "--port", "0"],
-        vec!["order", "Shoes", "--intent", "a", "--inbox", file, "--url", "http://127.0.0.1:9"],
+        vec!["order", "Shoes", "--intent", "a", "--inbox", file, "--api-url", "http://127.0.0.1:9"],
     ] {
         let mut tool = tool([]);
         tool.env("ARTICLE_INBOX_READ_ONLY", "1").env("ARTICLE_API_KEY", "sk-1");

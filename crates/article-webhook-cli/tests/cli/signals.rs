@@ -1,8 +1,8 @@
 //! Ctrl-C.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    process::{Child, Stdio},
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStdin, Stdio},
     time::{Duration, Instant},
 };
 
@@ -31,10 +31,11 @@ fn a_simulated_service_runs_until_ctrl_c() {
     assert_eq!((&started["api_key"], &started["speed"]), (&"sk-simulator".into(), &10_000.into()));
     let job = next()["ordered"].as_str().unwrap().to_owned();
 
-    let got = tool(["get", &job, "--wait", "--json", "--url", started["url"].as_str().unwrap()])
-        .env("ARTICLE_API_KEY", "sk-simulator")
-        .output()
-        .unwrap();
+    let got =
+        tool(["get", &job, "--wait", "--json", "--api-url", started["url"].as_str().unwrap()])
+            .env("ARTICLE_API_KEY", "sk-simulator")
+            .output()
+            .unwrap();
     let (exit, out, error) = seen(&got);
     assert_eq!((exit, &*error), (Some(0), ""));
     let article: Value = serde_json::from_str(&out).unwrap();
@@ -44,26 +45,56 @@ fn a_simulated_service_runs_until_ctrl_c() {
     assert_eq!(service.wait().unwrap().code(), Some(0));
 }
 
+/// A process whose standard input stays open, once it has begun to read.
+fn waiting_for_input(arguments: &[&str]) -> (Child, ChildStdin) {
+    let mut waiting = tool([]);
+    waiting.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
+    waiting.env("ARTICLE_API_KEY", "sk-1").env("ARTICLE_API_URL", "http://127.0.0.1:9");
+    let waiting = waiting.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut waiting = waiting.spawn().unwrap();
+    let input = waiting.stdin.take().unwrap();
+    let status = format!("/proc/{}/status", waiting.id());
+    let handles_the_signal = || {
+        let status = std::fs::read_to_string(&status).ok()?;
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        Some(u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0)
+    };
+    while handles_the_signal() == Some(false) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    (waiting, input)
+}
+
 #[tokio::test]
-async fn a_command_that_waits_for_input_ends_at_ctrl_c() {
+async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
-    let mut import = tool(["inbox", "import", text(&file)])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = import.stdin.take().unwrap();
-    // An empty line is left out; when it is taken, the import reads.
-    input.write_all(b"\n").unwrap();
-    std::thread::sleep(Duration::from_millis(500));
-    let start = Instant::now();
-    interrupt(&import);
-    let status = import.wait().unwrap();
-    assert_eq!(status.code(), Some(1));
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-    let mut error = String::new();
-    import.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    drop(input);
+    let (file, input) = (text(&file), "/dev/stdin");
+    for command in [
+        &["inbox", "import", file][..],
+        &["inbox", "import", file, input],
+        &["collect", "--inbox", file, "--from", "-"],
+        &["send", "http://127.0.0.1:9/", "--file", input],
+        &["send", "http://127.0.0.1:9/", "--token-file", input],
+        &["get", "job_1", "--api-key-file", input],
+        &["brand", input],
+    ] {
+        for (json, says) in [
+            (false, "error: interrupted\n"),
+            (true, "{\"error\":\"interrupted\",\"exit\":1,\"mend\":null}\n"),
+        ] {
+            let command = if json { [command, &["--json"]].concat() } else { command.to_vec() };
+            let (mut waiting, _open) = waiting_for_input(&command);
+            let start = Instant::now();
+            interrupt(&waiting);
+            let status = waiting.wait().unwrap();
+            let took = start.elapsed();
+            let mut error = String::new();
+            waiting.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+            assert_eq!((status.code(), &*error), (Some(1), says), "{command:?}");
+            assert!(took < Duration::from_secs(2), "{command:?}: {took:?}");
+        }
+    }
 }

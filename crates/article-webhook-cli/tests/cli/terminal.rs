@@ -26,6 +26,15 @@ fn terminal() -> (File, File) {
 
 /// Runs the tool on a terminal, and answers its question. Returns the exit code, the terminal's text and standard output.
 fn answered(tool: &mut Command, answer: &str) -> (Option<i32>, String, String) {
+    answered_after(tool, "[y/N]\r", answer)
+}
+
+/// The same, with what is shown before it reads.
+fn answered_after(
+    tool: &mut Command,
+    question: &str,
+    answer: &str,
+) -> (Option<i32>, String, String) {
     let (mut person, program) = terminal();
     tool.stdin(program.try_clone().unwrap()).stderr(program).stdout(Stdio::piped());
     let mut running = tool.spawn().unwrap();
@@ -36,7 +45,7 @@ fn answered(tool: &mut Command, answer: &str) -> (Option<i32>, String, String) {
     // An error: the program has ended, and with it its end of the terminal.
     while let Ok(read @ 1..) = person.read(&mut chunk) {
         shown.extend_from_slice(&chunk[..read]);
-        if !is_answered && shown.windows(6).any(|six| six == b"[y/N]\r") {
+        if !is_answered && String::from_utf8_lossy(&shown).contains(question) {
             person.write_all(answer.as_bytes()).unwrap();
             is_answered = true;
         }
@@ -88,6 +97,16 @@ async fn nothing_is_asked_that_was_answered_or_that_names_its_jobs() {
         assert_eq!(exit, Some(0), "{arguments:?}: {shown}");
         assert!(!shown.contains("[y/N]"), "{arguments:?}: {shown}");
     }
+}
+
+#[tokio::test]
+async fn an_import_says_that_it_reads_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let mut import = tool(["inbox", "import", text(&file)]);
+    let (exit, shown, out) = answered_after(&mut import, "Ctrl-D ends them", "\u{4}");
+    assert_eq!((exit, &*out), (Some(0), "added 0 entries; 0 were there already\n"), "{shown}");
 }
 
 #[tokio::test]

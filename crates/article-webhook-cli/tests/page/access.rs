@@ -43,6 +43,34 @@ async fn without_the_key_nothing_of_the_inbox_is_seen() {
 }
 
 #[tokio::test]
+async fn without_the_random_part_of_the_path_there_is_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let mut visitor = Visitor::of(&page).await;
+    let (key, token) =
+        (visitor.below(&page.url[page.origin.len()..]).to_owned(), visitor.get(DEAD).await.token());
+    let root = visitor.root.clone();
+    let other = format!("/{}", "0".repeat(32));
+    assert_eq!(root.len(), other.len());
+    visitor.base = page.origin.clone();
+    for before in ["", "/", &other, &root[..32], &format!("{root}0"), &root.to_uppercase()] {
+        for path in ["/", "/ledger", "/events", "/assets/page.js", DEAD, key.as_str()] {
+            let path = format!("{before}{path}");
+            for headers in [[("sec-fetch-site", "same-origin")], [("host", "evil.example")]] {
+                let answer = visitor.send(Method::GET, &path, &headers, "").await;
+                assert_eq!((answer.status, &*answer.text), (404, ""), "{path} {headers:?}");
+                assert_eq!(answer.header("set-cookie"), "", "{path}");
+            }
+        }
+        let answer = visitor.post(&format!("{before}{DEAD}/requeue"), &token).await;
+        assert_eq!((answer.status, &*answer.text), (404, ""), "{before}");
+    }
+    assert_eq!(visitor.get(&format!("{root}/")).await.status, 200);
+}
+
+#[tokio::test]
 async fn another_name_of_this_machine_is_refused_with_the_key_too() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
@@ -77,7 +105,7 @@ async fn only_the_page_itself_presses_a_button() {
         &[("sec-fetch-site", "none")],
         &[("origin", "http://127.0.0.1:1")],
         &[("origin", "null")],
-        &[("sec-fetch-site", "cross-site"), ("origin", &page.base)],
+        &[("sec-fetch-site", "cross-site"), ("origin", &page.origin)],
     ];
     for headers in foreign {
         let answer = visitor.send(Method::POST, &requeue, headers, &token).await;
@@ -96,11 +124,11 @@ async fn only_the_page_itself_presses_a_button() {
     let answer = visitor.post(&requeue, &shown.token()).await;
     let place = answer.header("location").to_owned();
     assert_eq!(
-        (answer.status, place.as_str()),
+        (answer.status, visitor.below(&place)),
         (303, "/entry/job%5Fdead/article%2Ecomplete?done=requeued")
     );
     assert_eq!(waiting(&file).await, before + 1);
-    assert!(visitor.get(&place).await.text.contains("Requeued: it is due now"));
+    assert!(visitor.get(visitor.below(&place)).await.text.contains("Requeued: it is due now"));
 }
 
 #[tokio::test]
@@ -111,7 +139,7 @@ async fn a_browser_without_fetch_metadata_is_known_by_its_origin() {
     let page = Running::page(&file, &[]);
     let visitor = Visitor::of(&page).await;
     let token = format!("token={}", visitor.get(DEAD).await.token());
-    let origin = [("origin", page.base.as_str())];
+    let origin = [("origin", page.origin.as_str())];
     let answer = visitor.send(Method::POST, &format!("{DEAD}/requeue"), &origin, &token).await;
     assert_eq!(answer.status, 303);
 }

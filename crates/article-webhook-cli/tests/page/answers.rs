@@ -1,7 +1,13 @@
 //! What is shown, and how.
 
-use article_inbox::{Inbox, SqliteStore};
+use std::time::{Duration, SystemTime};
+
+use article_inbox::{
+    Clock, Inbox, Reason, SqliteSettings, SqliteStore,
+    store::{Expect, Ledger, Store},
+};
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use reqwest::Method;
 
 use crate::{client::Visitor, running::Running, sample};
 
@@ -89,6 +95,30 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
 }
 
 #[tokio::test]
+async fn an_entry_of_any_event_can_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
+    for event in ["..", "~.."] {
+        let delivery = DeliveryRequest::complete().header("X-Service-Event", event);
+        assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
+    }
+    inbox.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let list = visitor.get("/").await.text;
+    let paths: Vec<_> =
+        list.split("/entry/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(paths.len(), 2, "{list}");
+    for (path, event) in paths.iter().zip(["~..", ".."]) {
+        let entry = visitor.get(&format!("/entry/{path}")).await;
+        assert_eq!(entry.status, 200, "{path}");
+        assert!(entry.text.contains(&format!("<bdi>{event}</bdi>")), "{path}: {}", entry.text);
+        assert_eq!(visitor.get(&format!("/entry/{path}/body/1")).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn empty_pages_say_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
@@ -102,6 +132,33 @@ async fn empty_pages_say_what_to_do() {
     let long = format!("/?job={}", "x".repeat(3000));
     assert!(visitor.get(&long).await.text.contains("No entry matches"));
     assert_eq!(visitor.get("/entry/job_1/article.complete").await.status, 404);
+}
+
+#[tokio::test]
+async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
+    for (age, says) in [(30, "The service tries again at these times"), (400, "its last attempt")] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("inbox.db");
+        let hour = Duration::from_secs(3600);
+        let clock = Clock::stepped(SystemTime::now() - hour);
+        let settings = SqliteSettings::default().clock(clock.clone());
+        let store = SqliteStore::open_with(&file, settings).unwrap();
+        let expect = async |job: &str, reason| {
+            let job = Expect::job(job.parse().unwrap(), SystemTime::now());
+            store.expect(vec![Expect { reason, ..job }]).await.unwrap();
+        };
+        let refused = || Reason::Refused { code: "unauthorized".into() };
+        expect("job_early", refused()).await;
+        clock.advance(hour - Duration::from_secs(age));
+        expect("job_late", refused()).await;
+        clock.advance(Duration::from_secs(5));
+        expect("job_ordered", Reason::Ordered).await;
+        store.close().await.unwrap();
+        let page = Running::page(&file, &[]);
+        let ledger = Visitor::of(&page).await.get("/ledger").await.text;
+        let (_, shown) = ledger.split_once("The last refused delivery: ").unwrap();
+        assert!(shown.starts_with("<bdi>job_late</bdi>") && shown.contains(says), "{shown}");
+    }
 }
 
 #[tokio::test]
@@ -146,6 +203,36 @@ async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
     assert!(visitor.get(done).await.text.contains("data-state=\"waiting\""));
     assert_eq!(visitor.post("/entry/job_9/article.complete/requeue", &token).await.status, 404);
     assert_eq!(visitor.post("/panel/order", &token).await.status, 404);
+}
+
+#[tokio::test]
+async fn what_the_framework_refuses_has_the_form_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let done = "/entry/job_done/article.complete";
+    let own = [("sec-fetch-site", "same-origin")];
+    for (method, path, form, status) in [
+        (Method::GET, &*format!("{done}/requeue"), String::new(), 405),
+        (Method::POST, "/", "token=0".to_owned(), 405),
+        (Method::DELETE, done, String::new(), 405),
+        (Method::PUT, "/assets/page.css", "a".to_owned(), 405),
+        (Method::POST, &format!("{done}/replay"), format!("token={}", "0".repeat(5000)), 413),
+        (Method::GET, "/entry/%ff/article.complete", String::new(), 400),
+        (Method::GET, &format!("{done}/body/first"), String::new(), 400),
+        (Method::GET, &format!("{done}/body/0"), String::new(), 404),
+        (Method::GET, &format!("{done}/body/99999999999999999999"), String::new(), 400),
+        (Method::GET, &format!("{done}/nothing"), String::new(), 404),
+    ] {
+        let answer = visitor.send(method.clone(), path, &own, &form).await;
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text);
+        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8", "{method} {path}");
+        assert!(answer.text.contains("<h1>"), "{method} {path}: {}", answer.text);
+        assert_eq!(answer.header("content-security-policy"), POLICY, "{method} {path}");
+        assert_eq!(status == 405, !answer.header("allow").is_empty(), "{method} {path}");
+    }
 }
 
 #[tokio::test]

@@ -29,6 +29,8 @@ pub(crate) struct Visitor {
     http: Client,
     pub(crate) base: String,
     pub(crate) cookie: String,
+    /// The random part of the path.
+    pub(crate) root: String,
 }
 
 impl Visitor {
@@ -39,7 +41,8 @@ impl Visitor {
         let answer = visitor.get(path).await;
         assert_eq!(answer.status, 200);
         let cookie = answer.header("set-cookie");
-        assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
+        let scope = format!("; Path={}/; HttpOnly; SameSite=Strict", visitor.root);
+        assert!(cookie.ends_with(&scope), "{cookie}");
         visitor.cookie = cookie.split(';').next().unwrap().to_owned();
         visitor
     }
@@ -47,7 +50,13 @@ impl Visitor {
     pub(crate) fn stranger(page: &Running) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
-        Self { http, base: page.base.clone(), cookie: String::new() }
+        let root = page.base.strip_prefix(&page.origin).unwrap().to_owned();
+        Self { http, base: page.base.clone(), cookie: String::new(), root }
+    }
+
+    /// The rest of a path that the page shows or leads to.
+    pub(crate) fn below<'a>(&self, path: &'a str) -> &'a str {
+        path.strip_prefix(&self.root).unwrap()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

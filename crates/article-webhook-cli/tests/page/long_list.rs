@@ -31,7 +31,7 @@ async fn pages_follow_each_other_from_the_newest_to_the_oldest() {
         rows.push(shown.matches("<tr id=\"entry-").count());
         let Some((before, _)) = shown.split_once("\" rel=\"next\"") else { break };
         let (_, next) = before.rsplit_once("href=\"").unwrap();
-        path = next.replace("&amp;", "&");
+        path = visitor.below(next).replace("&amp;", "&");
     }
     assert_eq!(rows, [50, 50, 20]);
 }
@@ -57,7 +57,9 @@ async fn too_many_open_pages_are_refused_and_the_others_stay_live() {
         streams.push(open().await);
     }
     assert!(streams.iter().all(|stream| stream.status() == 200));
-    assert_eq!(open().await.status(), 503);
+    let refused = open().await;
+    assert_eq!(refused.status(), 503);
+    assert!(refused.text().await.unwrap().contains("<h1>Too many pages are open</h1>"));
     streams.pop();
     let start = Instant::now();
     while open().await.status() != 200 {

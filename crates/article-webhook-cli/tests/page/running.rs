@@ -17,8 +17,10 @@ pub(crate) struct Running {
     _output: BufReader<ChildStdout>,
     /// With the key.
     pub(crate) url: String,
-    /// Without it.
+    /// Without it: the origin, and the random part of the path.
     pub(crate) base: String,
+    #[allow(dead_code, reason = "one of the two tests that share this file has it")]
+    pub(crate) origin: String,
     /// Where articles are delivered; empty where only the page runs.
     pub(crate) receiver: String,
 }
@@ -60,7 +62,8 @@ impl Running {
         let text = |name: &str| started[name].as_str().unwrap_or_default().to_owned();
         let url = text("page");
         let base = url.split("/?key=").next().unwrap().to_owned();
-        Self { process, _output: output, url, base, receiver: text("listening") }
+        let origin = base.rsplit_once('/').unwrap().0.to_owned();
+        Self { process, _output: output, url, base, origin, receiver: text("listening") }
     }
 }
 

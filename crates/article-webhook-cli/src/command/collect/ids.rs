@@ -1,24 +1,20 @@
 //! Which jobs are collected.
 
-use std::{
-    fs::File,
-    io::{BufRead, BufReader, stdin},
-    path::Path,
-};
+use std::{io::BufRead, path::Path, time::SystemTime};
 
 use article_client::JobId;
 use article_inbox::{Inbox, JobFilter, JobState};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, settings::input};
 
 /// One id a line. Empty lines and those that begin with `#` are left out.
 pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
     let unreadable = |error: &std::io::Error| {
         Failure::usage(format!("{} cannot be read", path.display())).because(error)
     };
-    let lines: Box<dyn BufRead> = match path.as_os_str() == "-" {
-        true => Box::new(stdin().lock()),
-        false => Box::new(BufReader::new(File::open(path).map_err(|error| unreadable(&error))?)),
+    let lines = match path.as_os_str() == "-" {
+        true => input::standard(),
+        false => input::file(path).map_err(|error| unreadable(&error))?,
     };
     let mut ids = Vec::new();
     for (number, line) in (1..).zip(lines.lines()) {
@@ -34,16 +30,29 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
     Ok(ids)
 }
 
-/// The jobs of the ledger whose time to be asked for has come.
-pub(super) async fn of_ledger(inbox: &Inbox) -> Result<Vec<JobId>, Failure> {
+/// The jobs that the ledger expects.
+#[derive(Default)]
+pub(super) struct Expected {
+    /// Those whose time to be asked for has come.
+    pub(super) due: Vec<JobId>,
+    /// When the first of the others is due.
+    pub(super) next: Option<SystemTime>,
+}
+
+pub(super) async fn of_ledger(inbox: &Inbox) -> Result<Expected, Failure> {
     let ledger = inbox.ledger();
     let mut filter = JobFilter { state: Some(JobState::Expected), ..JobFilter::default() };
-    let mut ids = Vec::new();
+    let mut expected = Expected::default();
     loop {
         let page = ledger.jobs(filter.clone()).await?;
-        let due = page.items.into_iter().filter(|job| job.at <= ledger.now());
-        ids.extend(due.map(|job| job.job_id));
-        let Some(next) = page.next else { return Ok(ids) };
-        filter.after = next;
+        for job in page.items {
+            if job.at <= ledger.now() {
+                expected.due.push(job.job_id);
+            } else {
+                expected.next = Some(expected.next.map_or(job.at, |next| next.min(job.at)));
+            }
+        }
+        let Some(after) = page.next else { return Ok(expected) };
+        filter.after = after;
     }
 }

@@ -22,10 +22,10 @@ pub(super) async fn run(
     let mut stop = pin!(stop_signal());
     let no_page =
         |error: std::io::Error| Failure::failed("the page cannot be shown").because(&error);
-    let page = Page::new(running.inbox(), running.file());
+    let file = running.file().display().to_string();
+    let page = Page::new(running.inbox(), &file);
     let page = page.panel(Arc::new(Buttons::new(Arc::clone(&running.demo))));
     let url = page.url(listener.local_addr().map_err(no_page)?);
-    let file = running.file().display().to_string();
     let line = format!(
         "The article service, simulated, and an application that orders from it. A minute passes in a second.\n\
          Order, break the receiver and mend it on the page, and see here and there what happens. Ctrl-C ends it.\n\n  {}\n",

@@ -27,7 +27,7 @@ use super::{
     receiver::{self, Condition},
     record::{Happening, Order, Record},
 };
-use crate::{failure::Failure, store};
+use crate::{failure::Failure, store::Place};
 
 const API_KEY: &str = "sk-demo";
 const TOKEN: &str = "Bearer my-secret-token-1234";
@@ -127,7 +127,7 @@ impl Running {
                 (folder.path().join("inbox.db"), Some(folder))
             }
         };
-        let inbox = store::exclusive(&file).await?;
+        let inbox = Place::file(&file).exclusive().await?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = receiver::bind(address).await.map_err(failed)?;
         let address = server.local_addr().map_err(failed)?;

@@ -17,7 +17,7 @@ type Cause = dyn Error + 'static;
 /// Why a receiver gave no answer.
 pub(super) fn judge(why: NoAnswer) -> Finding {
     let error = match why {
-        NoAnswer::Setup(failure) => return Finding::fail("receiver.not_asked", failure.what),
+        NoAnswer::Setup(failure) => return Finding::fail("receiver.not_asked", failure.text()),
         NoAnswer::Http(error) => error,
     };
     let causes: Vec<&Cause> = successors(Some(&error as &Cause), |&cause| next(cause)).collect();
@@ -82,8 +82,6 @@ fn of_tls(error: &rustls::Error) -> Finding {
             Finding::fail("receiver.certificate_wrong_name", "the certificate is for another host")
                 .mend("use the host name that the certificate has, or issue one for this name")
         }
-        Is::Revoked => Finding::fail("receiver.certificate_revoked", "the certificate was revoked")
-            .mend("issue a new one"),
         // What signed itself is its own unknown issuer.
         _ => Finding::fail(
             "receiver.certificate_unknown_issuer",

@@ -5,13 +5,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use article_webhook::fixture::DeliveryRequest;
 use reqwest::{
-    Response, StatusCode, Url,
+    StatusCode, Url,
     header::{CONTENT_TYPE, DATE},
 };
 use serde::Deserialize;
 
 use super::clock::Reading;
-use crate::{calls::Deliverer, failure::Failure};
+use crate::{
+    calls::{Deliverer, beginning},
+    failure::Failure,
+};
 
 /// The largest body that a receiver takes by default.
 pub(super) const LARGEST: usize = 8 << 20;
@@ -105,7 +108,7 @@ impl Prober<'_> {
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
         let status = response.status();
-        let body = beginning(response).await;
+        let body = beginning(response, SHOWN).await;
         let code = serde_json::from_slice(&body).ok().map(|Refusal { error }| error);
         let is_page = is_html || body.trim_ascii_start().starts_with(b"<");
         Ok(Answer { status, code, is_page, took, clock })
@@ -114,14 +117,4 @@ impl Prober<'_> {
 
 fn request(body: impl Into<bytes::Bytes>) -> DeliveryRequest {
     DeliveryRequest::new(body).without_header("X-Service-Event").without_header("X-Service-Job-Id")
-}
-
-async fn beginning(mut response: Response) -> Vec<u8> {
-    let mut body = Vec::new();
-    while body.len() < SHOWN
-        && let Ok(Some(chunk)) = response.chunk().await
-    {
-        body.extend_from_slice(&chunk);
-    }
-    body
 }

@@ -38,8 +38,8 @@ pub(super) async fn examine(
         }
         (_, Err(failure)) => {
             let finding = match key_file {
-                Some(_) => Finding::fail("service.key_unreadable", failure.what),
-                None => Finding::warn("service.key_not_set", failure.what)
+                Some(_) => Finding::fail("service.key_unreadable", failure.text()),
+                None => Finding::warn("service.key_not_set", failure.text())
                     .because("without a key, nothing can be ordered or collected"),
             };
             return (None, vec![finding.mend(failure.mend.unwrap_or_else(|| NO_KEY.to_owned()))]);
@@ -55,11 +55,11 @@ pub(super) async fn examine(
             );
         }
     };
-    let client = match client(&key, url, "--api-url") {
+    let client = match client(&key, url) {
         Ok(client) => client,
         Err(failure) => {
-            let mend = failure.mend.unwrap_or_else(|| NO_KEY.to_owned());
-            return (None, vec![Finding::fail("service.settings", failure.what).mend(mend)]);
+            let finding = Finding::fail("service.settings", failure.text());
+            return (None, vec![finding.mend(failure.mend.unwrap_or_else(|| NO_KEY.to_owned()))]);
         }
     };
     let no_job: JobId = NO_JOB.parse().expect("a constant job id is valid");
@@ -75,7 +75,7 @@ pub(super) async fn examine(
         Ok(response) => response,
         Err(error) => {
             let failure = Failure::of_service(&error);
-            return (None, vec![unreachable(failure.what)]);
+            return (None, vec![unreachable(failure.text())]);
         }
     };
     let reading = response.sent_at.map(|shown| Reading::new("the service", sent, shown));

@@ -57,8 +57,8 @@ pub(super) fn examine(
         Ok(value) => value,
         Err(failure) => {
             let finding = match file {
-                Some(_) => Finding::fail("token.unreadable", failure.what),
-                None => Finding::warn("token.not_set", failure.what)
+                Some(_) => Finding::fail("token.unreadable", failure.text()),
+                None => Finding::warn("token.not_set", failure.text())
                     .because("a receiver does not start without the token that the service sends"),
             };
             let mend = failure.mend.unwrap_or_else(|| "name another file".to_owned());

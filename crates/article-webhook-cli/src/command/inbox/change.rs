@@ -1,6 +1,6 @@
 use std::{
+    collections::{BTreeMap, HashSet},
     io::{IsTerminal, stderr, stdin},
-    path::PathBuf,
 };
 
 use article_inbox::{Entry, Error, Filter, Inbox, State};
@@ -12,16 +12,19 @@ use super::{
     selection::{FilterArguments, Selection, together},
     view,
 };
-use crate::{context::Context, exit::Exit, failure::Failure, output::Output, store};
+use crate::{
+    context::Context, exit::Exit, failure::Failure, output::Output, store::InboxArgument,
+    text::escape,
+};
 
 /// How many of the entries a dry run and a question show to people.
 const SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
 pub(super) struct ChangeArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
     /// The jobs; without them, filters select the entries
     #[arg(value_name = "JOB")]
     jobs: Vec<JobId>,
@@ -91,42 +94,76 @@ impl Change {
         }
     }
 
-    fn why_not(&self) -> &'static str {
-        match self {
-            Self::Requeue => "a worker has it, or retention has removed its bodies",
-            Self::Bury { .. } => "only a waiting, unhandled or corrupt entry can be buried",
-            Self::Forget => "it is gone already",
+    async fn apply(self, inbox: Inbox, entry: Entry) -> Result<Applied, Error> {
+        let Entry { key, state, .. } = entry;
+        let is_changed = match &self {
+            // One that has left its state since it was selected stays as it is: it may be done now.
+            Self::Requeue => inbox.ledger().requeue(key.clone(), Some(state)).await?,
+            Self::Bury { cause } => inbox.bury(key.clone(), cause).await?,
+            // Other entries of the job are forgotten with this one, and are counted here.
+            Self::Forget => return inbox.forget(key.job_id).await.map(Applied::Changed),
+        };
+        if is_changed {
+            return Ok(Applied::Changed(1));
         }
+        let one = Filter {
+            job_id: Some(key.job_id),
+            event: Some(key.event),
+            limit: 1,
+            ..Filter::default()
+        };
+        let now = inbox.list(one).await?.entries.pop();
+        Ok(Applied::Left(self.why_not(state, now.map(|entry| entry.state))))
     }
 
-    async fn apply(self, inbox: Inbox, entry: Entry) -> Result<u64, Error> {
-        match self {
-            // One that has left its state since it was selected stays as it is: it may be done now.
-            Self::Requeue => {
-                inbox.ledger().requeue(entry.key, Some(entry.state)).await.map(u64::from)
-            }
-            Self::Bury { cause } => inbox.bury(entry.key, cause).await.map(u64::from),
-            Self::Forget => inbox.forget(entry.key.job_id).await,
+    /// Why an entry was left as it is. It was in the one state when it was selected, and is in the other now.
+    fn why_not(&self, was: State, now: Option<State>) -> &'static str {
+        match (self, now) {
+            (_, None) => GONE,
+            (Self::Bury { .. }, _) => "only a waiting, unhandled or corrupt entry can be buried",
+            (_, Some(State::Leased)) => "a worker has it",
+            (_, Some(State::Done)) if was == State::Done => "retention has removed its bodies",
+            _ => "it has changed since it was selected",
         }
     }
 }
 
+/// Why nothing can be done with an entry that was there when it was selected.
+const GONE: &str = "it is gone: it was forgotten meanwhile, or retention removed it";
+
+/// What became of an entry.
+enum Applied {
+    /// It was changed, and others of its job with it: how many.
+    Changed(u64),
+    /// Why not.
+    Left(&'static str),
+}
+
 pub(super) async fn run(
     change: Change,
-    arguments: ChangeArguments,
+    mut arguments: ChangeArguments,
     context: &Context,
 ) -> Result<Exit, Failure> {
+    let mut named = HashSet::new();
+    arguments.jobs.retain(|job| named.insert(job.clone()));
     let verb = change.verb();
     let is_bulk = arguments.jobs.is_empty();
     if is_bulk && arguments.filter.is_empty() && !arguments.all {
         return Err(Failure::usage(format!("{verb}: expected jobs, a filter, or --all"))
-            .mend(format!("article-webhook inbox {verb} FILE --state dead --dry-run")));
+            .mend(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
     }
-    let inbox = store::shared(&arguments.file).await?;
+    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
     let selection = arguments.selection(&change);
     let (matched, first) = survey(&selection, &inbox, &arguments, &context.output).await?;
+    let missing = missing(&arguments, &inbox).await?;
     if matched == 0 {
-        return Err(Failure::nothing_matched("no entry matches"));
+        return Err(Failure::nothing_matched(match &missing[..] {
+            [] => "no entry matches".to_owned(),
+            missing => missing.join("; "),
+        }));
+    }
+    for line in missing {
+        context.output.note(&escape::line(&line));
     }
     if arguments.dry_run {
         if !context.output.is_json() {
@@ -138,34 +175,65 @@ pub(super) async fn run(
     if is_bulk && !arguments.yes {
         confirm(verb, matched, &first, &context.output).await?;
     }
-    let mut changed = 0;
+    let (mut changed, mut left) = (0, BTreeMap::<_, u64>::new());
     selection
         .pages(&inbox, async |page| {
             let call = |entry| change.clone().apply(inbox.clone(), entry);
-            changed += together(page, call).await?;
+            for applied in together(page, call).await? {
+                match applied {
+                    Applied::Changed(count) => changed += count,
+                    Applied::Left(why) => *left.entry(why).or_default() += 1,
+                }
+            }
             context.output.progress(&format!("{} {changed} of {matched}", change.done()));
             Ok::<_, Failure>(())
         })
         .await?;
     context.output.progress("");
-    if changed == 0 {
-        return Err(Failure::failed(format!(
-            "could not {verb} {}: {}",
-            entries(matched),
-            change.why_not()
-        )));
+    let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
+    if gone > 0 {
+        *left.entry(GONE).or_default() += gone;
     }
-    let rest = match matched.saturating_sub(changed) {
-        0 => String::new(),
-        rest => format!("; not {rest}: {}", change.why_not()),
-    };
+    if changed == 0 {
+        let why = left.iter().map(|(why, count)| match count {
+            count if *count == matched => (*why).to_owned(),
+            count => format!("{count} of them: {why}"),
+        });
+        let why = why.collect::<Vec<_>>().join("; ");
+        return Err(Failure::failed(format!("could not {verb} {}: {why}", entries(matched))));
+    }
+    let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
     let value = json!({ "changed": changed, "matched": matched });
-    context.output.either(&value, &format!("{} {}{rest}", change.done(), entries(changed)))?;
+    context.output.either(&value, &format!("{} {}{left}", change.done(), entries(changed)))?;
     Ok(Exit::Done)
 }
 
 fn entries(count: u64) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// Of each named job without an entry that is meant, why there is none.
+async fn missing(arguments: &ChangeArguments, inbox: &Inbox) -> Result<Vec<String>, Error> {
+    let has_entry = async |filter: Filter| {
+        let page = inbox.list(Filter { limit: 1, ..filter }).await?;
+        Ok::<_, Error>(!page.entries.is_empty())
+    };
+    let mut missing = Vec::new();
+    for job in &arguments.jobs {
+        if has_entry(arguments.filter.filter(Some(job.clone()))).await? {
+            continue;
+        }
+        let any = Filter { job_id: Some(job.clone()), ..Filter::default() };
+        let job_id = job.as_str();
+        missing.push(if has_entry(any).await? {
+            format!("no entry of {job_id} passes the filters")
+        } else if inbox.ledger().job(job.clone()).await?.is_some() {
+            format!("{job_id} is in the ledger, and has no entry")
+        } else {
+            format!("nothing is known of {job_id}")
+        });
+    }
+    Ok(missing)
 }
 
 /// Counts the entries, and returns the first of them. A dry run for machines prints all.
@@ -214,5 +282,44 @@ async fn confirm(
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
         _ => Err(Failure::failed("nothing was changed")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use article_inbox::EntryKey;
+    use article_webhook::{Sink, fixture::DeliveryRequest};
+
+    use super::*;
+
+    /// What becomes of an entry that was selected and is changed by others before its turn.
+    async fn raced(change: Change, meanwhile: impl AsyncFnOnce(&Inbox, EntryKey)) -> &'static str {
+        let inbox = Inbox::memory();
+        inbox.accept(DeliveryRequest::complete().delivery().unwrap()).await;
+        let entry = inbox.list(Filter::default()).await.unwrap().entries.remove(0);
+        meanwhile(&inbox, entry.key.clone()).await;
+        match change.apply(inbox, entry).await.unwrap() {
+            Applied::Changed(_) => "changed",
+            Applied::Left(why) => why,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_cause_is_that_of_the_entry_as_others_left_it() {
+        let forget = async |inbox: &Inbox, key: EntryKey| {
+            assert_eq!(inbox.forget(key.job_id).await.unwrap(), 1);
+        };
+        let bury = async |inbox: &Inbox, key| assert!(inbox.bury(key, "no").await.unwrap());
+        let work = async |inbox: &Inbox, _| {
+            inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
+        };
+        let why_buried = "only a waiting, unhandled or corrupt entry can be buried";
+        let buried = || Change::Bury { cause: "no".to_owned() };
+        assert_eq!(raced(Change::Requeue, async |_: &Inbox, _| ()).await, "changed");
+        assert_eq!(raced(Change::Requeue, forget).await, GONE);
+        assert_eq!(raced(buried(), forget).await, GONE);
+        assert_eq!(raced(Change::Requeue, bury).await, "it has changed since it was selected");
+        assert_eq!(raced(buried(), bury).await, why_buried);
+        assert_eq!(raced(Change::Requeue, work).await, "it has changed since it was selected");
     }
 }

@@ -1,30 +1,37 @@
-use std::path::Path;
-
+use article_inbox::Finding;
 use serde_json::json;
 
-use crate::{context::Context, exit::Exit, failure::Failure, output::Tone, store, text::escape};
+use crate::{
+    context::Context, exit::Exit, failure::Failure, output::Tone, store::InboxArgument,
+    text::escape,
+};
 
-pub(super) async fn run(file: &Path, context: &Context) -> Result<Exit, Failure> {
-    let inbox = store::shared(file).await?;
-    let findings = inbox.check().await?;
-    if context.output.is_json() {
-        context.output.json(&json!({ "sound": findings.is_empty(), "findings": findings }))?;
-    } else if findings.is_empty() {
-        context
-            .output
-            .line(&format!("{}  no damage found", context.output.paint(Tone::Good, "sound")))?;
+pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+    let inbox = inbox.place(&context.environment)?.shared().await?;
+    let (damage, settings): (Vec<_>, Vec<_>) =
+        inbox.check().await?.into_iter().partition(Finding::is_damage);
+    let exit = if damage.is_empty() { Exit::Done } else { Exit::Failed };
+    let output = &context.output;
+    if output.is_json() {
+        let texts = |found: &[Finding]| found.iter().map(ToString::to_string).collect::<Vec<_>>();
+        output.json(&json!({
+            "sound": damage.is_empty(),
+            "findings": texts(&damage),
+            "settings": texts(&settings),
+        }))?;
+        return Ok(exit);
     }
-    if findings.is_empty() {
-        return Ok(Exit::Done);
+    let line = |tone, kind, text: &str| {
+        output.line(&format!("{}  {}", output.paint(tone, kind), escape::line(text)))
+    };
+    if damage.is_empty() {
+        line(Tone::Good, "sound", "no damage found")?;
     }
-    if !context.output.is_json() {
-        for finding in &findings {
-            context.output.line(&format!(
-                "{}  {}",
-                context.output.paint(Tone::Bad, "damage"),
-                escape::line(finding)
-            ))?;
-        }
+    for found in &damage {
+        line(Tone::Bad, "damage", &found.to_string())?;
     }
-    Ok(Exit::Failed)
+    for found in &settings {
+        line(Tone::Busy, "setting", &found.to_string())?;
+    }
+    Ok(exit)
 }

@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use article_inbox::{JobState, State};
 use serde_json::{Map, Value, json};
 
@@ -9,11 +7,11 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    store,
+    store::InboxArgument,
 };
 
-pub(super) async fn run(file: &Path, context: &Context) -> Result<Exit, Failure> {
-    let inbox = store::shared(file).await?;
+pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+    let inbox = inbox.place(&context.environment)?.shared().await?;
     let (counts, ledger) = (inbox.counts().await?, inbox.ledger().ledger_counts().await?);
     if context.output.is_json() {
         let entries: Map<_, _> = State::ALL

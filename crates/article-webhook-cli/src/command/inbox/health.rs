@@ -1,4 +1,4 @@
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use article_inbox::store::StoreHealth;
 use serde_json::json;
@@ -8,27 +8,31 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    store,
+    store::InboxArgument,
     text::escape,
     text::moment,
 };
 
 /// Commits a small change, to see whether the store can.
-pub(super) async fn run(file: &Path, context: &Context) -> Result<Exit, Failure> {
-    let inbox = store::shared(file).await?;
-    let health = inbox.health().await;
+pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+    let place = inbox.place(&context.environment)?;
+    let health = place.shared().await?.health().await;
     let overdue = health.overdue.map_err(unknown)?;
     let store = health.store.map_err(unknown)?;
-    show(&Seen { writable: Some(health.writable), overdue, store }, context)
+    show(
+        &Seen { writable: Some(health.writable), overdue, store, has_log: place.is_file() },
+        context,
+    )
 }
 
 /// Only looks.
-pub(super) async fn look(file: &Path, context: &Context) -> Result<Exit, Failure> {
-    let inbox = store::shared(file).await?;
-    let ledger = inbox.ledger();
+pub(super) async fn look(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+    let place = inbox.place(&context.environment)?;
+    let ledger = place.shared().await?.ledger();
     let age = |since| ledger.now().duration_since(since).unwrap_or_default();
     let overdue = ledger.due_since().await?.map(age);
-    show(&Seen { writable: None, overdue, store: ledger.health().await? }, context)
+    let store = ledger.health().await?;
+    show(&Seen { writable: None, overdue, store, has_log: place.is_file() }, context)
 }
 
 fn unknown(why: String) -> Failure {
@@ -40,10 +44,12 @@ struct Seen {
     writable: Option<Result<(), String>>,
     overdue: Option<Duration>,
     store: StoreHealth,
+    /// A file has one beside it. It may be empty.
+    has_log: bool,
 }
 
 fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
-    let Seen { writable, overdue, store } = seen;
+    let Seen { writable, overdue, store, has_log } = seen;
     let why_not = writable.as_ref().and_then(|writable| writable.as_ref().err());
     let is_well = why_not.is_none() && store.blocked.is_none() && store.findings.is_empty();
     let exit = if is_well { Exit::Done } else { Exit::Failed };
@@ -79,7 +85,10 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             row("due", Tone::Bad, waits);
         }
     }
-    row("log", Tone::Plain, format!("{} KiB beside the database", store.log_bytes.div_ceil(1024)));
+    if *has_log {
+        let log = format!("{} KiB beside the database", store.log_bytes.div_ceil(1024));
+        row("log", Tone::Plain, log);
+    }
     if let Some(blocked) = &store.blocked {
         row("blocked", Tone::Bad, escape::line(blocked));
     }
@@ -87,7 +96,7 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
         row("clock", Tone::Busy, step);
     }
     for finding in &store.findings {
-        row("damage", Tone::Bad, escape::line(finding));
+        row("found", Tone::Bad, escape::line(finding));
     }
     table.write(&context.output)?;
     Ok(exit)

@@ -1,9 +1,6 @@
 //! The ledger: the jobs that were ordered or are missing, and what is known of their articles.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use article_inbox::{ExpectedJob, JobFilter, JobState};
 use clap::{
@@ -12,36 +9,29 @@ use clap::{
 };
 use serde_json::{Value, json};
 
-use super::view;
+use super::{
+    extent::{ExtentArguments, Kind},
+    view,
+};
 use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    store,
+    store::InboxArgument,
     text::{
         escape,
         moment::{self, exact, relative},
     },
 };
 
-/// How many jobs are read at once when all are listed.
-const PAGE: u32 = 500;
-
 #[derive(Debug, Args)]
 pub(super) struct JobsArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// How many jobs to list
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    limit: u32,
-    /// List the jobs after this id, as the end of a page says
-    #[arg(long, value_name = "ID", default_value_t = 0)]
-    after: i64,
-    /// List all jobs
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
+    #[command(flatten)]
+    extent: ExtentArguments,
     /// Only jobs in this state
     #[arg(long, value_parser = states(), help_heading = "Filters")]
     state: Option<JobState>,
@@ -59,42 +49,22 @@ fn states() -> impl TypedValueParser<Value = JobState> {
 }
 
 pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<Exit, Failure> {
-    let inbox = store::shared(&arguments.file).await?;
-    let mut filter = JobFilter {
+    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let filter = JobFilter {
         state: arguments.state,
         intent: arguments.intent.map(Into::into),
         // An age over the time since 1970 matches nothing.
         expected_before: arguments
             .older_than
             .map(|age| SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)),
-        after: arguments.after,
-        limit: if arguments.all { PAGE } else { arguments.limit },
+        ..JobFilter::default()
     };
-    let mut is_empty = true;
-    loop {
-        let page = inbox.jobs(filter.clone()).await?;
-        if page.items.is_empty() {
-            break;
-        }
-        is_empty = false;
-        if context.output.is_json() {
-            for job in &page.items {
-                context.output.json(&json(job))?;
-            }
-        } else {
-            table(&page.items).write(&context.output)?;
-        }
-        let Some(next) = page.next else { break };
-        if !arguments.all {
-            context.output.note(&format!("\nThere are more: --after {next}, or --all"));
-            break;
-        }
-        filter.after = next;
-    }
-    match is_empty {
-        true => Err(Failure::nothing_matched("no job matches")),
-        false => Ok(Exit::Done),
-    }
+    let read = async |after, limit| {
+        let page = inbox.jobs(JobFilter { after, limit, ..filter.clone() }).await?;
+        Ok((page.items, page.next))
+    };
+    let kind = Kind { name: "job", json, table };
+    arguments.extent.show(&kind, &context.output, read).await
 }
 
 fn table(jobs: &[ExpectedJob]) -> Table {

@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 use article_inbox::stop_signal;
 use clap::Args;
 use serde_json::json;
@@ -9,7 +7,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     page::{Page, PageArguments},
-    store,
+    store::InboxArgument,
     text::escape,
 };
 
@@ -18,9 +16,9 @@ use crate::{
 The URL has a key, which is another one at each start. The page lets entries be handled again; what erases is on the \
 command line alone. With --read-only it has no button.")]
 pub(super) struct ShowPageArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
     #[command(flatten)]
     page: PageArguments,
 }
@@ -37,18 +35,18 @@ pub(super) async fn run(
     access: Access,
     context: &Context,
 ) -> Result<Exit, Failure> {
-    let inbox = store::shared(&arguments.file).await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let listener = arguments.page.bind(&context.output).await?;
-    let page = Page::new(&inbox, &arguments.file);
+    let page = Page::new(&inbox, place.shown());
     let page = match access {
         Access::Full => page,
         Access::ReadOnly => page.read_only(),
     };
     let failed = |error: std::io::Error| Failure::failed("the page ended").because(&error);
     let url = page.url(listener.local_addr().map_err(failed)?);
-    let file = arguments.file.display().to_string();
-    let line = format!("The page of {}: {url}\nCtrl-C ends it.", escape::line(&file));
-    context.output.either(&json!({ "page": url, "inbox": file }), &line)?;
+    let line = format!("The page of {}: {url}\nCtrl-C ends it.", escape::line(place.shown()));
+    context.output.either(&json!({ "page": url, "inbox": place.shown() }), &line)?;
     page.serve(listener, stop_signal()).await.map_err(failed)?;
     inbox.close().await?;
     context.output.note("\nended");

@@ -1,4 +1,4 @@
-use std::{path::PathBuf, time::SystemTime};
+use std::time::SystemTime;
 
 use article_inbox::{Body, Entry, Filter};
 use article_webhook::{ArticleResult, JobId};
@@ -11,16 +11,16 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Table, Tone},
-    store,
+    store::InboxArgument,
     text::escape,
     text::moment::{exact, relative, shown},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
     /// The job
     #[arg(value_name = "JOB")]
     job: JobId,
@@ -33,8 +33,8 @@ pub(super) struct ShowArguments {
 }
 
 pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<Exit, Failure> {
-    let ShowArguments { file, job, event, body } = arguments;
-    let inbox = store::shared(&file).await?;
+    let ShowArguments { inbox, job, event, body } = arguments;
+    let inbox = inbox.place(&context.environment)?.shared().await?;
     let event = event.as_deref().map(Into::into);
     let filter = Filter { event, job_id: Some(job.clone()), ..Filter::default() };
     let mut entries = Vec::new();
@@ -140,7 +140,7 @@ fn meaning(body: &Body) -> String {
         return "differs from what was received".to_owned();
     }
     match ArticleResult::from_json(bytes) {
-        Ok(result) => format!("“{}”", escape::line(&result.article.title)),
+        Ok(result) => format!("“{}”", escape::line(&escape::cut(&result.article.title))),
         Err(error) => escape::line(&error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! Entries as lines, from one inbox to another.
 
 mod counting;
+mod kept;
 
 mod export;
 mod import;

@@ -6,25 +6,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Failed, Inbox, Job, Worker};
+use article_inbox::{Failed, Inbox, Job, UndecodableJob, Worker};
 use article_simulator::pause_after;
-use article_webhook::{Delivery, Event, fixture::DeliveryRequest};
+use article_webhook::{Event, JobId, fixture::DeliveryRequest};
+use bytes::Bytes;
 use clap::Args;
-use reqwest::Url;
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::gate::Gate;
 use crate::{
-    calls::{Deliverer, NoAnswer, RemoteArguments},
+    calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl},
     failure::Failure,
     output::{Output, Tone},
     text::escape,
     text::moment,
 };
 
-/// How many entries are passed on at the same time. There is one entry per job and event, and only articles are passed
-/// on, so the deliveries of a job stay in order.
+/// How many entries are passed on at the same time. There is one entry per job and event, so that deliveries of the same
+/// event of a job stay in order.
 const AT_ONCE: u32 = 8;
 
 /// How long deliveries wait for an application that cannot be reached, between two tries.
@@ -40,7 +40,7 @@ const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3600);
 pub(super) struct ForwardArguments {
     /// Pass each delivery on to the application that is being built
     #[arg(long, value_name = "URL")]
-    forward_to: Option<Url>,
+    forward_to: Option<WebUrl>,
     /// How long the application may take to answer
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = patience, requires = "forward_to")]
     forward_timeout: Duration,
@@ -60,29 +60,39 @@ fn patience(text: &str) -> Result<Duration, String> {
 
 struct Forwarding {
     deliverer: Deliverer,
-    to: Url,
+    to: WebUrl,
     token: Zeroizing<String>,
     speed: NonZeroU32,
     output: Output,
     gate: Gate,
 }
 
-impl ForwardArguments {
-    /// Why an application would not get this delivery. `None`: it gets it, or there is none.
-    pub(super) fn refusal(&self, delivery: &Delivery) -> Option<String> {
-        self.forward_to.as_ref()?;
-        match (delivery.event(), delivery.decode()) {
-            (Event::ArticleComplete, Ok(_)) => None,
-            (Event::ArticleComplete, Err(error)) => {
-                Some(format!("its body is no article: {error}"))
-            }
-            (event, _) => Some(format!("its event is {}", event.as_str())),
-        }
-    }
+/// A delivery that is passed on, whether it is an article or not.
+struct Stored {
+    job_id: JobId,
+    event: Event,
+    attempt: u32,
+    body: Bytes,
+}
 
+impl From<Job> for Stored {
+    fn from(job: Job) -> Self {
+        let (job_id, event) = (job.job_id().clone(), job.event().clone());
+        Self { job_id, event, attempt: job.attempt(), body: job.body().clone() }
+    }
+}
+
+impl From<UndecodableJob> for Stored {
+    fn from(job: UndecodableJob) -> Self {
+        let (job_id, event) = (job.job_id().clone(), job.event().clone());
+        Self { job_id, event, attempt: job.attempt(), body: job.body().clone() }
+    }
+}
+
+impl ForwardArguments {
     /// Refuses an application on whose way others could read the token.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        self.forward_to.as_ref().map_or(Ok(()), |to| self.remote.allow(to))
+        self.forward_to.as_ref().map_or(Ok(()), |to| self.remote.allow(to.as_url()))
     }
 
     /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
@@ -102,13 +112,15 @@ impl ForwardArguments {
             output: output.clone(),
             gate: Gate::new(ABSENCE),
         });
-        let handler = move |job| {
+        let pass_on = move |stored: Stored| {
             let forwarding = Arc::clone(&forwarding);
-            async move { forwarding.pass_on(&job).await }
+            async move { forwarding.pass_on(&stored).await }
         };
+        let pass_on_article = pass_on.clone();
         let last = (1..).find(|&attempt| pause_after(attempt).is_none());
         let worker = inbox
-            .worker(handler)
+            .worker(move |job| pass_on_article(job.into()))
+            .on_undecodable(move |job| pass_on(job.into()))
             .concurrency(AT_ONCE)
             .attempts(last.unwrap_or(u8::MAX).into())
             .handler_timeout(2 * self.forward_timeout + 3 * ABSENCE)
@@ -118,15 +130,15 @@ impl ForwardArguments {
 }
 
 impl Forwarding {
-    async fn pass_on(&self, job: &Job) -> Result<(), Failed> {
-        let request = DeliveryRequest::new(job.body().clone())
+    async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
+        let request = DeliveryRequest::new(job.body.clone())
             .token(&self.token)
-            .header("X-Service-Event", job.event().as_str())
-            .header("X-Service-Job-Id", job.job_id().as_str());
+            .header("X-Service-Event", job.event.as_str())
+            .header("X-Service-Job-Id", job.job_id.as_str());
         // While the application is absent, one delivery tries it for all.
         let Some(turn) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
         let start = Instant::now();
-        let answer = self.deliverer.deliver(&self.to, &request).await;
+        let answer = self.deliverer.deliver(self.to.as_url(), &request).await;
         let took = start.elapsed().as_millis();
         let status = match answer {
             Ok(answer) => answer.status(),
@@ -160,8 +172,8 @@ impl Forwarding {
     }
 
     /// What the service would do now.
-    fn refused(&self, job: &Job, status: Option<u16>, cause: String) -> Failed {
-        let Some(pause) = u8::try_from(job.attempt()).ok().and_then(pause_after) else {
+    fn refused(&self, job: &Stored, status: Option<u16>, cause: String) -> Failed {
+        let Some(pause) = u8::try_from(job.attempt).ok().and_then(pause_after) else {
             let text = format!("{cause}: given up, see `inbox requeue`");
             self.show(job, status, Tone::Bad, &text);
             return Failed::dead(cause);
@@ -172,13 +184,13 @@ impl Forwarding {
         Failed::retry_after(cause, pause)
     }
 
-    /// The output may be closed, which the next delivery notices. What is forwarded is forwarded.
-    fn show(&self, job: &Job, status: Option<u16>, tone: Tone, text: &str) {
-        let id = job.job_id().as_str();
+    fn show(&self, job: &Stored, status: Option<u16>, tone: Tone, text: &str) {
+        let id = job.job_id.as_str();
         let value =
-            json!({ "forwarded": id, "status": status, "attempt": job.attempt(), "text": text });
+            json!({ "forwarded": id, "status": status, "attempt": job.attempt, "text": text });
         let line =
             format!("{}  {}", escape::line(id), self.output.paint(tone, &escape::line(text)));
+        // A queued line is no failure.
         let _ = self.output.either(&value, &line);
     }
 }

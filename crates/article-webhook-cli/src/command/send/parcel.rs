@@ -8,18 +8,22 @@ use article_webhook::{ArticleResult, JobId, fixture::DeliveryRequest};
 use super::{Fixture, SendArguments};
 use crate::{
     failure::Failure,
-    store,
+    settings::{Environment, input::awaited},
+    store::InboxArgument,
     text::{command, escape},
 };
 
 /// About how much HTML the large sample has.
 const LARGE: usize = 1 << 20;
 
-pub(super) async fn pack(arguments: &SendArguments) -> Result<DeliveryRequest, Failure> {
+pub(super) async fn pack(
+    arguments: &SendArguments,
+    environment: &Environment,
+) -> Result<DeliveryRequest, Failure> {
     let SendArguments { file, inbox, job, fixture, .. } = arguments;
     match (file, inbox, job) {
         (Some(file), _, job) => of_file(file, job.as_ref()),
-        (None, Some(inbox), Some(job)) => of_entry(inbox, job).await,
+        (None, Some(inbox), Some(job)) => of_entry(inbox, job, environment).await,
         (None, _, job) => Ok(sample(*fixture)
             .job_id(&job.as_ref().map_or_else(new_id, |job| job.as_str().to_owned()))),
     }
@@ -42,7 +46,7 @@ fn new_id() -> String {
 }
 
 fn of_file(path: &Path, job: Option<&JobId>) -> Result<DeliveryRequest, Failure> {
-    let body = fs::read(path).map_err(|error| {
+    let body = awaited(|| fs::read(path)).map_err(|error| {
         Failure::usage(format!("{} cannot be read", path.display())).because(&error)
     })?;
     let of_body = || Some(ArticleResult::from_json(&body).ok()?.job_id);
@@ -53,13 +57,18 @@ fn of_file(path: &Path, job: Option<&JobId>) -> Result<DeliveryRequest, Failure>
     Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }
 
-async fn of_entry(path: &Path, job: &JobId) -> Result<DeliveryRequest, Failure> {
-    let inbox = store::shared(path).await?;
+async fn of_entry(
+    inbox: &InboxArgument,
+    job: &JobId,
+    environment: &Environment,
+) -> Result<DeliveryRequest, Failure> {
+    let place = inbox.place(environment)?;
+    let inbox = place.shared().await?;
     let shown = escape::line(job.as_str());
     let found = inbox.show(EntryKey::article(job.clone())).await?;
     let (entry, bodies) = found.ok_or_else(|| {
         Failure::nothing_matched(format!("no article of {shown}"))
-            .mend(command::list(&path.display().to_string()))
+            .mend(command::list(place.shown()))
     })?;
     let bytes = bodies.into_iter().filter_map(|body| body.bytes);
     let articles: Vec<_> = bytes.collect();

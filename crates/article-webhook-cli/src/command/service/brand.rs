@@ -8,6 +8,7 @@ use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
+    settings::input::awaited,
 };
 
 #[derive(Debug, Args)]
@@ -21,7 +22,7 @@ pub(crate) struct BrandArguments {
 
 pub(crate) async fn run(arguments: BrandArguments, context: &Context) -> Result<Exit, Failure> {
     let path = arguments.file.display();
-    let text = fs::read(&arguments.file)
+    let text = awaited(|| fs::read(&arguments.file))
         .map_err(|error| Failure::usage(format!("{path} cannot be read")).because(&error))?;
     let brand: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| {
         Failure::usage(format!("{path} is not one JSON object")).because(&error)

@@ -1,17 +1,15 @@
-use std::path::PathBuf;
-
 use article_client::{JobId, NewArticle};
 use article_collector::{Collector, OrderOutcome};
 use clap::Args;
 use serde_json::json;
 
 use crate::{
-    calls::ServiceArguments,
+    calls::{ServiceArguments, WebUrl},
     context::Context,
     exit::Exit,
     failure::Failure,
     output::{Output, Tone},
-    store,
+    store::InboxArgument,
     text::command::get,
     text::escape,
     text::moment::shown,
@@ -24,13 +22,13 @@ pub(crate) struct OrderArguments {
     topic: String,
     /// Where the service delivers this article, instead of the publish targets
     #[arg(long, value_name = "URL")]
-    webhook_url: Option<String>,
+    webhook_url: Option<WebUrl>,
     /// Your own name for the order: the same one never orders twice
     #[arg(long, value_name = "NAME", requires = "inbox")]
     intent: Option<String>,
-    /// The inbox whose ledger remembers the order
-    #[arg(long, value_name = "FILE", requires = "intent")]
-    inbox: Option<PathBuf>,
+    /// The inbox whose ledger remembers the order: a file, a PostgreSQL URL, or env:NAME
+    #[arg(long, value_name = "INBOX", requires = "intent")]
+    inbox: Option<InboxArgument>,
     /// Order although it is not known whether an earlier order of the intent was taken
     #[arg(long, requires = "intent")]
     again: bool,
@@ -42,7 +40,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
     let client = arguments.service.client(&context.environment)?;
     let article = NewArticle::new(&arguments.topic);
     let article = match &arguments.webhook_url {
-        Some(url) => article.webhook_url(url),
+        Some(url) => article.webhook_url(url.as_str()),
         None => article,
     };
     let (Some(intent), Some(inbox)) = (&arguments.intent, &arguments.inbox) else {
@@ -51,7 +49,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         return tell("ordered", &created.job_id, &context.output);
     };
     context.environment.may_change_inbox()?;
-    let collector = Collector::new(&store::shared(inbox).await?, client);
+    let collector = Collector::new(&inbox.place(&context.environment)?.shared().await?, client);
     let outcome = match arguments.again {
         true => collector.order_again(intent, &article).await?,
         false => collector.order(intent, &article).await?,

@@ -4,7 +4,7 @@ use article_client::PublishTarget;
 use clap::Args;
 
 use crate::{
-    calls::{ServiceArguments, configured},
+    calls::{ServiceArguments, WebUrl, configured},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -18,7 +18,7 @@ pub(crate) struct TargetsArguments {
     brand: String,
     /// The receiver that the service delivers to
     #[arg(long, value_name = "URL")]
-    webhook_url: String,
+    webhook_url: WebUrl,
     /// The name of the target
     #[arg(long, default_value = "default")]
     name: String,
@@ -30,8 +30,8 @@ pub(crate) struct TargetsArguments {
 }
 
 pub(crate) async fn run(arguments: TargetsArguments, context: &Context) -> Result<Exit, Failure> {
-    let token = token::read(arguments.token_file.as_deref(), &context.environment)?;
-    let target = PublishTarget::webhook(&arguments.name, &arguments.webhook_url, &token)
+    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let target = PublishTarget::webhook(&arguments.name, arguments.webhook_url.as_str(), &token)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let client = arguments.service.client(&context.environment)?;
     let answer = client.set_publish_targets(&arguments.brand, &[target]).await;

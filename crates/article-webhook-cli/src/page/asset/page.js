@@ -8,6 +8,9 @@ let isReading = false;
 let isStale = false;
 let pause = LEAST;
 
+// Everything of the page is below the folder that has this one's.
+const EVENTS = new URL("../events", document.currentScript.src);
+
 const connection = document.getElementById("connection");
 
 function connected(isOn) {
@@ -20,7 +23,7 @@ let events = null;
 // A browser has about six connections for all pages of a server, and this takes one: a page that is hidden gives it back.
 function listen() {
   if (events || document.hidden) return;
-  const opened = events = new EventSource("/events");
+  const opened = events = new EventSource(EVENTS);
   opened.addEventListener("open", () => { connected(true); refresh(); });
   opened.addEventListener("change", refresh);
   opened.addEventListener("error", () => {

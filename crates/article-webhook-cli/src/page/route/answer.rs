@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use article_inbox::{EntryKey, Error};
+use article_inbox::Error;
 use axum::{
-    extract::{Path, State},
+    extract::{Path, Request, State},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::StatusCode;
+use http::{StatusCode, header};
 use maud::Markup;
 
 use crate::page::{shared::Shared, view};
+
+pub(super) use crate::page::entry_path::key_of as key;
 
 pub(super) type Page = State<Arc<Shared>>;
 
@@ -19,10 +22,6 @@ pub(super) type EntryPath = Path<(String, String)>;
 
 /// The same, and the number of a body, counted from 1.
 pub(super) type BodyPath = Path<(String, String, usize)>;
-
-pub(super) fn key(job: &str, event: &str) -> Option<EntryKey> {
-    Some(EntryKey { job_id: job.parse().ok()?, event: event.into() })
-}
 
 pub(super) fn page(result: Result<Markup, Error>, shared: &Shared) -> Response {
     match result {
@@ -43,4 +42,21 @@ pub(super) fn nothing(shared: &Shared) -> Response {
 /// The entry is not there.
 pub(super) fn gone(shared: &Shared) -> Response {
     (StatusCode::NOT_FOUND, view::gone(shared)).into_response()
+}
+
+/// Gives the form of the page to what is refused with a word, as the framework does: a path or a body that cannot be read, a
+/// method that a path does not have.
+pub(super) async fn in_form(State(shared): Page, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let has_form = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if has_form || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let mut page = (status, view::not_taken(&shared.access, status)).into_response();
+    if let Some(allowed) = response.headers().get(header::ALLOW) {
+        page.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    page
 }

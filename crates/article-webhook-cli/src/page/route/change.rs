@@ -20,7 +20,7 @@ pub(super) async fn requeue(
     form: Bytes,
 ) -> Response {
     if let Err(refusal) = check_form(&shared, &headers, &form) {
-        return refused(refusal);
+        return refused(&shared, refusal);
     }
     let Some(key) = key(&job, &event) else { return gone(&shared) };
     // A list reads no bodies.
@@ -36,8 +36,8 @@ pub(super) async fn requeue(
     };
     match found.map(|entry| entry.state) {
         None => gone(&shared),
-        Some(EntryState::Done) => back(&key, "changed"),
-        Some(EntryState::Leased) => back(&key, "leased"),
+        Some(EntryState::Done) => back(&shared, &key, "changed"),
+        Some(EntryState::Leased) => back(&shared, &key, "leased"),
         Some(state) => changed(&shared, &key, state, "requeued").await,
     }
 }
@@ -50,7 +50,7 @@ pub(super) async fn replay(
     form: Bytes,
 ) -> Response {
     if let Err(refusal) = check_form(&shared, &headers, &form) {
-        return refused(refusal);
+        return refused(&shared, refusal);
     }
     let Some(key) = key(&job, &event) else { return gone(&shared) };
     changed(&shared, &key, EntryState::Done, "replayed").await
@@ -63,15 +63,15 @@ async fn changed(shared: &Shared, key: &EntryKey, from: EntryState, done: &str) 
     match requeued {
         Ok(true) => {
             shared.inbox.wake();
-            back(key, done)
+            back(shared, key, done)
         }
-        Ok(false) => back(key, "changed"),
+        Ok(false) => back(shared, key, "changed"),
         Err(error) => failed(shared, error),
     }
 }
 
-fn back(key: &EntryKey, done: &str) -> Response {
-    Redirect::to(&format!("{}?done={done}", view::entry_path(key))).into_response()
+fn back(shared: &Shared, key: &EntryKey, done: &str) -> Response {
+    Redirect::to(&format!("{}?done={done}", view::entry_path(shared, key))).into_response()
 }
 
 /// Does what a panel's button says.
@@ -82,14 +82,14 @@ pub(super) async fn panel(
     form: Bytes,
 ) -> Response {
     if let Err(refusal) = check_form(&shared, &headers, &form) {
-        return refused(refusal);
+        return refused(&shared, refusal);
     }
     let Some(panel) = &shared.panel else { return nothing(&shared) };
     if !panel.actions().iter().any(|action| action.name == name) {
         return nothing(&shared);
     }
     match panel.press(&name).await {
-        Ok(()) => Redirect::to("/").into_response(),
+        Ok(()) => Redirect::to(&shared.access.path("/")).into_response(),
         Err(why) => (StatusCode::CONFLICT, view::not_done(&shared, &why)).into_response(),
     }
 }

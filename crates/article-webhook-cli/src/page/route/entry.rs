@@ -19,7 +19,7 @@ const NOTICES: [(&str, &str); 4] = [
     ("requeued", "Requeued: it is due now, with all its attempts."),
     ("replayed", "Handed out again: it is due now, with all its attempts."),
     ("leased", "Nothing was changed: a worker has it now."),
-    ("changed", "Nothing was changed: it is not in that state any more."),
+    ("changed", "Nothing was changed: it is not as it was shown any more."),
 ];
 
 pub(super) async fn entry(

@@ -15,10 +15,14 @@ use crate::page::{
 };
 
 /// Refuses what comes under a stranger's name or from a stranger's page.
-pub(super) async fn origin(request: Request, next: Next) -> Response {
+pub(super) async fn origin(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+    next: Next,
+) -> Response {
     match Access::check_origin(request.method(), request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => refused(refusal),
+        Err(refusal) => refused(&shared, refusal),
     }
 }
 
@@ -29,18 +33,18 @@ pub(super) async fn key(
     next: Next,
 ) -> Response {
     if has_key(&shared, &request) {
-        let cookie = shared.access.cookie(shared.port);
+        let cookie = shared.access.cookie();
         let cookie = HeaderValue::from_str(&cookie).expect("hex digits are a header's value");
-        return ([(header::SET_COOKIE, cookie)], view::opening()).into_response();
+        return ([(header::SET_COOKIE, cookie)], view::opening(&shared.access)).into_response();
     }
-    if let Err(refusal) = shared.access.check_cookie(request.headers(), shared.port) {
-        return refused(refusal);
+    if let Err(refusal) = shared.access.check_cookie(request.headers()) {
+        return refused(&shared, refusal);
     }
     if request.method() != Method::GET
         && request.method() != Method::HEAD
         && shared.buttons == Buttons::Left
     {
-        return refused(Refusal::ReadOnly);
+        return refused(&shared, Refusal::ReadOnly);
     }
     next.run(request).await
 }
@@ -66,11 +70,11 @@ pub(super) fn check_form(shared: &Shared, headers: &HeaderMap, form: &[u8]) -> R
     }
 }
 
-pub(super) fn refused(refusal: Refusal) -> Response {
+pub(super) fn refused(shared: &Shared, refusal: Refusal) -> Response {
     let status = match refusal {
         Refusal::Host => StatusCode::MISDIRECTED_REQUEST,
         Refusal::NoKey => StatusCode::UNAUTHORIZED,
         Refusal::ForeignPage | Refusal::ReadOnly | Refusal::Token => StatusCode::FORBIDDEN,
     };
-    (status, view::refused(refusal)).into_response()
+    (status, view::refused(&shared.access, refusal)).into_response()
 }

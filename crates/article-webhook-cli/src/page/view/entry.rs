@@ -6,13 +6,13 @@ use maud::{Markup, html};
 
 use super::{
     json::json,
-    part::{age, badge, body_path, button, command, cut, entry_path, moment, size, text},
+    part::{age, badge, body_path, button, command, entry_path, moment, size, text},
     shell::{self, Place},
     time_line::{Delivered, time_line},
 };
 use crate::{
     page::shared::{Buttons, Shared},
-    text::command as shown_command,
+    text::{command as shown_command, escape::cut},
 };
 
 /// What is shown of one entry.
@@ -38,7 +38,7 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     let title = result.as_ref().map(|result| cut(&result.article.title));
     let heading = title.unwrap_or_else(|| cut(entry.key.job_id.as_str()));
     let content = html! {
-        nav.crumbs aria-label="Where you are" { a href="/" { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
+        nav.crumbs aria-label="Where you are" { a href=(shared.access.path("/")) { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
         @if let Some(notice) = notice { p.notice role="status" { (notice) } }
         div.heading {
             h1 { (text(&heading)) }
@@ -46,8 +46,8 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
         }
         div.columns {
             div.main {
-                (look(shown, result.as_ref(), chosen))
-                (bodies_and_json(shown, chosen, body))
+                (look(shared, shown, result.as_ref(), chosen))
+                (bodies_and_json(shared, shown, chosen, body))
             }
             div.side {
                 section.card #facts data-live="facts" aria-label="Facts" { (facts(entry, *now)) }
@@ -68,7 +68,7 @@ pub(in crate::page) fn gone(shared: &Shared) -> Markup {
         div.empty {
             h1 { "There is no such entry" }
             p { "It was erased, or retention has removed it, or it never was here." }
-            p { a href="/" { "See all entries" } }
+            p { a href=(shared.access.path("/")) { "See all entries" } }
         }
     };
     shell::page(shared, Place::Entries, "No such entry", &content)
@@ -80,7 +80,7 @@ fn article(body: &Body) -> Option<ArticleResult> {
 
 fn actions(shared: &Shared, shown: &Shown) -> Markup {
     let entry = &shown.entry;
-    let path = |what| format!("{}/{what}", entry_path(&entry.key));
+    let path = |what| format!("{}/{what}", entry_path(shared, &entry.key));
     let has_bytes = shown.bodies.iter().any(|body| body.bytes.is_some());
     html! {
         @if shared.buttons == Buttons::Shown {
@@ -164,7 +164,7 @@ fn request(entry: &Entry, body: Option<&Body>, now: SystemTime) -> Markup {
     }
 }
 
-fn look(shown: &Shown, result: Option<&ArticleResult>, chosen: usize) -> Markup {
+fn look(shared: &Shared, shown: &Shown, result: Option<&ArticleResult>, chosen: usize) -> Markup {
     html! {
         section.card.look aria-labelledby="look" {
             h2 #look { "The article" }
@@ -177,7 +177,7 @@ fn look(shown: &Shown, result: Option<&ArticleResult>, chosen: usize) -> Markup 
                         @if let Some(url) = result.featured_image.as_ref().and_then(|image| image.url.as_deref()) { dt { "image" } dd { (text(&cut(url))) span.quiet { " (not loaded)" } } }
                     }
                     iframe sandbox="" referrerpolicy="no-referrer" loading="lazy"
-                        src=(body_path(&shown.entry.key, "article", chosen + 1))
+                        src=(body_path(shared, &shown.entry.key, "article", chosen + 1))
                         title="The article as it looks. Its scripts, links and images are off." {}
                     p.quiet { "Shown without scripts, links, images and styles of its own. Nothing is loaded." }
                 }
@@ -198,20 +198,20 @@ fn why_no_article(shown: &Shown, chosen: usize) -> String {
     }
 }
 
-fn bodies_and_json(shown: &Shown, chosen: usize, body: Option<&Body>) -> Markup {
+fn bodies_and_json(shared: &Shared, shown: &Shown, chosen: usize, body: Option<&Body>) -> Markup {
     let Shown { entry, bodies, .. } = shown;
     html! {
         section.card aria-labelledby="body" {
             div.heading {
                 h2 #body { @if bodies.len() > 1 { "Body " (chosen + 1) } @else { "The body" } }
                 @if body.is_some_and(|body| body.bytes.is_some()) {
-                    a.button href=(body_path(&entry.key, "body", chosen + 1)) download { "Download" }
+                    a.button href=(body_path(shared, &entry.key, "body", chosen + 1)) download { "Download" }
                 }
             }
             @if bodies.len() > 1 {
                 nav.bodies aria-label="Bodies" {
                     @for index in 0..bodies.len() {
-                        a href={ (entry_path(&entry.key)) "?body=" (index + 1) } aria-current=[(index == chosen).then_some("true")] {
+                        a href={ (entry_path(shared, &entry.key)) "?body=" (index + 1) } aria-current=[(index == chosen).then_some("true")] {
                             "body " (index + 1)
                         }
                     }
@@ -241,7 +241,7 @@ fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
 }
 
 fn commands(shared: &Shared, entry: &Entry) -> Markup {
-    let (file, job) = (&shared.file, entry.key.job_id.as_str());
+    let (file, job) = (&shared.name, entry.key.job_id.as_str());
     html! {
         p.quiet { "The body as it came; giving up; erasing all of the job:" }
         (command(&shown_command::show_body(file, job)))

@@ -33,7 +33,7 @@ pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
             section.card {
                 h2 { "When something did not arrive" }
                 p { "Look for damage in everything that is stored, and look at the receiver, with a delivery that it must refuse:" }
-                (command(&shown_command::check_inbox(&shared.file)))
+                (command(&shown_command::check_inbox(&shared.name)))
                 (command(&shown_command::doctor(&shared.receiver)))
             }
         }
@@ -85,7 +85,10 @@ fn store(health: &Health) -> Markup {
     match &health.store {
         Err(why) => check("bad", "The store does not answer", &text(why)),
         Ok(store) => {
-            let log = html! { "The log beside the database has " (size(store.log_bytes)) "." };
+            let log = html! {
+                @if store.log_bytes > 0 { "The log beside the database has " (size(store.log_bytes)) "." }
+                @else { "The command below reads everything that is stored." }
+            };
             html! {
                 @if let Some(blocked) = &store.blocked { (check("bad", "The store is blocked", &text(blocked))) }
                 @for finding in &store.findings { (check("bad", "Damage was found", &text(finding))) }

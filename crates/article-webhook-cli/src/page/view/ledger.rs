@@ -76,7 +76,7 @@ fn unknown(shared: &Shared, jobs: &Jobs) -> Markup {
                 }
                 @if let Some(intent) = jobs.unknown.first() {
                     p.quiet { "To order the first of them again, with its topic in place of TOPIC:" }
-                    (pattern(&shown_command::order_again(&shared.file, &intent.name)))
+                    (pattern(&shown_command::order_again(&shared.name, &intent.name)))
                 }
             }
         }
@@ -91,7 +91,7 @@ fn open(shared: &Shared, jobs: &Jobs) -> Markup {
                 p.quiet { "Nothing is missing: the article of every job is here, or the job has ended." }
             } @else {
                 p { "A collector asks the API for these when their time comes. To ask now:" }
-                (command(&shown_command::collect(&shared.file)))
+                (command(&shown_command::collect(&shared.name)))
                 table.jobs {
                     thead { tr { th scope="col" { "Job" } th scope="col" { "Because" } th scope="col" { "Expected" } th scope="col" { "Asked" } th scope="col" { "Next" } } }
                     tbody { @for job in &jobs.open { (open_row(job, jobs.now)) } }
@@ -163,8 +163,8 @@ fn empty(shared: &Shared) -> Markup {
         div.empty {
             h2 { "No job is expected" }
             p { "The ledger remembers what was ordered, so that an article that does not come is asked for. Order with this inbox, or name a job that you wait for:" }
-            (pattern(&shown_command::order(&shared.file, "post-17")))
-            (pattern(&shown_command::collect_job(&shared.file)))
+            (pattern(&shown_command::order(&shared.name, "post-17")))
+            (pattern(&shown_command::collect_job(&shared.name)))
         }
     }
 }

@@ -6,13 +6,13 @@ use url::form_urlencoded::{Serializer, parse};
 
 use super::{
     panel::panel,
-    part::{age, badge, command, cut, entry_path, number, size, text},
+    part::{age, badge, command, entry_path, number, size, text},
     shell::{self, Place},
     title::title,
 };
 use crate::{
     page::{shared::Shared, watch::Seen},
-    text::command as shown_command,
+    text::{command as shown_command, escape::cut},
 };
 
 /// Entries on a page.
@@ -60,7 +60,12 @@ impl Query {
         self.state.is_some() || !self.job.is_empty() || !self.event.is_empty()
     }
 
-    fn path(&self) -> String {
+    fn path(&self, shared: &Shared) -> String {
+        shared.access.path(&format!("/{}", self.text()))
+    }
+
+    /// What follows the path.
+    fn text(&self) -> String {
         let mut query = Serializer::new(String::new());
         if let Some(state) = self.state {
             query.append_pair("state", state.as_str());
@@ -74,8 +79,8 @@ impl Query {
             query.append_pair("after", &self.after.to_string());
         }
         match query.finish() {
-            query if query.is_empty() => "/".to_owned(),
-            query => format!("/?{query}"),
+            query if query.is_empty() => query,
+            query => format!("?{query}"),
         }
     }
 }
@@ -92,24 +97,24 @@ pub(in crate::page) fn list(shared: &Shared, query: &Query, seen: Seen, listed: 
         (panel(shared))
         div.tools {
             h1 { "Entries" }
-            (search(query))
+            (search(shared, query))
         }
-        (states(query, seen))
+        (states(shared, query, seen))
         div.live #list data-live="list" {
             @if listed.page.entries.is_empty() {
                 (empty(shared, query))
             } @else {
-                (table(listed))
+                (table(shared, listed))
             }
         }
-        (pager(query, listed))
+        (pager(shared, query, listed))
     };
     shell::page(shared, Place::Entries, "Entries", &content)
 }
 
-fn search(query: &Query) -> Markup {
+fn search(shared: &Shared, query: &Query) -> Markup {
     html! {
-        form.search method="get" action="/" role="search" {
+        form.search method="get" action=(shared.access.path("/")) role="search" {
             @if let Some(state) = query.state { input type="hidden" name="state" value=(state.as_str()); }
             label.hidden for="job" { "Job id" }
             input #job type="search" name="job" value=(query.job) placeholder="Job id" autocomplete="off" spellcheck="false";
@@ -120,9 +125,9 @@ fn search(query: &Query) -> Markup {
     }
 }
 
-fn states(query: &Query, seen: Seen) -> Markup {
+fn states(shared: &Shared, query: &Query, seen: Seen) -> Markup {
     let tab = |name: &str, state: Option<State>| {
-        let path = Query { state, after: 0, ..query.clone() }.path();
+        let path = Query { state, after: 0, ..query.clone() }.path(shared);
         let count =
             seen.counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
@@ -140,7 +145,7 @@ fn states(query: &Query, seen: Seen) -> Markup {
     }
 }
 
-fn table(listed: &Listed) -> Markup {
+fn table(shared: &Shared, listed: &Listed) -> Markup {
     html! {
         table.entries {
             caption.hidden { "Entries, the newest first" }
@@ -157,20 +162,20 @@ fn table(listed: &Listed) -> Markup {
             }
             tbody {
                 @for (entry, excerpt) in listed.page.entries.iter().zip(&listed.excerpts) {
-                    (row(entry, excerpt.as_ref(), listed.now))
+                    (row(shared, entry, excerpt.as_ref(), listed.now))
                 }
             }
         }
     }
 }
 
-fn row(entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
+fn row(shared: &Shared, entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
     let found = excerpt.and_then(title).filter(|title| !title.trim().is_empty());
     html! {
         tr id={"entry-" (entry.id)} {
             td.state { (badge(entry.state)) }
             td.what {
-                a href=(entry_path(&entry.key)) {
+                a href=(entry_path(shared, &entry.key)) {
                     @match &found {
                         Some(found) => span.title { (text(&cut(found))) },
                         None => span.title.none { "No title" },
@@ -196,7 +201,7 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
         div.empty {
             @if query.is_narrowed() || query.after != 0 {
                 h2 { "No entry matches" }
-                p { "A job id and an event are compared as a whole. " a href="/" { "See all entries" } }
+                p { "A job id and an event are compared as a whole. " a href=(shared.access.path("/")) { "See all entries" } }
             } @else if shared.panel.is_some() {
                 h2 { "Nothing has arrived yet" }
                 p { "Press a button above. What arrives appears here by itself." }
@@ -208,23 +213,23 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
             } @else {
                 h2 { "Nothing has arrived yet" }
                 p { "What a receiver stores in this inbox appears here by itself. To see one article now, receive with this inbox, and deliver to it from another terminal:" }
-                (command(&shown_command::listen(&shared.file)))
+                (command(&shown_command::listen(&shared.name)))
                 (command(&send))
-                p.quiet { "Both need the token in ARTICLE_WEBHOOK_TOKEN. If deliveries should be here and are not: " a href="/health" { "see the health of the inbox" } "." }
+                p.quiet { "Both need the token in ARTICLE_WEBHOOK_TOKEN. If deliveries should be here and are not: " a href=(shared.access.path("/health")) { "see the health of the inbox" } "." }
             }
         }
     }
 }
 
-fn pager(query: &Query, listed: &Listed) -> Markup {
+fn pager(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
     html! {
         nav.pager #pager data-live="pager" aria-label="Pages of the list" {
             @if query.after != 0 {
-                a href=(Query { after: 0, ..query.clone() }.path()) rel="first" { "← Newest" }
+                a href=(Query { after: 0, ..query.clone() }.path(shared)) rel="first" { "← Newest" }
             }
             span.spacer {}
             @if let Some(next) = listed.page.next {
-                a href=(Query { after: next, ..query.clone() }.path()) rel="next" { "Older →" }
+                a href=(Query { after: next, ..query.clone() }.path(shared)) rel="next" { "Older →" }
             }
         }
     }
@@ -238,7 +243,7 @@ mod tests {
     fn a_query_means_the_same_when_it_is_written_again() {
         for query in ["", "state=dead", "state=done&job=a%26b&event=x+y&after=7"] {
             let read = Query::parse(query);
-            assert_eq!(read.path().trim_start_matches(['/', '?']), query);
+            assert_eq!(read.text().trim_start_matches('?'), query);
         }
         let read = Query::parse("state=nothing&after=x&job=%20%20&more=1");
         assert_eq!(read, Query::default());

@@ -21,7 +21,7 @@ pub(super) fn panel(shared: &Shared) -> Markup {
                 ul.actions #panel-actions data-live="panel-actions" {
                     @for action in panel.actions() {
                         li {
-                            (button(shared, &format!("/panel/{}", action.name), &action.label, "primary"))
+                            (button(shared, &shared.access.path(&format!("/panel/{}", action.name)), &action.label, "primary"))
                             span.quiet { (action.note) }
                         }
                     }

@@ -1,21 +1,20 @@
 //! Pieces that several pages have.
 
-use std::{borrow::Cow, time::SystemTime};
+use std::time::SystemTime;
 
 use article_inbox::{EntryKey, State};
 use maud::{Markup, html};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{
-    page::shared::{Buttons, Shared},
+    page::{
+        entry_path::path_of,
+        shared::{Buttons, Shared},
+    },
     text::{
         escape,
         moment::{exact, relative, shown},
     },
 };
-
-/// How many characters of a text from outside stand on one line.
-const SHOWN: usize = 200;
 
 /// A time, as its distance from now. The script keeps the distance up to date.
 pub(super) fn age(time: SystemTime, now: SystemTime) -> Markup {
@@ -36,14 +35,6 @@ pub(super) fn badge(state: State) -> Markup {
 /// Text from outside on one line.
 pub(super) fn text(text: &str) -> Markup {
     html! { bdi { (escape::line(text)) } }
-}
-
-/// The beginning of a text, for one line.
-pub(super) fn cut(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
 }
 
 /// A number with its thousands apart.
@@ -70,14 +61,13 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// The path of an entry's page.
-pub(in crate::page) fn entry_path(key: &EntryKey) -> String {
-    let part = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
-    format!("/entry/{}/{}", part(key.job_id.as_str()), part(key.event.as_str()))
+pub(in crate::page) fn entry_path(shared: &Shared, key: &EntryKey) -> String {
+    shared.access.path(&path_of(key))
 }
 
 /// The path of something about one body of an entry. Bodies are counted from 1.
-pub(super) fn body_path(key: &EntryKey, what: &str, number: usize) -> String {
-    format!("{}/{what}/{number}", entry_path(key))
+pub(super) fn body_path(shared: &Shared, key: &EntryKey, what: &str, number: usize) -> String {
+    format!("{}/{what}/{number}", entry_path(shared, key))
 }
 
 /// A button that changes something.
@@ -113,19 +103,6 @@ pub(super) fn pattern(command: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_has_no_character_of_a_job_id_that_means_something_else() {
-        let key = EntryKey::article("a/../b?c#d".parse().unwrap());
-        assert_eq!(entry_path(&key), "/entry/a%2F%2E%2E%2Fb%3Fc%23d/article%2Ecomplete");
-    }
-
-    #[test]
-    fn a_long_text_is_cut_between_characters() {
-        let fits = "é".repeat(SHOWN);
-        assert_eq!(cut(&fits), fits);
-        assert_eq!(cut(&format!("{fits}é")), format!("{fits}…"));
-    }
 
     #[test]
     fn numbers_are_read_in_groups() {

@@ -1,3 +1,4 @@
+use http::StatusCode;
 use maud::{Markup, html};
 
 use super::{
@@ -6,11 +7,14 @@ use super::{
 };
 use crate::{
     failure::Failure,
-    page::{access::Refusal, shared::Shared},
+    page::{
+        access::{Access, Refusal},
+        shared::Shared,
+    },
 };
 
 /// Why a request is refused, and what helps.
-pub(in crate::page) fn refused(refusal: Refusal) -> Markup {
+pub(in crate::page) fn refused(access: &Access, refusal: Refusal) -> Markup {
     let (title, text, help) = match refusal {
         Refusal::Host => (
             "This is not the address of the page",
@@ -38,25 +42,45 @@ pub(in crate::page) fn refused(refusal: Refusal) -> Markup {
             "Go back, reload, and press the button again.",
         ),
     };
-    bare(title, &html! { h1 { (title) } p { (text) } p { strong { (help) } } })
+    bare(access, title, &html! { h1 { (title) } p { (text) } p { strong { (help) } } })
+}
+
+/// A request that no link and no button of the page makes.
+pub(in crate::page) fn not_taken(access: &Access, status: StatusCode) -> Markup {
+    const TITLE: &str = "The page has no such request";
+    let content = html! {
+        h1 { (TITLE) }
+        p { "It is refused: " (status.canonical_reason().unwrap_or_default()) "." }
+        p { a href=(access.path("/")) { "See all entries" } }
+    };
+    bare(access, TITLE, &content)
+}
+
+/// As many pages are told of changes as can be.
+pub(in crate::page) fn too_many(access: &Access) -> Markup {
+    const TITLE: &str = "Too many pages are open";
+    let content = html! { h1 { (TITLE) } p { "Close some of them, and reload this one." } };
+    bare(access, TITLE, &content)
 }
 
 /// Shown for the moment between the URL with the key and the page. The browser then asks as the page itself, also if the
 /// URL was a link in another page.
-pub(in crate::page) fn opening() -> Markup {
+pub(in crate::page) fn opening(access: &Access) -> Markup {
+    let page = access.path("/");
     bare(
+        access,
         "Opening",
         &html! {
-            meta http-equiv="refresh" content="0;url=/";
+            meta http-equiv="refresh" content={ "0;url=" (page) };
             h1 { "Opening the page" }
-            p { a href="/" { "Go on" } }
+            p { a href=(page) { "Go on" } }
         },
     )
 }
 
 pub(in crate::page) fn found_nothing(shared: &Shared) -> Markup {
     let content = html! {
-        div.empty { h1 { "There is no such page" } p { a href="/" { "See all entries" } } }
+        div.empty { h1 { "There is no such page" } p { a href=(shared.access.path("/")) { "See all entries" } } }
     };
     shell::page(shared, Place::Elsewhere, "Not found", &content)
 }
@@ -67,7 +91,7 @@ pub(in crate::page) fn not_done(shared: &Shared, why: &str) -> Markup {
         div.empty role="alert" {
             h1 { "This could not be done" }
             p { (text(why)) }
-            p { a href="/" { "Back to the entries" } }
+            p { a href=(shared.access.path("/")) { "Back to the entries" } }
         }
     };
     shell::page(shared, Place::Elsewhere, "Not done", &content)

@@ -1,7 +1,10 @@
 use maud::{DOCTYPE, Markup, html};
 
 use crate::{
-    page::shared::{Buttons, Shared},
+    page::{
+        access::Access,
+        shared::{Buttons, Shared},
+    },
     text::escape,
 };
 
@@ -22,22 +25,23 @@ const PLACES: [(Place, &str, &str); 3] = [
 
 /// A whole page. The script replaces what is marked `data-live` when something changes.
 pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup) -> Markup {
+    let at = |path| shared.access.path(path);
     let is_read_only = shared.buttons == Buttons::Left;
     html! {
         (DOCTYPE)
         html lang="en" {
-            (head(title))
+            (head(&shared.access, title))
             body {
                 a.skip href="#content" { "Skip to the content" }
                 header.top {
                     div.bar {
-                        a.brand href="/" aria-label="article-webhook: all entries" {
-                            img src="/assets/icon.svg" alt="" width="24" height="24";
+                        a.brand href=(at("/")) aria-label="article-webhook: all entries" {
+                            img src=(at("/assets/icon.svg")) alt="" width="24" height="24";
                             span { "article-webhook" }
                         }
                         nav aria-label="Pages" {
-                            @for (at, path, name) in PLACES {
-                                a href=(path) aria-current=[(at == place).then_some("page")] { (name) }
+                            @for (its, path, name) in PLACES {
+                                a href=(at(path)) aria-current=[(its == place).then_some("page")] { (name) }
                             }
                         }
                         span.spacer {}
@@ -49,7 +53,7 @@ pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup)
                 }
                 main #content tabindex="-1" { (content) }
                 footer {
-                    span.file title=(escape::line(&shared.file)) { (escape::line(&shared.file)) }
+                    span.file title=(escape::line(&shared.name)) { (escape::line(&shared.name)) }
                 }
             }
         }
@@ -57,26 +61,26 @@ pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup)
 }
 
 /// A page without the inbox, for who may not see it.
-pub(super) fn bare(title: &str, content: &Markup) -> Markup {
+pub(super) fn bare(access: &Access, title: &str, content: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            (head(title))
+            (head(access, title))
             body { main.alone #content { (content) } }
         }
     }
 }
 
-fn head(title: &str) -> Markup {
+fn head(access: &Access, title: &str) -> Markup {
     html! {
         head {
             meta charset="utf-8";
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta name="color-scheme" content="light dark";
             title { (escape::line(title)) " · article-webhook" }
-            link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
-            link rel="stylesheet" href="/assets/page.css";
-            script src="/assets/page.js" defer {}
+            link rel="icon" href=(access.path("/assets/icon.svg")) type="image/svg+xml";
+            link rel="stylesheet" href=(access.path("/assets/page.css"));
+            script src=(access.path("/assets/page.js")) defer {}
         }
     }
 }

@@ -58,13 +58,16 @@ fn a_file_system_in_memory_and_its_sync_are_found() {
 }
 
 #[test]
-fn little_space_and_a_layer_of_a_container_are_found() {
+fn little_or_no_space_and_a_layer_of_a_container_are_found() {
     let folder = tempfile::tempdir().unwrap();
     for (size, severity) in [("16m", "fail"), ("512m", "warn")] {
         let mount = format!("mount -t tmpfs -o size={size} none \"$1\"");
         if let Some(mut run) = mounted(folder.path(), &mount) {
             found(&mut run).has("disk.little_space", severity);
         }
+    }
+    if let Some(mut run) = mounted(folder.path(), "mount -t tmpfs -o size=64k none \"$1\"") {
+        found(&mut run).has("disk.sync_fails", "fail");
     }
     let mount = "mount -t tmpfs none \"$1\" && cd \"$1\" && mkdir low up work over && \
                  mount -t overlay -o lowerdir=low,upperdir=up,workdir=work none over && mount --bind over \"$1\"";

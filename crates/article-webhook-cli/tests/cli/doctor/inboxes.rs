@@ -109,20 +109,21 @@ async fn a_lease_that_has_ended_is_no_worker() {
     assert_eq!(found.of("inbox.slow_worker"), "none");
 }
 
+fn failure(job: &str) -> Arrival {
+    let bytes = r#"{"error":"generation_failed","message":"","details":{}}"#;
+    Arrival {
+        key: EntryKey::failure(job.parse().unwrap()),
+        source: Source::Api,
+        target: "api".into(),
+        intent: None,
+        digest: Digest::of(bytes.as_bytes()),
+        bytes: bytes.into(),
+    }
+}
+
 #[tokio::test]
 async fn failures_that_wait_for_a_handler_are_told_from_articles_without_a_worker() {
-    let fails = async |old: &Old, job: &str| {
-        let bytes = r#"{"error":"generation_failed","message":"","details":{}}"#;
-        let arrival = Arrival {
-            key: EntryKey::failure(job.parse().unwrap()),
-            source: Source::Api,
-            target: "api".into(),
-            intent: None,
-            digest: Digest::of(bytes.as_bytes()),
-            bytes: bytes.into(),
-        };
-        old.store.record(arrival).await.unwrap();
-    };
+    let fails = async |old: &Old, job: &str| old.store.record(failure(job)).await.unwrap();
     let old = Old::new(HOUR);
     fails(&old, "job_1").await;
     let found = old.found().await;
@@ -138,6 +139,21 @@ async fn failures_that_wait_for_a_handler_are_told_from_articles_without_a_worke
     let found = old.found().await;
     found.has("inbox.slow_worker", "warn");
     assert_eq!(found.of("inbox.failures_wait"), "none");
+}
+
+#[tokio::test]
+async fn an_article_is_found_behind_many_failures() {
+    let old = Old::new(HOUR);
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..1200 {
+        let store = old.store.clone();
+        calls.spawn(async move { store.record(failure(&format!("job_{number}"))).await.unwrap() });
+    }
+    calls.join_all().await;
+    old.deliver("job_last").await;
+    let found = old.found().await;
+    found.has("inbox.failures_wait", "warn");
+    found.has("inbox.no_worker", "fail");
 }
 
 #[tokio::test]
@@ -184,6 +200,7 @@ async fn what_a_ledger_waits_for_is_found() {
     for (event, code, severity) in [
         (BucketEvent::KeyRefused { key: sample::BUCKET.key }, "inbox.key_refused", "fail"),
         (BucketEvent::RateLimited { retry_after: HOUR }, "inbox.rate_limited", "warn"),
+        (BucketEvent::Unavailable { retry_after: HOUR }, "inbox.unavailable", "warn"),
     ] {
         let paused = Old::new(Duration::ZERO);
         // The key that was used last is the one that counts.
@@ -206,8 +223,26 @@ async fn an_inbox_that_cannot_be_used_is_found_with_the_mend() {
     fs::write(path("none.db-wal"), "a log").unwrap();
     run(&path("none.db")).has("inbox.refused", "fail");
     let postgres = run(Path::new("postgres://inbox:pass-word@db.example/articles"));
-    postgres.has("inbox.no_postgres", "fail");
+    postgres.has("inbox.refused", "fail");
     assert!(!postgres.out.contains("pass-word"), "{}", postgres.out);
+}
+
+#[tokio::test]
+async fn the_mend_is_told_apart_from_the_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[100..].fill(0);
+    fs::write(&file, bytes).unwrap();
+    let found = run(&file);
+    found.has("inbox.refused", "fail");
+    let line = found.out.lines().find(|line| line.contains("inbox.refused")).unwrap();
+    let refused: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(refused["found"], format!("{} is damaged", text(&file)));
+    assert!(refused["cause"].as_str().unwrap().ends_with("image is malformed"), "{line}");
+    let mend = refused["mend"].as_str().unwrap();
+    assert!(mend.starts_with("to restore a backup, stop the receiver"), "{mend}");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -143,9 +143,13 @@ fn what_is_no_receiver_is_found() {
         ("403 Forbidden", HTML, "<h1>firewall</h1>", "receiver.page", "fail"),
         ("500 Error", "", "{\"error\":\"internal\"}", "receiver.fails", "fail"),
         ("400 Bad Request", "", "", "receiver.token_checked_late", "warn"),
+        ("600 No Such Status", "", "", "receiver.unexpected", "warn"),
     ] {
         let url = serve(move |_| answer(status, headers, body));
-        found(&mut doctor(&["--url", &url])).has(code, severity);
+        let found = found(&mut doctor(&["--url", &url]));
+        found.has(code, severity);
+        let accepts = "\"receiver.token_arrives\",\"severity\":\"ok\"";
+        assert!(!found.out.contains(accepts), "{}", found.out);
     }
 }
 
@@ -173,7 +177,6 @@ fn a_receiver_that_is_not_reached_is_found_with_the_reason() {
     found(&mut doctor(&["--url", &url(closed)])).has("receiver.refused", "fail");
     let host = "https://nothing.invalid/";
     found(&mut doctor(&["--url", host])).has("receiver.unknown_host", "fail");
-    found(&mut doctor(&["--url", "ftp://127.0.0.1/"])).has("receiver.url", "fail");
     let broken = serve_connections("127.0.0.1", |mut stream| drop(read(&mut stream)));
     found(&mut doctor(&["--url", &url(broken)])).has("receiver.broken", "fail");
     let silent = serve_connections("127.0.0.1", |mut stream| {
@@ -181,6 +184,23 @@ fn a_receiver_that_is_not_reached_is_found_with_the_reason() {
         thread::sleep(Duration::from_secs(60));
     });
     found(&mut doctor(&["--url", &url(silent)])).has("receiver.timeout", "fail");
+}
+
+/// As with a firewall that drops packets: the system drops those of a connection for which a full queue has no room.
+#[test]
+fn a_connection_that_is_never_made_is_found() {
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
+
+    let full = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&full, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    listen(&full, 0).unwrap();
+    let address = SocketAddr::try_from(getsockname(&full).unwrap()).unwrap();
+    let mut made = Vec::new();
+    while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(300)) {
+        made.push(stream);
+        assert!(made.len() < 100, "the queue is never full");
+    }
+    found(&mut doctor(&["--url", &url(address)])).has("receiver.no_connection", "fail");
 }
 
 #[test]

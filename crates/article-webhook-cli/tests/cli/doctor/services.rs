@@ -1,10 +1,10 @@
-use std::net::TcpListener;
+use std::{net::TcpListener, thread, time::Duration};
 
 use article_simulator::Simulator;
 
 use super::{
     doctor, found,
-    server::{answer, serve},
+    server::{answer, read, serve, serve_connections},
 };
 
 const KEY: &str = "sk-simulator";
@@ -51,4 +51,11 @@ fn a_service_that_is_not_reached_or_half_named_is_found() {
     let no_file = ["--api-url", &closed, "--api-key-file", "no-such-file"];
     found(&mut doctor(&no_file)).has("service.key_unreadable", "fail");
     found(doctor(&[]).env("ARTICLE_API_KEY", KEY)).has("service.url_not_set", "warn");
+    let silent = serve_connections("127.0.0.1", |mut stream| {
+        read(&mut stream);
+        thread::sleep(Duration::from_secs(60));
+    });
+    let silent = with_key(&format!("http://{silent}"));
+    silent.has("service.unreachable", "fail");
+    assert!(silent.out.contains("the service did not answer within 10 s"), "{}", silent.out);
 }

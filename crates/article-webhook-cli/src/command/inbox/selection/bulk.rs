@@ -33,18 +33,18 @@ impl Selection {
     }
 }
 
-/// Runs a call for each entry of a page, so that they share commits, and adds what they return.
-pub(crate) async fn together<F>(
+/// Runs a call for each entry of a page, so that they share commits, and returns what they return.
+pub(crate) async fn together<T: Send + 'static, F>(
     entries: Vec<Entry>,
     call: impl Fn(Entry) -> F,
-) -> Result<u64, Error>
+) -> Result<Vec<T>, Error>
 where
-    F: Future<Output = Result<u64, Error>> + Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let mut calls: JoinSet<_> = entries.into_iter().map(call).collect();
-    let mut sum = 0;
+    let mut all = Vec::with_capacity(calls.len());
     while let Some(called) = calls.join_next().await {
-        sum += called.expect("a call of a store does not panic")?;
+        all.push(called.expect("a call of a store does not panic")?);
     }
-    Ok(sum)
+    Ok(all)
 }

@@ -56,8 +56,11 @@ impl<T: BufRead> BufRead for Counting<'_, T> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is consumed was in the buffer already, so that this reads nothing.
-        if let Ok(buffer) = self.inner.fill_buf() {
+        // What is consumed was in the buffer already, so that this reads nothing. At the end it would read again, and a
+        // terminal would wait for another end.
+        if amount > 0
+            && let Ok(buffer) = self.inner.fill_buf()
+        {
             Self::count(
                 &mut self.lines,
                 self.verb,

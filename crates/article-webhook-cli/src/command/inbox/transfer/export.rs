@@ -8,14 +8,14 @@ use clap::Args;
 use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
 
-use super::{super::selection::ChoiceArguments, counting::Counting};
-use crate::{context::Context, exit::Exit, failure::Failure, store, text::escape};
+use super::{super::selection::ChoiceArguments, counting::Counting, kept::Kept};
+use crate::{context::Context, exit::Exit, failure::Failure, store::InboxArgument, text::escape};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
     /// Write to this file, which must not exist, instead of standard output
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -37,11 +37,15 @@ impl ExportArguments {
 }
 
 pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
-    let inbox = store::shared(&arguments.file).await?;
+    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
     let Some(path) = &arguments.output else {
-        let mut to = Counting::new(BufWriter::new(Shown::default()), "exported", &context.output);
-        arguments.write(&inbox, &mut to).await?;
-        return Ok(Exit::Done);
+        let mut kept = Kept::new(Shown::default());
+        let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
+        let written = arguments.write(&inbox, to).await;
+        return match kept.failed {
+            Some(error) => Err(Failure::of_output(&error)),
+            None => written.map(|_| Exit::Done),
+        };
     };
     let exported = into_file(&inbox, path, &arguments, context).await?;
     context
@@ -65,9 +69,14 @@ async fn into_file(
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| unwritable(&error))?;
-    let mut to = Counting::new(BufWriter::new(file), "exported", &context.output);
-    let exported = arguments.write(inbox, &mut to).await?;
-    let file = to.into_inner().into_inner().map_err(|error| unwritable(error.error()))?;
+    let mut kept = Kept::new(file);
+    let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
+    let exported = arguments.write(inbox, to).await;
+    context.output.progress("");
+    if let Some(error) = kept.failed {
+        return Err(unwritable(&error));
+    }
+    let (exported, file) = (exported?, kept.inner);
     file.as_file().sync_all().map_err(|error| unwritable(&error))?;
     file.persist_noclobber(path).map_err(|PersistError { error, .. }| unwritable(&error))?;
     Ok(exported)

@@ -1,6 +1,5 @@
 use std::{
-    fs::File,
-    io::{BufRead, BufReader, stdin},
+    io::{IsTerminal, stdin},
     path::PathBuf,
 };
 
@@ -8,29 +7,31 @@ use clap::Args;
 use serde_json::json;
 
 use super::counting::Counting;
-use crate::{context::Context, exit::Exit, failure::Failure, store};
+use crate::{
+    context::Context, exit::Exit, failure::Failure, settings::input, store::InboxArgument,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// The file of the inbox
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
     /// What `inbox export` wrote [default: standard input]
     #[arg(value_name = "LINES")]
     lines: Option<PathBuf>,
 }
 
 pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result<Exit, Failure> {
-    let lines: Box<dyn BufRead> = match &arguments.lines {
-        None => Box::new(stdin().lock()),
-        Some(path) => {
-            let file = File::open(path).map_err(|error| {
-                Failure::usage(format!("{} cannot be read", path.display())).because(&error)
-            })?;
-            Box::new(BufReader::new(file))
-        }
+    let lines = match &arguments.lines {
+        None => input::standard(),
+        Some(path) => input::file(path).map_err(|error| {
+            Failure::usage(format!("{} cannot be read", path.display())).because(&error)
+        })?,
     };
-    let inbox = store::shared(&arguments.file).await?;
+    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    if arguments.lines.is_none() && stdin().is_terminal() {
+        context.output.note("The lines are read from the terminal; Ctrl-D ends them.");
+    }
     let mut lines = Counting::new(lines, "read", &context.output);
     let imported = inbox.import(&mut lines).await;
     lines.into_inner();

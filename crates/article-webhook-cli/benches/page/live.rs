@@ -1,12 +1,7 @@
 //! The page of `listen` while a thousand deliveries of 16 KB arrive in each second.
-//!
-//! `cargo bench -p article-webhook-cli --bench page`
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // a benchmark ends where it cannot go on, and prints its figures
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Read},
-    process::{Child, Command, ExitCode, Stdio},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -16,7 +11,10 @@ use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
 
-const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+use crate::{
+    Mark,
+    running::{Running, TOKEN},
+};
 
 const A_SECOND: u32 = 1000;
 const SECONDS: u32 = 10;
@@ -32,18 +30,16 @@ const MOST_MEMORY: u64 = 64 << 20;
 /// As the script of the page: it reads again at most this often.
 const LEAST: Duration = Duration::from_millis(200);
 
-#[tokio::main]
-async fn main() -> ExitCode {
+pub(crate) async fn run(http: &Client) -> bool {
     let folder = tempfile::tempdir().unwrap();
-    let listening = Listening::start(folder.path().join("inbox.db").to_str().unwrap());
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = Client::builder().no_proxy().build().unwrap();
+    let file = folder.path().join("inbox.db");
+    let listening = Running::start(&["listen", "--port", "0", "--inbox"], &file);
     let body = body();
 
     // Warm: the first page, and the first deliveries.
-    let cookie = cookie(&http, &listening.page).await;
+    let cookie = listening.cookie(http).await;
     for number in 0..100 {
-        let status = deliver(&http, &listening.receiver, &body, number).await;
+        let status = deliver(http, &listening.receiver, &body, number).await;
         assert_eq!(status, StatusCode::OK);
     }
     sleep(Duration::from_secs(1)).await;
@@ -52,7 +48,7 @@ async fn main() -> ExitCode {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let reader =
         tokio::spawn(read(http.clone(), listening.base.clone(), cookie, Arc::clone(&seen)));
-    let (answered, most_memory) = send(&http, &listening, &body).await;
+    let (answered, most_memory) = send(http, &listening, &body).await;
     sleep(SOON).await;
     reader.abort();
 
@@ -73,64 +69,29 @@ async fn main() -> ExitCode {
     let is_fast = rate >= 0.95 * f64::from(A_SECOND);
     let is_live = longest <= SOON;
     let is_small = more <= MOST_MEMORY;
-    let mark = |is_kept| if is_kept { "✓" } else { "✗" };
     println!(
         "the page of `listen`, deliveries of {BYTES} bytes for {SECONDS} s, {} readings of the page",
         seen.len()
     );
-    println!("  stored a second                {rate:.0} of {A_SECOND} {}", mark(is_fast));
+    println!(
+        "  stored a second                {rate:.0} of {A_SECOND} {}",
+        Mark { is_kept: is_fast }
+    );
     println!(
         "  seen after, median and longest {median:.0?}, {longest:.0?} (≤ 1 s) {}",
-        mark(is_live)
+        Mark { is_kept: is_live }
     );
     println!(
         "  memory, before and more        {} MiB, {} MiB (≤ 64 MiB) {}",
         before >> 20,
         more >> 20,
-        mark(is_small)
+        Mark { is_kept: is_small }
     );
-    if is_fast && is_live && is_small { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-struct Listening {
-    process: Child,
-    receiver: String,
-    page: String,
-    base: String,
-}
-
-impl Listening {
-    fn start(file: &str) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_article-webhook"))
-            .args(["listen", "--port", "0", "--json", "--inbox", file])
-            .env("ARTICLE_WEBHOOK_TOKEN", TOKEN)
-            .env_remove("ARTICLE_INBOX_READ_ONLY")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        let started: Value = serde_json::from_str(&line).unwrap();
-        // It prints a line for each delivery.
-        std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
-        let text = |name: &str| started[name].as_str().unwrap().to_owned();
-        let page = text("page");
-        let base = page.split("/?key=").next().unwrap().to_owned();
-        Self { process, receiver: text("listening"), page, base }
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    is_fast && is_live && is_small
 }
 
 /// The memory that the process has.
-fn memory(listening: &Listening) -> u64 {
+fn memory(listening: &Running) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", listening.process.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
@@ -156,13 +117,17 @@ async fn deliver(http: &Client, url: &str, body: &str, number: u32) -> StatusCod
 }
 
 /// Each delivery that was stored, and when it was answered; and the most memory.
-async fn send(http: &Client, listening: &Listening, body: &str) -> (Vec<(u32, Instant)>, u64) {
+async fn send(http: &Client, listening: &Running, body: &str) -> (Vec<(u32, Instant)>, u64) {
     let (start, free) = (Instant::now(), Arc::new(Semaphore::new(AT_ONCE)));
     let mut sending = JoinSet::new();
     let mut most = 0;
     for number in 0..A_SECOND * SECONDS {
         let due = start + Duration::from_secs(1) * number / A_SECOND;
-        sleep(due.saturating_duration_since(Instant::now())).await;
+        // A sleep lasts a millisecond or two, however short it is: what became due meanwhile follows without one.
+        let pause = due.saturating_duration_since(Instant::now());
+        if !pause.is_zero() {
+            sleep(pause).await;
+        }
         if number % 100 == 0 {
             most = most.max(memory(listening));
         }
@@ -180,19 +145,13 @@ async fn send(http: &Client, listening: &Listening, body: &str) -> (Vec<(u32, In
     (answered, most.max(memory(listening)))
 }
 
-async fn cookie(http: &Client, page: &str) -> String {
-    let opened = http.get(page).send().await.unwrap();
-    let cookie = opened.headers()["set-cookie"].to_str().unwrap();
-    cookie.split(';').next().unwrap().to_owned()
-}
-
 /// Reads the page as its script does: at each event, but not too often. Keeps the newest delivery that it showed.
 async fn read(http: Client, base: String, cookie: String, seen: Arc<Mutex<Vec<(u32, Instant)>>>) {
     let events = http.get(format!("{base}/events")).header("Cookie", &cookie);
     let mut events = events.send().await.unwrap();
     while events.chunk().await.unwrap().is_some() {
         let start = Instant::now();
-        let page = http.get(&base).header("Cookie", &cookie).send().await.unwrap();
+        let page = http.get(format!("{base}/")).header("Cookie", &cookie).send().await.unwrap();
         let page = page.text().await.unwrap();
         let numbers = page.split("job_").skip(1).filter_map(|text| text.get(..8)?.parse().ok());
         if let Some(newest) = numbers.max() {

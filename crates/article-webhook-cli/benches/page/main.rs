@@ -1,0 +1,44 @@
+//! The page: while much arrives, and over an inbox with many entries.
+//!
+//! `cargo bench -p article-webhook-cli --bench page [-- live] [-- list [ENTRIES]]`
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a benchmark ends where it cannot go on, and prints its figures
+
+mod list;
+mod live;
+mod running;
+
+use std::process::ExitCode;
+
+/// Of the entries of the list, unless the command line says another number.
+const ENTRIES: u32 = 1_000_000;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_asked = |name: &str| {
+        words.iter().any(|word| word == name)
+            || !words.iter().any(|it| it == "live" || it == "list")
+    };
+    let entries = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ENTRIES);
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut is_kept = true;
+    if is_asked("live") {
+        is_kept &= live::run(&http).await;
+    }
+    if is_asked("list") {
+        is_kept &= list::run(&http, entries).await;
+    }
+    if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Whether something that is promised is kept.
+struct Mark {
+    is_kept: bool,
+}
+
+impl std::fmt::Display for Mark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_kept { "✓" } else { "✗" })
+    }
+}

@@ -1,0 +1,164 @@
+//! What an inbox has, wherever it is.
+
+use article_inbox::{Counts, Inbox, LedgerHealth, PauseReason, State};
+
+use super::worker;
+use crate::{
+    command::doctor::finding::{Finding, Severity},
+    context::Context,
+    failure::Failure,
+    text::{command, moment},
+};
+
+/// A larger inbox is not read to its end.
+const CHECKED_WHOLE: u64 = 64 << 20;
+
+/// The mend of an error that names none.
+const SEE_LOG: &str = "look into the log of the receiver; close other programs that write to the inbox; make room on the disk";
+
+pub(super) fn refused(failure: Failure) -> Finding {
+    const CODE: &str = "inbox.refused";
+    let finding = match failure.mend {
+        Some(mend) => Finding::fail(CODE, failure.what).mend(mend),
+        None => Finding::of_message(CODE, Severity::Fail, &failure.what, SEE_LOG),
+    };
+    match failure.cause {
+        Some(cause) => finding.because(cause),
+        None => finding,
+    }
+}
+
+/// An inbox that is open.
+pub(super) struct Opened<'a> {
+    pub(super) inbox: Inbox,
+    /// As the command line names it.
+    pub(super) name: &'a str,
+    /// How large it is.
+    pub(super) bytes: u64,
+}
+
+pub(super) async fn content(opened: &Opened<'_>, context: &Context) -> Vec<Finding> {
+    let inbox = &opened.inbox;
+    let mut findings = vec![writable(inbox, context).await];
+    let mut note = |found: Result<Vec<Finding>, article_inbox::Error>| match found {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(refused(error.into())),
+    };
+    note(damage(opened).await);
+    note(worker::waiting(inbox).await);
+    note(inbox.counts().await.map(|counts| entries(&counts)));
+    note(inbox.ledger_health().await.map(|health| ledger(&health)));
+    findings
+}
+
+/// What the store knows of itself is known in the process of the receiver alone.
+async fn writable(inbox: &Inbox, context: &Context) -> Finding {
+    if context.environment.may_change_inbox().is_err() {
+        let found = "whether something can be stored, because ARTICLE_INBOX_READ_ONLY is set";
+        return Finding::not_checked("inbox.writable", found);
+    }
+    match inbox.ready().await {
+        Ok(()) => Finding::ok("inbox.writable", "a small change was committed"),
+        Err(error) => {
+            Finding::of_message("inbox.not_writable", Severity::Fail, &error.to_string(), SEE_LOG)
+                .because("every delivery is answered 503")
+        }
+    }
+}
+
+async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_inbox::Error> {
+    let Opened { inbox, name, bytes } = opened;
+    if *bytes > CHECKED_WHOLE {
+        let found = format!("whether {} MiB are sound, which takes long", bytes >> 20);
+        let mend = command::check_inbox(name);
+        return Ok(vec![Finding::not_checked("inbox.sound", found).mend(mend)]);
+    }
+    let mut found = inbox.check().await?;
+    // The settings of the server are judged apart.
+    found.retain(article_inbox::Finding::is_damage);
+    if found.is_empty() {
+        return Ok(vec![Finding::ok("inbox.sound", "no damage found")]);
+    }
+    let of_message = |found: &article_inbox::Finding| {
+        Finding::fail("inbox.damage", found.to_string()).mend(
+            "restart the receiver, which mends what it can; ask for a corrupt entry anew with `article-webhook collect`",
+        )
+    };
+    Ok(found.iter().map(of_message).collect())
+}
+
+fn entries(counts: &Counts) -> Vec<Finding> {
+    let total = counts.total();
+    let found = if total == 1 { "1 entry".to_owned() } else { format!("{total} entries") };
+    let mut findings = vec![Finding::ok("inbox.entries", found)];
+    let mut note = |state: State, finding: fn(String) -> Finding| match counts.of(state) {
+        0 => {}
+        1 => findings.push(finding(format!("1 entry is {}", state.as_str()))),
+        count => findings.push(finding(format!("{count} entries are {}", state.as_str()))),
+    };
+    note(State::Dead, |found| {
+        Finding::warn("inbox.dead", found).because("their handler failed at every attempt").mend(
+            "article-webhook inbox list INBOX --state dead; then mend the cause and `inbox requeue`",
+        )
+    });
+    note(State::Unhandled, |found| {
+        Finding::warn("inbox.unhandled", found)
+            .because("no body of theirs is an article that this version reads")
+            .mend(
+                "article-webhook inbox list INBOX --state unhandled; a newer version may read them",
+            )
+    });
+    note(State::Corrupt, |found| {
+        Finding::fail("inbox.corrupt", found)
+            .because("the disk or another program changed what was stored")
+            .mend("article-webhook collect --inbox INBOX JOB for each; then check the disk")
+    });
+    findings
+}
+
+fn ledger(health: &LedgerHealth) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let counts = &health.counts;
+    if counts.overdue > 0 {
+        findings.push(
+            Finding::fail(
+                "inbox.overdue_jobs",
+                format!("{} ordered jobs are overdue", counts.overdue),
+            )
+            .because("they have neither been delivered nor collected for three days")
+            .mend("article-webhook collect --inbox INBOX; ask the service about jobs that stay"),
+        );
+    }
+    if counts.unknown_intents > 0 {
+        findings.push(
+            Finding::warn("inbox.unknown_orders", format!("{} orders have an unknown outcome", counts.unknown_intents))
+                .because("the answer to the call was lost: the article may have been ordered")
+                .mend("look at the service whether the job exists; a delivery to its webhook URL settles it"),
+        );
+    }
+    if let Some(pause) = health.paused {
+        let until = moment::shown(pause.until);
+        findings.push(match pause.why {
+            PauseReason::KeyRefused => Finding::fail(
+                "inbox.key_refused",
+                format!("asks and orders pause until {until}"),
+            )
+            .because("the service refused the API key")
+            .mend("give the collector the key that the service issued; another key ends the pause"),
+            PauseReason::RateLimited => {
+                Finding::warn("inbox.rate_limited", format!("asks and orders pause until {until}"))
+                    .because("the service limits the rate of calls")
+                    .mend("wait; if it happens often, lower the rate of the collector")
+            }
+            PauseReason::Unavailable => {
+                Finding::warn("inbox.unavailable", format!("asks and orders pause until {until}"))
+                    .because("the service, or a proxy before it, cannot serve any call now")
+                    .mend("wait; if it does not end, ask the service")
+            }
+        });
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok("inbox.jobs", "no ordered job is overdue"));
+    }
+    findings
+}

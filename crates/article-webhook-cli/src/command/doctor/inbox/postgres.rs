@@ -1,0 +1,146 @@
+//! An inbox in PostgreSQL, and the server.
+
+use tokio_postgres::SimpleQueryRow;
+
+use super::content::{Opened, content, refused};
+use crate::{
+    command::doctor::finding::Finding,
+    context::Context,
+    failure::Failure,
+    store::{Database, Place},
+};
+
+/// What a node of the inbox uses: four connections for deliveries, two for its worker, and one to hear of other nodes.
+const NEEDED: i64 = 7;
+
+/// The oldest version that is supported, as the server counts.
+const OLDEST: i64 = 130_000;
+
+/// What is shown of the server's settings. The inbox sets `synchronous_commit` and the time-outs for its own transactions.
+const SHOWN: [&str; 6] = [
+    "fsync",
+    "full_page_writes",
+    "synchronous_commit",
+    "synchronous_standby_names",
+    "statement_timeout",
+    "max_connections",
+];
+
+/// Of the sessions of others, a role sees the database alone. Replication uses connections of its own.
+fn question(schema: &str) -> String {
+    let settings = SHOWN.map(|name| format!("current_setting('{name}') AS {name}")).join(", ");
+    format!(
+        "SELECT {settings}, current_setting('server_version') AS version, \
+         current_setting('server_version_num') AS number, \
+         pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS read_only, \
+         (SELECT count(*) FROM pg_stat_replication) AS standbys, \
+         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int \
+         - (SELECT count(*) FROM pg_stat_activity WHERE datid IS NOT NULL) AS free, \
+         to_regclass('{schema}.article_inbox_meta') IS NOT NULL AS has_inbox, \
+         coalesce(pg_total_relation_size(to_regclass('{schema}.article_inbox_bodies')), 0) AS bytes"
+    )
+}
+
+pub(super) async fn examine(database: &Database, place: &Place, context: &Context) -> Vec<Finding> {
+    let server = match database.row(&question(database.schema())).await {
+        Ok(row) => Server(row),
+        Err(failure) => return vec![unreachable(failure)],
+    };
+    let mut findings = server.judge();
+    if !server.is("has_inbox") {
+        let found = format!("the database has no inbox in the schema {}", database.schema());
+        findings.push(
+            Finding::warn("inbox.missing", found).mend(
+                "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
+            ),
+        );
+        return findings;
+    }
+    match place.shared().await {
+        Ok(inbox) => {
+            let bytes = u64::try_from(server.number("bytes")).unwrap_or_default();
+            let opened = Opened { inbox, name: place.shown(), bytes };
+            findings.extend(content(&opened, context).await);
+        }
+        Err(failure) => findings.push(refused(failure)),
+    }
+    findings
+}
+
+fn unreachable(failure: Failure) -> Finding {
+    let finding = Finding::fail("inbox.unreachable", failure.text());
+    match failure.mend {
+        Some(mend) => finding.mend(mend),
+        None => finding,
+    }
+}
+
+struct Server(SimpleQueryRow);
+
+impl Server {
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_default()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        matches!(self.text(name), "t" | "on")
+    }
+
+    fn number(&self, name: &str) -> i64 {
+        self.text(name).parse().unwrap_or_default()
+    }
+
+    fn judge(&self) -> Vec<Finding> {
+        let shown = SHOWN.map(|name| format!("{name}={}", self.text(name))).join(" ");
+        let found = format!("PostgreSQL {} has the settings {shown}", self.text("version"));
+        let mut findings = vec![match self.number("number") {
+            OLDEST.. => Finding::ok("inbox.server", found),
+            _ => Finding::fail("inbox.server_too_old", found)
+                .because("an inbox needs PostgreSQL 13 or newer")
+                .mend("upgrade the server"),
+        }];
+        for (setting, code) in
+            [("fsync", "inbox.fsync_off"), ("full_page_writes", "inbox.full_page_writes_off")]
+        {
+            if !self.is(setting) {
+                findings.push(
+                    Finding::fail(code, format!("{setting} is off in PostgreSQL"))
+                        .because(
+                            "a power cut loses what was acknowledged, and an inbox does not start",
+                        )
+                        .mend(format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()")),
+                );
+            }
+        }
+        if self.is("read_only") {
+            findings.push(
+                Finding::fail("inbox.read_only_server", "PostgreSQL allows no writing")
+                    .because("it is a standby, or default_transaction_read_only is on")
+                    .mend("name the primary server, or all of them: several hosts may stand in the URL"),
+            );
+        }
+        if self.number("standbys") > 0 && self.text("synchronous_standby_names").is_empty() {
+            findings.push(
+                Finding::warn(
+                    "inbox.standby_asynchronous",
+                    "standbys follow this server asynchronously",
+                )
+                .because("a failover to one of them may lose what was acknowledged")
+                .mend("set synchronous_standby_names"),
+            );
+        }
+        findings.push(self.connections());
+        findings
+    }
+
+    fn connections(&self) -> Finding {
+        let free = self.number("free");
+        let found = format!("{free} connections are free, and a node uses up to {NEEDED}");
+        if free >= NEEDED {
+            return Finding::ok("inbox.connections", found);
+        }
+        Finding::warn("inbox.few_connections", found)
+            .because("without a connection, every delivery is answered 503")
+            .mend("raise max_connections, or make the pools of the programs smaller")
+    }
+}

@@ -1,0 +1,198 @@
+//! Lines that a thread of their own writes, so that a reader that stops reading holds up nothing else.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    io::{self, ErrorKind, Write},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+/// How many bytes of lines wait. A line that is longer waits alone.
+const MOST: usize = 1 << 20;
+
+/// Standard output or standard error.
+type Stream = Box<dyn Write + Send>;
+
+/// The line that says how many were lost, in the form of the output.
+type Told = Box<dyn Fn(u64) -> String + Send + Sync>;
+
+/// Lines that wait to be written. Clones share them.
+#[derive(Clone)]
+pub(super) struct Queue(Arc<Shared>);
+
+struct Shared {
+    told: Told,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Whether the reader has ended.
+    unread: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// The bytes of the lines that wait, and of the one that is being written.
+    bytes: usize,
+}
+
+enum Waiting {
+    Line(String),
+    /// How many lines did not fit here.
+    Lost(u64),
+}
+
+impl Queue {
+    /// Starts the thread, which ends with the process.
+    pub(super) fn new(stream: impl Write + Send + 'static, told: Told) -> io::Result<Self> {
+        let (state, changed, unread) =
+            (Mutex::default(), Condvar::new(), watch::Sender::new(false));
+        let queue = Self(Arc::new(Shared { told, state, changed, unread }));
+        let writing = queue.clone();
+        let thread = thread::Builder::new().name("output".into());
+        thread.spawn(move || writing.write(Box::new(stream)))?;
+        Ok(queue)
+    }
+
+    /// Adds a line, which ends with its line end. One that does not fit is counted, and the count is written in its place.
+    pub(super) fn push(&self, line: String) {
+        let mut state = self.state();
+        if state.bytes == 0 || state.bytes + line.len() <= MOST {
+            state.bytes += line.len();
+            state.waiting.push_back(Waiting::Line(line));
+        } else if let Some(Waiting::Lost(lost)) = state.waiting.back_mut() {
+            *lost += 1;
+        } else {
+            state.waiting.push_back(Waiting::Lost(1));
+        }
+        self.0.changed.notify_all();
+    }
+
+    /// Resolves when the reader has ended.
+    pub(super) async fn unread(&self) {
+        // The sender is in `self`.
+        let _ = self.0.unread.subscribe().wait_for(|unread| *unread).await;
+    }
+
+    /// Waits until every line is written, but not for longer.
+    pub(super) fn flush(&self, patience: Duration) {
+        let is_busy = |state: &mut State| state.bytes > 0 || !state.waiting.is_empty();
+        // It may be in vain: then what is left ends with the process.
+        drop(self.0.changed.wait_timeout_while(self.state(), patience, is_busy));
+    }
+
+    fn write(&self, mut stream: Stream) {
+        loop {
+            let line = self.next();
+            let written = stream.write_all(line.as_bytes()).and_then(|()| stream.flush());
+            let mut state = self.state();
+            state.bytes -= line.len();
+            // What else may go wrong, such as a full disk, may be over by the next line.
+            if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+                *state = State::default();
+                self.0.unread.send_replace(true);
+            }
+            self.0.changed.notify_all();
+        }
+    }
+
+    /// Waits for what is to be written. Its bytes count until it is.
+    fn next(&self) -> String {
+        let mut state = self.state();
+        loop {
+            match state.waiting.pop_front() {
+                Some(Waiting::Line(line)) => return line,
+                Some(Waiting::Lost(lost)) => {
+                    let line = (self.0.told)(lost);
+                    state.bytes += line.len();
+                    return line;
+                }
+                None => {
+                    let woken = self.0.changed.wait(state);
+                    state = woken.unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// A reader that takes a line when it is told to.
+    struct Reader {
+        takes: Receiver<io::Result<()>>,
+        lines: Sender<String>,
+    }
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.takes.recv().unwrap_or(Ok(()))?;
+            self.lines.send(String::from_utf8(bytes.to_vec()).unwrap()).unwrap();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn queue() -> (Queue, Sender<io::Result<()>>, Receiver<String>) {
+        let ((take, takes), (lines, read)) = (channel(), channel());
+        let told = Box::new(|lost| format!("{lost} lost\n"));
+        (Queue::new(Reader { takes, lines }, told).unwrap(), take, read)
+    }
+
+    #[test]
+    fn lines_that_do_not_fit_are_counted_where_they_would_stand() {
+        let (queue, take, read) = queue();
+        let long = |name: char| name.to_string().repeat(MOST / 2);
+        for name in ['a', 'b', 'c', 'd'] {
+            queue.push(long(name));
+        }
+        take.send(Ok(())).unwrap();
+        assert_eq!(read.recv_timeout(PATIENCE).unwrap(), long('a'));
+        while queue.state().bytes > MOST / 2 {
+            thread::yield_now();
+        }
+        queue.push("e\n".to_owned());
+        drop(take);
+        queue.flush(PATIENCE);
+        assert_eq!(
+            read.try_iter().collect::<Vec<_>>(),
+            [long('b'), "2 lost\n".into(), "e\n".into()]
+        );
+        queue.push("f".repeat(2 * MOST));
+        queue.flush(PATIENCE);
+        assert_eq!(read.try_recv().unwrap().len(), 2 * MOST, "alone it fits");
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_has_ended_is_told() {
+        let (queue, take, _read) = queue();
+        take.send(Err(ErrorKind::StorageFull.into())).unwrap();
+        take.send(Err(ErrorKind::BrokenPipe.into())).unwrap();
+        for _ in 0..2 {
+            queue.push("a\n".to_owned());
+        }
+        tokio::time::timeout(PATIENCE, queue.unread()).await.unwrap();
+    }
+}

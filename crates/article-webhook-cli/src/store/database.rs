@@ -1,0 +1,119 @@
+//! An inbox in PostgreSQL.
+
+use std::time::Duration;
+
+use article_inbox::{Error, Inbox};
+use article_inbox_postgres::{PostgresSettings, PostgresStore};
+use tokio::time::timeout;
+use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
+use zeroize::Zeroizing;
+
+use super::url::{name, parameters};
+use crate::failure::Failure;
+
+/// How long a look at the server may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many connections serve a command. A change in bulk uses them all.
+const CONNECTIONS: usize = 4;
+
+/// A database, by its URL, which may have a password.
+pub(crate) struct Database {
+    url: Zeroizing<String>,
+    schema: String,
+}
+
+impl Database {
+    /// `schema` in the URL names the schema of the inbox's tables. PostgreSQL has no such parameter.
+    pub(crate) fn new(url: &str) -> Result<Self, Failure> {
+        let (of_inbox, of_server): (Vec<_>, Vec<_>) =
+            parameters(url).partition(|parameter| name(parameter) == "schema");
+        let schema = of_inbox.last().and_then(|parameter| parameter.split_once('='));
+        let (place, _) = url.split_once('?').unwrap_or((url, ""));
+        let server = if of_server.is_empty() { "" } else { "?" };
+        let database = Self {
+            url: Zeroizing::new(format!("{place}{server}{}", of_server.join("&"))),
+            schema: schema.map_or("public", |(_, schema)| schema).to_owned(),
+        };
+        database.settings()?;
+        Ok(database)
+    }
+
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn settings(&self) -> Result<PostgresSettings, Failure> {
+        let settings = PostgresSettings::new(&self.url)
+            .and_then(|settings| settings.schema(&self.schema))
+            .and_then(|settings| settings.working_connections(CONNECTIONS));
+        settings.map_err(|error| {
+            Failure::usage(error.to_string())
+                .mend("write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public")
+        })
+    }
+
+    /// Opens the inbox. Makes its tables if they are not there.
+    pub(crate) async fn open(&self) -> Result<Inbox, Failure> {
+        Ok(Inbox::new(PostgresStore::connect(self.settings()?).await?))
+    }
+
+    /// Opens the inbox if its tables are there.
+    pub(crate) async fn existing(&self) -> Result<Inbox, Failure> {
+        // A plain name, as the settings have checked.
+        let tables = format!("SELECT to_regclass('{}.article_inbox_meta') AS found", self.schema);
+        if self.row(&tables).await?.get("found").is_none() {
+            let what = format!("the database has no inbox in the schema {}", self.schema);
+            return Err(Failure::from(Error::unusable(what)).mend(
+                "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
+            ));
+        }
+        self.open().await
+    }
+
+    /// The row that a statement returns. It runs on a connection of its own, without what the inbox sets.
+    pub(crate) async fn row(&self, statement: &str) -> Result<SimpleQueryRow, Failure> {
+        let (settings, what) = (self.settings()?, "PostgreSQL cannot be asked");
+        let asked = async {
+            let client = settings.client().await?;
+            let answer = client.simple_query(statement).await;
+            answer.map_err(|error| Error::unavailable(what).because(error))
+        };
+        let answer = timeout(PATIENCE, asked).await.map_err(|_| {
+            Failure::from(Error::unavailable(format!("{what}: no answer within 10 seconds"))).mend(
+                "check host and port of the URL, and whether a firewall drops what is sent there",
+            )
+        })?;
+        let answer = answer.map_err(|error| {
+            Failure::from(error).mend(
+                "start the server, or correct the URL: role, password, host, port and database; a URL with a password stands in a variable, as env:DATABASE_URL",
+            )
+        })?;
+        let mut rows = answer.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        rows.next().ok_or_else(|| Error::unavailable("PostgreSQL answers without a row").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_no_parameter_of_the_server() {
+        let of = |url: &str| Database::new(url).ok().map(|it| (it.url.to_string(), it.schema));
+        let server = "postgres://blog@db.example/blog";
+        assert_eq!(of(server), Some((server.to_owned(), "public".to_owned())));
+        let url = format!("{server}?connect_timeout=1&schema=inbox&sslmode=disable");
+        let asked = format!("{server}?connect_timeout=1&sslmode=disable");
+        assert_eq!(of(&url), Some((asked, "inbox".to_owned())));
+        assert_eq!(
+            of(&format!("{server}?schema=inbox")),
+            Some((server.to_owned(), "inbox".to_owned()))
+        );
+        assert!(of(&format!("{server}?schema=a;b")).is_none());
+        assert!(of("postgres://db.example/blog").is_none(), "without a user");
+    }
+}

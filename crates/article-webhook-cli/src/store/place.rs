@@ -1,0 +1,204 @@
+use std::{
+    ffi::OsString,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use article_inbox::{Error, Inbox, SqliteStore};
+
+#[cfg(feature = "postgres")]
+use super::database::Database;
+use super::{
+    blocking, others,
+    url::{has_password, is_of_another_kind, is_url},
+};
+use crate::{failure::Failure, settings::Environment};
+
+/// An inbox on the command line: its file, the URL of a PostgreSQL database, or `env:NAME` for a variable that has either.
+#[derive(Clone)]
+pub(crate) struct InboxArgument(OsString);
+
+impl From<OsString> for InboxArgument {
+    fn from(argument: OsString) -> Self {
+        Self(argument)
+    }
+}
+
+impl InboxArgument {
+    /// Where it is. A URL with a password is refused: other users of the machine can read the arguments.
+    pub(crate) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
+        let Some(argument) = self.0.to_str() else { return Ok(Place::file(Path::new(&self.0))) };
+        let Some(name) = argument.strip_prefix("env:") else {
+            if is_url(argument) && has_password(argument) {
+                return Err(Failure::usage(
+                    "the URL of the inbox has a password, which other users of this machine can read in an argument",
+                )
+                .mend("set a variable to the URL, such as DATABASE_URL, also in a file for --env-file, and write env:DATABASE_URL"));
+            }
+            return Ok(Place { shown: argument.to_owned(), at: At::of(argument)? });
+        };
+        if !is_variable(name) {
+            // It may be a URL with a password, so it is not repeated.
+            return Err(Failure::usage("what follows env: is not the name of a variable")
+                .mend("write env:DATABASE_URL, and set DATABASE_URL to the inbox"));
+        }
+        let value = environment.get(name).ok_or_else(|| {
+            Failure::usage(format!("{name} is not set, or is empty"))
+                .mend("set it to the inbox: its file, or the URL of a PostgreSQL database")
+        })?;
+        Ok(Place { shown: argument.to_owned(), at: At::of(&value)? })
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Shows nothing, because it may have a password.
+impl fmt::Debug for InboxArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InboxArgument").finish_non_exhaustive()
+    }
+}
+
+/// Where an inbox is.
+pub(crate) struct Place {
+    shown: String,
+    pub(crate) at: At,
+}
+
+pub(crate) enum At {
+    File(PathBuf),
+    #[cfg(feature = "postgres")]
+    Postgres(Database),
+}
+
+impl At {
+    fn of(text: &str) -> Result<Self, Failure> {
+        if !is_url(text) {
+            return match is_of_another_kind(text) {
+                true => Err(Failure::usage("the inbox is neither a file nor a PostgreSQL URL")
+                    .mend("name a file, or write postgresql://USER@HOST:PORT/DATABASE")),
+                false => Ok(Self::File(text.into())),
+            };
+        }
+        #[cfg(feature = "postgres")]
+        return Ok(Self::Postgres(Database::new(text)?));
+        #[cfg(not(feature = "postgres"))]
+        Err(Failure::usage("PostgreSQL is not built into this tool")
+            .mend("build it with the feature `postgres`, or name the file of an inbox"))
+    }
+}
+
+impl Place {
+    pub(crate) fn file(path: &Path) -> Self {
+        Self { shown: path.display().to_string(), at: At::File(path.to_owned()) }
+    }
+
+    /// As it stands on the command line. It has no password, and is not escaped.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.at, At::File(_))
+    }
+
+    /// Opens an inbox beside the receivers that work on it, if there are any. It never makes one.
+    pub(crate) async fn shared(&self) -> Result<Inbox, Failure> {
+        match &self.at {
+            At::File(path) => Ok(Inbox::new(shared_file(path).await?)),
+            #[cfg(feature = "postgres")]
+            At::Postgres(database) => database.existing().await,
+        }
+    }
+
+    /// Whether another process works on the inbox and excludes this one. A database takes any number.
+    pub(crate) fn is_worked_on(&self) -> bool {
+        match &self.at {
+            At::File(path) => others::hold_the_lock(path),
+            #[cfg(feature = "postgres")]
+            At::Postgres(_) => false,
+        }
+    }
+
+    /// Whether an inbox that is open is in a file with tables of another program.
+    pub(crate) async fn is_of_others_too(&self) -> Result<bool, Failure> {
+        match &self.at {
+            At::File(path) => {
+                let path = path.clone();
+                blocking(move || others::have_tables(&path)).await
+            }
+            #[cfg(feature = "postgres")]
+            At::Postgres(_) => Ok(false),
+        }
+    }
+
+    /// Opens an inbox to work on it, or makes it. No other process may work on a file.
+    pub(crate) async fn exclusive(&self) -> Result<Inbox, Failure> {
+        match &self.at {
+            At::File(path) => {
+                let path = path.clone();
+                Ok(Inbox::new(blocking(move || SqliteStore::open(path)).await??))
+            }
+            #[cfg(feature = "postgres")]
+            At::Postgres(database) => database.open().await,
+        }
+    }
+}
+
+/// The store of an inbox in a file, beside the receiver that works on it.
+pub(crate) async fn shared_file(path: &Path) -> Result<SqliteStore, Failure> {
+    let named = path.to_owned();
+    let opened = blocking(move || SqliteStore::open_shared(named)).await?;
+    opened.map_err(|error| refused(path, error))
+}
+
+fn refused(path: &Path, error: Error) -> Failure {
+    let failure = Failure::from(error);
+    match path.exists() {
+        true => failure,
+        false => failure.mend("check the path; the receiver creates the file when it starts"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(argument: &str) -> Result<Place, Failure> {
+        InboxArgument::from(OsString::from(argument)).place(&Environment::default())
+    }
+
+    #[test]
+    fn a_password_is_refused_and_not_repeated() {
+        for argument in [
+            "postgres://blog:canary@db.example/blog",
+            "postgresql://blog:canary@db.example,db2.example:5433/blog?schema=inbox",
+            "postgresql://blog@db.example/blog?password=canary",
+            "postgresql://db.example/blog?user=blog&p%61ssword=canary",
+        ] {
+            let failure = place(argument).err().unwrap();
+            let text = format!("{failure} {:?}", failure.mend);
+            assert!(text.contains("env:DATABASE_URL") && !text.contains("canary"), "{text}");
+            let argument = InboxArgument::from(OsString::from(argument));
+            assert!(!format!("{argument:?}").contains("canary"));
+        }
+        let failure = place("env:CLI_TEST_INBOX").err().unwrap();
+        assert_eq!(failure.what, "CLI_TEST_INBOX is not set, or is empty");
+        for argument in [
+            "env:postgresql://blog:canary@db.example/blog",
+            "env:",
+            "postgre://blog:canary@db.example/blog",
+            "POSTGRESQL://blog:canary@db.example/blog",
+            "host=db.example user=blog password=canary",
+        ] {
+            let failure = place(argument).err().unwrap();
+            let text = format!("{failure} {:?}", failure.mend);
+            assert!(!text.contains("canary"), "{text}");
+        }
+        assert!(
+            matches!(place("inbox.db").ok().unwrap().at, At::File(path) if path == Path::new("inbox.db"))
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! What `collect` says of jobs that it does not ask for.
+
+use std::{
+    path::Path,
+    process::Command,
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{
+    SqliteStore,
+    store::{Expect, Ledger, Store},
+};
+use article_simulator::{Clock, Simulator};
+
+use crate::{
+    sample,
+    tool::{seen, text, tool},
+};
+
+fn collect(inbox: &Path, arguments: &[&str]) -> Command {
+    let mut collect = tool(["collect", "--inbox", text(inbox)]);
+    collect.env("ARTICLE_API_KEY", "sk-simulator").args(arguments);
+    collect
+}
+
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_asked_for_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let simulator = Simulator::builder().clock(Clock::accelerated(10_000)).brand("brand_1");
+    let simulator = simulator.start().await.unwrap();
+    let url = simulator.base_url();
+    let job = simulator.order("Shoes").await.unwrap().job_id;
+    let receiver = SqliteStore::open(&file).unwrap();
+
+    let (exit, out, note) =
+        seen(&collect(&file, &[&job, &job, "--api-url", &url]).output().unwrap());
+    let left = "1 job is in the ledger. Another process works on the inbox: its collector asks for it, if it has one\n";
+    assert_eq!((exit, &*out), (Some(0), left), "{note}");
+    assert_eq!(
+        note,
+        "`listen` has none: after it has ended, repeat the command, which asks then\n"
+    );
+    let again = collect(&file, &["--api-url", &url, "--json"]).output().unwrap();
+    assert_eq!(seen(&again).1, "{\"stored\":1}\n");
+
+    receiver.close().await.unwrap();
+    let (exit, out, note) = seen(&collect(&file, &["--api-url", &url, "--json"]).output().unwrap());
+    assert_eq!(exit, Some(0), "{note}");
+    assert_eq!(out, format!("{{\"job_id\":\"{job}\",\"state\":\"collected\"}}\n"));
+}
+
+#[tokio::test]
+async fn it_is_said_when_the_next_job_is_due() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let (exit, _, error) = seen(&collect(&file, &[]).output().unwrap());
+    assert_eq!(exit, Some(3), "{error}");
+    assert!(error.contains("mend:  name a job to ask for it: article-webhook collect"), "{error}");
+
+    let store = SqliteStore::open(&file).unwrap();
+    let jobs = [("job_2", 900), ("job_1", 630)].map(|(job, seconds)| {
+        Expect::job(job.parse().unwrap(), SystemTime::now() + Duration::from_secs(seconds))
+    });
+    store.expect(jobs.into()).await.unwrap();
+    store.close().await.unwrap();
+    let (exit, _, error) = seen(&collect(&file, &[]).output().unwrap());
+    assert_eq!(exit, Some(3), "{error}");
+    let what =
+        "error: the ledger has no job that is to be asked for now; the next is due in 10 min, at 2";
+    assert!(error.starts_with(what), "{error}");
+    assert!(
+        error.contains("to read an article before: article-webhook get --wait -- JOB"),
+        "{error}"
+    );
+}

@@ -1,0 +1,93 @@
+//! What an application gets from `listen --forward-to`, on the wire.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    process::{Child, Stdio},
+};
+
+use article_webhook::fixture::DeliveryRequest;
+use serde_json::Value;
+
+use crate::tool::{text, tool};
+
+const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The headers and the body of a request, which is answered.
+fn request(stream: TcpStream) -> (BTreeMap<String, String>, Vec<u8>) {
+    let mut reader = BufReader::new(stream);
+    let mut headers = BTreeMap::new();
+    reader.read_line(&mut String::new()).unwrap();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        let other = headers.insert(name.to_ascii_lowercase(), value.to_owned());
+        assert_eq!(other, None, "{name} comes once");
+    }
+    let mut body = vec![0; headers["content-length"].parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    let answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+    reader.into_inner().write_all(answer.as_bytes()).unwrap();
+    (headers, body)
+}
+
+#[test]
+fn an_application_gets_the_headers_of_the_service_and_no_others_of_the_sender() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let application = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = application.local_addr().unwrap();
+    let to = format!("http://{address}/hooks?a=b");
+    let mut listen = tool(["listen", "--port", "0", "--no-page", "--json", "--forward-to", &to]);
+    let listen = listen.args(["--inbox", text(&file)]).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+    let listen = listen.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut listening = Ended(listen.spawn().unwrap());
+    let mut lines = BufReader::new(listening.0.stdout.take().unwrap()).lines();
+    let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    let url = started["listening"].as_str().unwrap();
+    let receiver = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+
+    let sent = DeliveryRequest::complete().job_id("job_é").token(TOKEN);
+    let mut head = format!("POST /webhooks/articles HTTP/1.1\r\nHost: {receiver}\r\n").into_bytes();
+    for (name, value) in sent.headers() {
+        head.extend_from_slice(format!("{name}: ").as_bytes());
+        head.extend_from_slice(value);
+        head.extend_from_slice(b"\r\n");
+    }
+    // What the inbox does not keep.
+    head.extend_from_slice(b"X-Request-Id: 1\r\nCookie: a=b\r\nConnection: close\r\n\r\n");
+    let mut service = TcpStream::connect(receiver).unwrap();
+    service.write_all(&[&head, &sent.body()[..]].concat()).unwrap();
+    let mut answer = String::new();
+    service.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+
+    let (headers, body) = request(application.accept().unwrap().0);
+    assert_eq!(body, sent.body()[..]);
+    let found: Vec<_> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let (host, length) = (address.to_string(), body.len().to_string());
+    assert_eq!(
+        found,
+        [
+            ("accept", "*/*"),
+            ("authorization", TOKEN),
+            ("content-length", &length),
+            ("content-type", "application/json"),
+            ("host", &host),
+            ("x-service-event", "article.complete"),
+            ("x-service-job-id", "job_é"),
+        ]
+    );
+}

@@ -1,0 +1,338 @@
+//! An inbox in PostgreSQL wherever the tool takes a file.
+#![allow(clippy::print_stdout)] // says what this machine cannot provoke
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{self, Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
+
+use article_inbox::{Inbox, SqliteStore, State};
+use article_inbox_postgres::{PostgresSettings, PostgresStore};
+use article_simulator::{Clock, Simulator};
+use article_webhook::fixture::DeliveryRequest;
+use serde_json::{Value, json};
+
+use crate::{
+    postgres_server::{Server, shared_url},
+    sample,
+    tool::{seen, text, tool},
+};
+
+const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+
+/// The URL of a server, and a schema of it that no other test uses.
+fn place() -> Option<(String, String)> {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    let number = LAST.fetch_add(1, Ordering::Relaxed);
+    Some((shared_url()?, format!("tool_{}_{number}", process::id())))
+}
+
+/// An inbox as the tool's arguments name it, and as an application opens it.
+async fn inbox() -> Option<(String, Inbox)> {
+    let (url, schema) = place()?;
+    let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
+    let inbox = Inbox::new(PostgresStore::connect(settings).await.unwrap());
+    Some((format!("{url}?schema={schema}"), inbox))
+}
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut run = tool([]);
+    seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
+}
+
+/// What a command prints that succeeds.
+#[track_caller]
+fn done(arguments: &[&str]) -> Vec<Value> {
+    let (exit, out, error) = run(&[arguments, &["--json"]].concat());
+    assert_eq!(exit, Some(0), "{arguments:?}: {error}");
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+struct Running(Child);
+
+impl Running {
+    /// Starts a command that runs until it is ended. Returns its first line.
+    fn start(command: &mut Command) -> (Self, Value) {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        (Self(child), serde_json::from_str(&line).unwrap())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The URL is read as the inbox reads it, also where the tool asks the server itself.
+#[test]
+fn a_server_without_tls_is_told_where_the_url_asks_for_it() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = format!("{}?sslmode=verify-full&schema=inbox", server.url());
+    let (exit, _, error) = run(&["inbox", "list", &url]);
+    assert_eq!(exit, Some(5), "{error}");
+    assert!(error.contains("PostgreSQL offers no TLS, and the URL asks for it"), "{error}");
+}
+
+#[test]
+fn a_receiver_makes_the_tables_and_an_operator_does_not() {
+    let Some((url, schema)) = place() else { return };
+    let url = format!("{url}?schema={schema}");
+    for command in ["list", "health", "check"] {
+        let (exit, _, error) = run(&["inbox", command, &url]);
+        assert_eq!(exit, Some(5), "{error}");
+        let says = format!("error: the database has no inbox in the schema {schema}\nmend:  ");
+        assert!(error.starts_with(&says), "{error}");
+    }
+    let mut listen = tool(["listen", "--json", "--no-page", "--port", "0", "--inbox", &url]);
+    let (_listening, started) = Running::start(listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
+    assert_eq!(started["inbox"], *url);
+    let receiver = started["listening"].as_str().unwrap();
+    for job in ["job_1", "job_2"] {
+        done(&["send", receiver, "--job", job]);
+    }
+    let list = done(&["inbox", "list", &url]);
+    assert_eq!(list.iter().map(|it| &it["job_id"]).collect::<Vec<_>>(), ["job_1", "job_2"]);
+    assert_eq!(done(&["inbox", "health", &url])[0]["writable"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_changes_entries_and_moves_them() {
+    let Some((url, inbox)) = inbox().await else { return };
+    for number in 0..300 {
+        let request = DeliveryRequest::minimal().job_id(&format!("job_{number}"));
+        sample::deliver(&inbox, request).await;
+    }
+    let bury = done(&["inbox", "bury", &url, "--all", "--yes"]);
+    assert_eq!(bury[0]["changed"], 300, "in bulk");
+    let requeue = ["inbox", "requeue", &url, "--state", "dead", "--dry-run"];
+    assert_eq!(done(&requeue).len(), 300);
+    assert_eq!(done(&["inbox", "requeue", &url, "job_7"])[0]["changed"], 1);
+    assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 1);
+    assert_eq!(done(&["inbox", "forget", &url, "job_8"])[0]["changed"], 1);
+    let counts = &done(&["inbox", "counts", &url])[0];
+    assert_eq!((&counts["total"], &counts["entries"]["dead"]), (&299.into(), &298.into()));
+    assert_eq!(done(&["inbox", "check", &url])[0]["sound"], true);
+    let shown = &done(&["inbox", "show", &url, "job_7"])[0];
+    assert_eq!(shown["bodies"].as_array().unwrap().len(), 1);
+
+    let folder = tempfile::tempdir().unwrap();
+    let [lines, file] = ["lines", "inbox.db"].map(|name| folder.path().join(name));
+    let exported = done(&["inbox", "export", &url, "--output", text(&lines)]);
+    assert_eq!(exported[0]["exported"], 299);
+    SqliteStore::open(&file).unwrap();
+    let imported = done(&["inbox", "import", text(&file), text(&lines)]);
+    assert_eq!(imported[0]["added"], 299, "into a file");
+    let imported = done(&["inbox", "import", &url, text(&lines)]);
+    assert_eq!((&imported[0]["added"], &imported[0]["present"]), (&0.into(), &299.into()));
+    inbox.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_is_remembered_and_its_article_collected() {
+    let Some((url, inbox)) = inbox().await else { return };
+    let service = Simulator::builder()
+        .clock(Clock::accelerated(10_000))
+        .brand("brand_1")
+        .start()
+        .await
+        .unwrap();
+    let with_key = |arguments: &[&str]| {
+        let mut run = tool([]);
+        let run = run.args(arguments).args(["--inbox", &url, "--json"]);
+        let run = run.env("ARTICLE_API_KEY", "sk-simulator");
+        let (exit, out, error) =
+            seen(&run.env("ARTICLE_API_URL", service.base_url()).output().unwrap());
+        assert_eq!(exit, Some(0), "{arguments:?}: {error}");
+        serde_json::from_str::<Value>(out.lines().next().unwrap()).unwrap()
+    };
+    let ordered = with_key(&["order", "Shoes", "--intent", "post-17"]);
+    let again = with_key(&["order", "Shoes", "--intent", "post-17"]);
+    assert_eq!(
+        (&again["outcome"], &again["job_id"]),
+        (&"ordered before".into(), &ordered["job_id"])
+    );
+    assert_eq!(with_key(&["collect", "--dry-run", "job_9"])["no_trace"], 1);
+
+    // Ordered elsewhere, and complete.
+    let job = service.order("Socks").await.unwrap().job_id;
+    let mut get = tool(["get", &job, "--wait", "--api-url", &service.base_url()]);
+    assert!(get.env("ARTICLE_API_KEY", "sk-simulator").output().unwrap().status.success());
+    assert_eq!(with_key(&["collect", &job])["state"], "collected");
+    let collected = done(&["inbox", "jobs", &url, "--state", "collected"]);
+    assert_eq!(collected[0]["job_id"], *job);
+    assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 1);
+    inbox.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_shown() {
+    let Some((url, inbox)) = inbox().await else { return };
+    sample::deliver(&inbox, DeliveryRequest::complete().job_id("job_1")).await;
+    let secret = url.replace("postgres@", "postgres:canary@");
+    let folder = tempfile::tempdir().unwrap();
+    let env_file = folder.path().join(".env");
+    fs::write(&env_file, format!("TEST_INBOX='{secret}'\n")).unwrap();
+
+    for arguments in [
+        &["inbox", "list", &secret][..],
+        &["inbox", "requeue", &secret, "--all"],
+        &["listen", "--port", "0", "--inbox", &secret],
+        &["collect", "--inbox", &secret],
+        &["doctor", "--inbox", &secret],
+    ] {
+        let (exit, out, error) = run(arguments);
+        assert_ne!(exit, Some(0), "{arguments:?}");
+        let said = format!("{out}{error}");
+        assert!(said.contains("env:DATABASE_URL") && !said.contains("canary"), "{said}");
+    }
+    let mut by_variable = tool(["inbox", "list", "env:TEST_INBOX", "--json"]);
+    let (exit, out, error) = seen(&by_variable.env("TEST_INBOX", &secret).output().unwrap());
+    assert_eq!((exit, &*error), (Some(0), ""));
+    assert!(out.contains("job_1") && !out.contains("canary"), "{out}");
+    let by_file = done(&["inbox", "list", "env:TEST_INBOX", "--env-file", text(&env_file)]);
+    assert_eq!(by_file[0]["job_id"], "job_1");
+    let (exit, _, error) = run(&["inbox", "list", "env:TEST_INBOX"]);
+    assert_eq!(exit, Some(2));
+    assert!(error.starts_with("error: TEST_INBOX is not set, or is empty\nmend:  "), "{error}");
+
+    let mut page = tool(["inbox", "page", "env:TEST_INBOX", "--json"]);
+    let (_page, started) = Running::start(page.env("TEST_INBOX", &secret));
+    assert_eq!(started["inbox"], "env:TEST_INBOX");
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let browser = reqwest::Client::builder().no_proxy().build().unwrap();
+    let opened = browser.get(started["page"].as_str().unwrap()).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let mut list = opened.url().clone();
+    list.set_query(None);
+    let shown = browser.get(list).header("Cookie", cookie).send().await.unwrap();
+    let shown = shown.text().await.unwrap();
+    assert!(shown.contains("job_1") && shown.contains("env:TEST_INBOX"), "{shown}");
+    assert!(!shown.contains("canary"));
+    inbox.close().await.unwrap();
+}
+
+/// The severity of each finding about the inbox.
+fn found(url: &str) -> (Vec<(String, String)>, String) {
+    let (_, out, error) = run(&["doctor", "--json", "--inbox", url]);
+    assert_eq!(error, "");
+    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let findings = lines.filter_map(|line| {
+        let code = line["code"].as_str()?.strip_prefix("inbox.")?.to_owned();
+        let severity = line["severity"].as_str().unwrap().to_owned();
+        let is_mended = line["mend"].is_string() || !matches!(&*severity, "warn" | "fail");
+        assert!(is_mended, "{line}");
+        Some((code, severity))
+    });
+    (findings.collect(), out)
+}
+
+#[track_caller]
+fn has(url: &str, code: &str, severity: &str) {
+    let (findings, out) = found(url);
+    let found = findings.iter().find(|(it, _)| it == code);
+    assert_eq!(found.map(|(_, severity)| &**severity), Some(severity), "{code}: {out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_judges_a_server_and_its_inbox() {
+    let Some((url, inbox)) = inbox().await else { return };
+    let (findings, out) = found(&url);
+    for code in ["server", "connections", "writable", "sound", "nothing_due", "entries", "jobs"] {
+        assert!(findings.contains(&(code.to_owned(), "ok".to_owned())), "{code}: {out}");
+    }
+    for shown in [
+        "PostgreSQL 1",
+        "fsync=on",
+        "full_page_writes=on",
+        "synchronous_commit=",
+        "statement_timeout=",
+    ] {
+        assert!(out.contains(shown), "{shown}: {out}");
+    }
+    let (other, _) = place().unwrap();
+    has(&format!("{other}?schema=no_such_schema"), "missing", "warn");
+    has("postgres://blog@127.0.0.1:1/blog", "unreachable", "fail");
+    has("postgres://127.0.0.1/blog", "refused", "fail");
+    inbox.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_finds_a_server_that_is_too_old() {
+    // It says so to who asks without the inbox's search path.
+    const OLD: &str = "CREATE SCHEMA old; \
+        CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS \
+        $$ SELECT CASE $1 WHEN 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting($1) END $$; \
+        ALTER ROLE postgres SET search_path = old, pg_catalog";
+    let Some(server) = Server::start(&[]) else { return };
+    let (client, connection) =
+        tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(OLD).await.unwrap();
+    has(&server.url(), "server_too_old", "fail");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
+    let Some(program) = program("pg_receivewal") else { return };
+    let Some(server) = Server::start(&[]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut follow = Command::new(program);
+    follow.args(["--no-password", "--dbname", &server.url(), "--directory", text(folder.path())]);
+    let _standby = Running(follow.stderr(Stdio::null()).spawn().unwrap());
+    let (client, connection) =
+        tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let start = Instant::now();
+    while client.query("SELECT FROM pg_stat_replication", &[]).await.unwrap().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(30), "nothing follows the server");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    article_inbox_postgres::connect(&server.url()).await.unwrap();
+    let (findings, out) = found(&server.url());
+    assert!(findings.contains(&("standby_asynchronous".into(), "warn".into())), "{out}");
+    assert!(findings.contains(&("sound".into(), "ok".into())), "it is no damage: {out}");
+
+    let check =
+        |json: &[&str]| seen(&tool(["inbox", "check", &server.url()]).args(json).output().unwrap());
+    let (exit, out, _) = check(&[]);
+    assert_eq!(exit, Some(0), "{out}");
+    assert!(out.starts_with("sound  no damage found\nsetting  a standby follows"), "{out}");
+    let (exit, out, _) = check(&["--json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((exit, &found["sound"], &found["findings"]), (Some(0), &true.into(), &json!([])));
+    assert_eq!(found["settings"].as_array().unwrap().len(), 1, "{out}");
+}
+
+/// A program of the distribution's PostgreSQL.
+fn program(name: &str) -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let found = versions.map(|version| version.path().join("bin").join(name));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path = env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>();
+    let found = found.chain(on_path).find(|program| program.exists());
+    if found.is_none() {
+        println!("skipped: there is no {name}");
+    }
+    found
+}
+
+#[test]
+fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
+    for (setting, code, severity) in [
+        ("fsync = off", "fsync_off", "fail"),
+        ("full_page_writes = off", "full_page_writes_off", "fail"),
+        ("default_transaction_read_only = on", "read_only_server", "fail"),
+        ("max_connections = 8", "few_connections", "warn"),
+    ] {
+        let Some(server) = Server::start(&[setting]) else { return };
+        has(&server.url(), code, severity);
+    }
+}
