@@ -11,7 +11,7 @@ use crate::{
     faults::{ApiFault, CallFault},
     node::Process,
     observed::{API_TIMEOUT, Observed},
-    world::{API_KEY, SECOND, World, span},
+    world::{Account, SECOND, World, span},
 };
 
 /// JSON about a job that is no article. Each number gives other bytes.
@@ -47,8 +47,6 @@ enum Order {
     NotTaken,
 }
 
-const NOT_FOUND: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
-
 /// The calls of one process to the service: the state machine of the simulator, without sockets.
 #[derive(Clone)]
 pub(crate) struct ApiConnection {
@@ -59,7 +57,7 @@ pub(crate) struct ApiConnection {
 
 impl ApiConnection {
     pub(crate) fn new(world: &Arc<World>, process: &Process) -> Self {
-        let key = ApiKey::new(API_KEY).expect("the key is valid");
+        let key = ApiKey::new(process.account().key()).expect("the key is valid");
         Self { world: Arc::clone(world), process: process.clone(), key }
     }
 
@@ -91,7 +89,7 @@ impl ApiConnection {
         }
         let half = latency / 2;
         sleep(half).await;
-        let answer = self.answer(api_fault, &request);
+        let answer = self.answer(api_fault, &request, half);
         if call_fault == CallFault::CrashAfter {
             self.process.crash(world, name, "after").await;
         }
@@ -100,11 +98,12 @@ impl ApiConnection {
         answer.map_or(Called::Unanswered, |(answer, order)| Called::Answered(answer, order))
     }
 
-    /// What the service answers, if an answer comes.
+    /// What the service answers, if an answer comes. It is under way for this time.
     fn answer(
         &self,
         api_fault: ApiFault,
         request: &Request<Bytes>,
+        way: Duration,
     ) -> Option<(RawResponse, Order)> {
         let order = Cell::new(Order::NotTaken);
         let carried_out = || {
@@ -116,7 +115,9 @@ impl ApiConnection {
         };
         let pause = |status, pause: Duration| {
             let now = self.world.now();
-            self.world.with(|inner| inner.observed.rate.pause_answered(&self.process, now, pause));
+            self.world.with(|inner| {
+                inner.observed.rate.pause_answered(&self.process, now, way, pause);
+            });
             self.raw(status, &pause.as_secs().to_string(), Bytes::new())
         };
         let refused = |status, body: &'static str| {
@@ -152,9 +153,6 @@ impl ApiConnection {
                 let text = String::from_utf8_lossy(&body).replace(id(request), "job_of_another");
                 self.raw(status, "", text)
             }
-            ApiFault::OtherKey if request.method() == http::Method::GET => {
-                self.raw(404, "", NOT_FOUND)
-            }
             _ => {
                 let (status, body) = carried_out();
                 self.raw(status, "", body)
@@ -167,7 +165,7 @@ impl ApiConnection {
     fn carry_out(&self, request: &Request<Bytes>) -> (u16, Bytes) {
         let response = self.world.service(|service, now| service.call(now, request));
         if response.status() == 202 {
-            self.world.taken(subject(request), response.body());
+            self.world.taken(self.process.account(), subject(request), response.body());
         }
         let is_undecodable = self.world.with(|inner| inner.observed.is_undecodable(id(request)));
         if is_undecodable && self.world.state_of(id(request)) == Some(JobState::Complete) {
@@ -195,9 +193,14 @@ fn subject(request: &Request<Bytes>) -> &str {
 }
 
 /// A request to the service.
-pub(crate) fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+pub(crate) fn request(
+    account: Account,
+    method: &str,
+    path: &str,
+    body: impl Into<Bytes>,
+) -> Request<Bytes> {
     let request = Request::builder().method(method).uri(path);
-    let request = request.header("Authorization", format!("Bearer {API_KEY}"));
+    let request = request.header("Authorization", format!("Bearer {}", account.key()));
     let request = request.header("Content-Type", "application/json").body(body.into());
     request.expect("the request is valid")
 }
@@ -207,9 +210,11 @@ impl Api for ApiConnection {
         Box::pin(async move {
             let order = serde_json::to_value(article).expect("an order is JSON");
             let intent = order["topic"].as_str().expect("it has a topic").to_owned();
-            let sent = request("POST", "/v1/content/articles", order.to_string());
-            let called =
-                self.call("create", sent, |observed, now| observed.order_sent(&intent, now)).await;
+            let account = self.process.account();
+            let sent = request(account, "POST", "/v1/content/articles", order.to_string());
+            let order =
+                |observed: &mut Observed, now| observed.order_sent(&self.process, &intent, now);
+            let called = self.call("create", sent, order).await;
             if matches!(called, Called::Unreachable | Called::Answered(_, Order::NotTaken)) {
                 self.world.with(|inner| inner.observed.order_refused(&intent));
             }
@@ -225,10 +230,11 @@ impl Api for ApiConnection {
     fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
         Box::pin(async move {
             let path = format!("/v1/content/articles/{job_id}");
-            let sent = request("GET", &path, Bytes::new());
-            let raw =
-                self.call("ask", sent, |observed, now| observed.ask_sent(job_id.as_str(), now));
-            let raw = raw.await.result()?;
+            let sent = request(self.process.account(), "GET", &path, Bytes::new());
+            let ask = |observed: &mut Observed, now| {
+                observed.ask_sent(&self.process, job_id.as_str(), now)
+            };
+            let raw = self.call("ask", sent, ask).await.result()?;
             Ok(Response::classify(&self.key, job_id, raw))
         })
     }
@@ -238,6 +244,6 @@ impl Api for ApiConnection {
     }
 
     fn key_fingerprint(&self) -> u64 {
-        17
+        self.process.account().fingerprint()
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use crate::world::{DAY, SECOND, span};
+use crate::world::{Account, DAY, SECOND, span};
 
 /// What the API does with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,6 @@ pub(crate) enum ApiFault {
     NotAnArticle,
     /// The answer about another job.
     OtherJob,
-    /// No job is known, as by the key of another environment.
-    OtherKey,
     Panics,
     Hangs,
 }
@@ -66,7 +64,7 @@ pub(crate) struct Faults {
     store: [Duration; 2],
     receiver: Duration,
     api: (ApiFault, Duration),
-    /// Until when the API knows no job, and the receiver is down.
+    /// Until when the key of the other account is used, and the receiver is down.
     other_key: Duration,
 }
 
@@ -105,10 +103,17 @@ impl Faults {
         self.api = (api_fault, until);
     }
 
-    /// The key of another environment is used, and nothing is delivered. Once in a run: twice, and with another job that was
-    /// answered in between, the service would say the same about a job that is lost.
+    /// The key of another account is used, and nothing is delivered.
     pub(crate) fn key_is_another(&mut self, until: Duration) {
         self.other_key = until;
+    }
+
+    /// The account whose key a process uses that begins now.
+    pub(crate) fn account(&self, now: Duration) -> Account {
+        match !self.have_ended && now < self.other_key {
+            true => Account::Other,
+            false => Account::Ours,
+        }
     }
 
     pub(crate) fn store_is_down(&self, node: usize, now: Duration) -> bool {
@@ -122,9 +127,6 @@ impl Faults {
     pub(crate) fn api_fault(&self, rng: &mut Rng, now: Duration) -> ApiFault {
         if self.have_ended {
             return ApiFault::None;
-        }
-        if now < self.other_key {
-            return ApiFault::OtherKey;
         }
         if now < self.api.1 {
             return self.api.0;
@@ -159,7 +161,7 @@ pub(crate) fn any_api_fault(rng: &mut Rng) -> ApiFault {
         0 => ApiFault::Unreachable,
         1 => ApiFault::CutBefore,
         2 => ApiFault::CutAfter,
-        3 => ApiFault::StatusAfter([500, 502, 504][rng.usize(..3)]),
+        3 => ApiFault::StatusAfter([500, 502, 504, 302][rng.usize(..4)]),
         4 => ApiFault::Status([500, 502, 404, 302, 418][rng.usize(..5)]),
         5 | 6 => ApiFault::RateLimited(whole(span(rng, SECOND, DAY))),
         7 => ApiFault::Unavailable(whole(span(rng, SECOND, DAY))),

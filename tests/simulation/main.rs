@@ -19,8 +19,11 @@
 mod api;
 mod deliver;
 mod faults;
+mod ledger;
 mod node;
 mod observed;
+mod orders;
+mod plan;
 mod rate;
 mod run;
 mod script;

@@ -24,7 +24,7 @@ use crate::{
     api::ApiConnection,
     store::Connection,
     worker::work,
-    world::{DAY, HOUR, MINUTE, ORDERS, SECOND, Urls, World, span},
+    world::{Account, DAY, HOUR, MINUTE, ORDERS, SECOND, Urls, World, span},
 };
 
 /// One process, from its start to its crash. Nothing that it calls after that is carried out.
@@ -34,14 +34,20 @@ pub(crate) struct Process(Arc<Inner>);
 struct Inner {
     node: usize,
     number: u32,
+    /// Whose API key it uses.
+    account: Account,
     has_crashed: AtomicBool,
     crashed: Notify,
 }
 
 impl Process {
-    fn new(node: usize, number: u32) -> Self {
+    fn new(node: usize, number: u32, account: Account) -> Self {
         let (has_crashed, crashed) = (AtomicBool::new(false), Notify::new());
-        Self(Arc::new(Inner { node, number, has_crashed, crashed }))
+        Self(Arc::new(Inner { node, number, account, has_crashed, crashed }))
+    }
+
+    pub(crate) fn account(&self) -> Account {
+        self.0.account
     }
 
     pub(crate) fn node(&self) -> usize {
@@ -52,9 +58,14 @@ impl Process {
     pub(crate) async fn crash(&self, world: &World, name: &str, when: &str) {
         world.note(&format!("{self} crashes {when} {name}"));
         world.with(|inner| inner.observed.crashes.insert(format!("{when} {name}")));
+        self.end();
+        pending::<()>().await;
+    }
+
+    /// The process ends where it is.
+    pub(crate) fn end(&self) {
         self.0.has_crashed.store(true, Ordering::Relaxed);
         self.0.crashed.notify_one();
-        pending::<()>().await;
     }
 
     pub(crate) fn has_crashed(&self) -> bool {
@@ -92,12 +103,14 @@ pub(crate) struct Running {
 /// A machine: it starts its process again whenever that has crashed.
 pub(crate) async fn run_node(world: Arc<World>, node: usize) {
     for number in 1.. {
-        let process = Process::new(node, number);
+        let now = world.now();
+        let account = world.with(|inner| inner.faults.account(now));
+        let process = Process::new(node, number, account);
         let running = start(&world, &process);
-        world.note(&format!("{process} starts"));
+        world.note(&format!("{process} starts with {account:?}"));
         world.nodes()[node] = Some(running.clone());
         let mut tasks = JoinSet::new();
-        tasks.spawn(collect(Arc::clone(&world), running.collector));
+        tasks.spawn(collect(Arc::clone(&world), account, running.collector));
         tasks.spawn(work(Arc::clone(&world), running.store));
         process.0.crashed.notified().await;
         world.nodes()[node] = None;
@@ -133,7 +146,7 @@ fn start(world: &Arc<World>, process: &Process) -> Running {
 
 /// Asks for what is due. A run of `Collector::run` over days would look into the store each ten seconds, so it is run for
 /// some seconds now and then, and until it is idle at all other times.
-async fn collect(world: Arc<World>, collector: Collector) {
+async fn collect(world: Arc<World>, account: Account, collector: Collector) {
     loop {
         let for_a_while = world.draw(|rng| (rng.u8(..8) == 0).then(|| span(rng, SECOND, MINUTE)));
         let start = world.now();
@@ -145,7 +158,7 @@ async fn collect(world: Arc<World>, collector: Collector) {
         if is_early || ended.is_err() {
             world.fail(&format!("the collector ended by itself: {ended:?}"));
         }
-        let pause = next_ask(&world).await.clamp(SECOND / 10, HOUR);
+        let pause = next_ask(&world, account).await.clamp(SECOND / 10, HOUR);
         select! {
             biased;
             () = world.changed.notified() => sleep(SECOND / 100).await,
@@ -155,13 +168,14 @@ async fn collect(world: Arc<World>, collector: Collector) {
 }
 
 /// How long nothing can be asked for.
-async fn next_ask(world: &World) -> Duration {
+async fn next_ask(world: &World, account: Account) -> Duration {
     let now = world.time();
     let jobs = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
     let open = jobs.into_iter().flat_map(|page| page.items).filter(|job| job.state.is_open());
     let due = open.map(|job| job.at).min();
     let plan = world.plan;
-    let settings = BucketSettings { per_minute: plan.per_minute, burst: plan.burst, key: 17 };
+    let key = account.fingerprint();
+    let settings = BucketSettings { per_minute: plan.per_minute, burst: plan.burst, key };
     let bucket = world.store.bucket().await.expect("a store in memory has a bucket");
     let token = bucket.next_token(settings, now);
     let next = due.zip(token).map(|(due, token)| due.max(token));

@@ -6,13 +6,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{EntryKey, JobState};
+use article_inbox::{EntryKey, JobState, OVERDUE};
 use article_simulator::Push;
 
 use crate::{
     node::Process,
+    orders::OrderCalls,
     rate::{Rate, TOKEN_VALID},
-    world::{HOUR, Plan, SECOND},
+    world::{DAY, HOUR, Plan, SECOND},
 };
 
 /// The pause of `Schedule::webhooks` before the first ask.
@@ -27,10 +28,16 @@ const LAST_PUSH: Duration = Duration::from_secs(400);
 pub(crate) struct Observed {
     /// The time of the last step by the clock of the machines.
     pub(crate) time: SystemTime,
+    /// How often that clock was set.
+    pub(crate) clock_sets: u32,
     pub(crate) rate: Rate,
-    calls: BTreeMap<String, OrderCalls>,
+    pub(crate) calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
     pub(crate) taken: BTreeMap<String, String>,
+    /// The jobs of the other account.
+    pub(crate) of_other: BTreeSet<String>,
+    /// The jobs whose order is stored with its API key.
+    pub(crate) keyed: BTreeSet<String>,
     pub(crate) jobs: BTreeMap<String, SeenJob>,
     /// The jobs of the rows of the ledger, and the keys of the entries, by the ids that leases name.
     pub(crate) rows: BTreeMap<i64, Ask>,
@@ -64,13 +71,13 @@ pub(crate) struct Ask {
     pub(crate) settled: bool,
 }
 
-/// The calls that order, of one intent.
-#[derive(Debug, Default)]
-struct OrderCalls {
-    /// Those that the service took, or of which no answer came.
-    open: u32,
-    /// How often the application asked to order again.
-    again: u32,
+/// When something was seen.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    /// By the clock of the machines.
+    time: SystemTime,
+    /// How often that clock had been set.
+    clock_sets: u32,
 }
 
 #[derive(Debug, Default)]
@@ -81,9 +88,8 @@ pub(crate) struct SeenJob {
     not_before: Duration,
     /// Since when its article is stored, unless that turned out to be unreadable.
     in_hand: Option<Duration>,
-    /// By the clock of the machines, as the next.
-    pushed: Option<SystemTime>,
-    collected: Option<SystemTime>,
+    pushed: Option<Seen>,
+    collected: Option<Seen>,
     /// A push was answered with success.
     pub(crate) accepted: bool,
     /// One to a capability URL.
@@ -102,9 +108,12 @@ impl Observed {
     pub(crate) fn new(plan: Plan) -> Self {
         Self {
             time: SystemTime::UNIX_EPOCH,
+            clock_sets: 0,
             rate: Rate::new(plan),
             calls: BTreeMap::new(),
             taken: BTreeMap::new(),
+            of_other: BTreeSet::new(),
+            keyed: BTreeSet::new(),
             jobs: BTreeMap::new(),
             rows: BTreeMap::new(),
             entries: BTreeMap::new(),
@@ -127,31 +136,14 @@ impl Observed {
         self.jobs.get(job).is_some_and(|job| job.is_undecodable)
     }
 
-    /// The application asks to order this intent, although an earlier call may have.
-    pub(crate) fn again(&mut self, intent: &str) {
-        self.calls.entry(intent.to_owned()).or_default().again += 1;
-    }
-
-    /// A call that orders is sent.
-    pub(crate) fn order_sent(&mut self, intent: &str, now: Duration) -> Result<(), String> {
-        let calls = self.calls.entry(intent.to_owned()).or_default();
-        calls.open += 1;
-        let (open, again) = (calls.open, calls.again);
-        if open > 1 + again {
-            return Err(format!("{intent} is ordered twice"));
-        }
-        self.rate.sent(now)
-    }
-
-    /// An answer came, or no connection, and the service has not taken the order.
-    pub(crate) fn order_refused(&mut self, intent: &str) {
-        let calls = self.calls.entry(intent.to_owned()).or_default();
-        calls.open = calls.open.saturating_sub(1);
-    }
-
     /// An ask is sent.
-    pub(crate) fn ask_sent(&mut self, id: &str, now: Duration) -> Result<(), String> {
-        self.rate.ask_sent(now)?;
+    pub(crate) fn ask_sent(
+        &mut self,
+        process: &Process,
+        id: &str,
+        now: Duration,
+    ) -> Result<(), String> {
+        self.rate.ask_sent(process, now)?;
         let asks = self.rows.values().filter(|ask| ask.job == id);
         let claimed = asks.map(|ask| ask.claimed).max().unwrap_or_default();
         if now > claimed + TOKEN_VALID + SECOND / 100 {
@@ -181,6 +173,35 @@ impl Observed {
         job.not_before = now + Duration::from_secs_f64(pause) - SECOND / 1000;
     }
 
+    /// The job is expected from now on, and asked for after this pause.
+    pub(crate) fn opened(&mut self, id: &str, now: Duration, pause: Duration) {
+        let job = self.job(id);
+        let not_before = (now + pause).saturating_sub(SECOND / 1000);
+        (job.asks, job.not_before, job.in_hand) = (0, not_before, None);
+    }
+
+    /// A reason of its own brings the ask of an open job forward.
+    pub(crate) fn brought_forward(&mut self, id: &str, now: Duration, pause: Duration) {
+        let job = self.job(id);
+        job.not_before = job.not_before.min((now + pause).saturating_sub(SECOND / 1000));
+    }
+
+    /// The job waits for so long until it is asked for again, which is so often now. It is expected for so long.
+    pub(crate) fn waits(
+        id: &str,
+        wait: Duration,
+        asks: u32,
+        expected_for: Duration,
+    ) -> Result<(), String> {
+        let exponent = i32::try_from(asks).unwrap_or(i32::MAX);
+        let pause = (FIRST_ASK.as_secs_f64() * 1.5_f64.powi(exponent)).min(HOUR.as_secs_f64());
+        let longest = if expected_for < OVERDUE { Duration::from_secs_f64(pause) } else { DAY };
+        match wait <= longest {
+            true => Ok(()),
+            false => Err(format!("{id} waits for {wait:?}, and the schedule says {longest:?}")),
+        }
+    }
+
     /// The job may be asked for at once, or was opened again.
     pub(crate) fn may_be_asked(&mut self, id: &str) {
         let job = self.job(id);
@@ -199,8 +220,8 @@ impl Observed {
     }
 
     pub(crate) fn pushed(&mut self, id: &str) {
-        let time = self.time;
-        self.job(id).pushed.get_or_insert(time);
+        let seen = self.seen_now();
+        self.job(id).pushed.get_or_insert(seen);
     }
 
     /// Its article is stored, and is to be handled.
@@ -209,13 +230,14 @@ impl Observed {
     }
 
     pub(crate) fn collected(&mut self, id: &str, now: Duration) {
-        let time = self.time;
+        let seen = self.seen_now();
         let job = self.job(id);
-        job.collected = Some(time);
+        job.collected = Some(seen);
         job.in_hand.get_or_insert(now);
     }
 
     pub(crate) fn forgotten(&mut self, id: &str) {
+        self.keyed.remove(id);
         let is_undecodable = self.is_undecodable(id);
         *self.job(id) = SeenJob { forgotten: true, is_undecodable, ..SeenJob::default() };
     }
@@ -223,6 +245,7 @@ impl Observed {
     /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
     /// begins anew. An entry without an article leaves no row, but what was accepted must still come.
     pub(crate) fn left_no_trace(&mut self, id: &str) {
+        self.keyed.remove(id);
         let is_undecodable = self.is_undecodable(id);
         let job = self.job(id);
         if job.row_pruned {
@@ -237,11 +260,6 @@ impl Observed {
         self.job(id).row_pruned = true;
         self.pruned_jobs.insert(id.to_owned());
         self.pruned += 1;
-    }
-
-    /// Retention removed the intent, which was abandoned: it may be ordered again.
-    pub(crate) fn intent_pruned(&mut self, intent: &str) {
-        self.calls.remove(intent);
     }
 
     pub(crate) fn expected(&mut self, id: &str) {
@@ -267,11 +285,20 @@ impl Observed {
         }
     }
 
-    /// Whether this job came by its collection alone.
-    pub(crate) fn was_recovered(&self, id: &str, now: SystemTime) -> bool {
-        let Some(job) = self.jobs.get(id) else { return false };
-        job.collected.is_some_and(|at| {
-            now >= at + LAST_PUSH && job.pushed.is_none_or(|pushed| pushed > at + LAST_PUSH)
-        })
+    /// Whether this job came by its collection alone. `None` if the clock was set between its copies, whose times say
+    /// nothing then, or if retention removed its row: then the ledger knows only what its entry says.
+    pub(crate) fn was_recovered(&self, id: &str, now: SystemTime) -> Option<bool> {
+        let Some(collected) = self.jobs.get(id).and_then(|job| job.collected) else {
+            return Some(false);
+        };
+        let pushed = self.jobs.get(id).and_then(|job| job.pushed);
+        let is_known = pushed.is_none_or(|pushed| pushed.clock_sets == collected.clock_sets);
+        let limit = collected.time + LAST_PUSH;
+        let was_recovered = now >= limit && pushed.is_none_or(|pushed| pushed.time > limit);
+        (is_known && !self.pruned_jobs.contains(id)).then_some(was_recovered)
+    }
+
+    fn seen_now(&self) -> Seen {
+        Seen { time: self.time, clock_sets: self.clock_sets }
     }
 }

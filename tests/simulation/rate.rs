@@ -1,6 +1,6 @@
 //! How fast the service was called, against the rate, the pauses that it asked for, and its refusals of the key.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     node::Process,
@@ -10,8 +10,15 @@ use crate::{
 /// A token is used within this time, or never.
 pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
 
-/// A pause is stored within this time after its answer: the rest of the way back, and two slow calls of the store.
+/// A pause is stored within this time after its answer: the rest of the way back, and two slow calls of the store. Time in
+/// which the machines are suspended does not count.
 const REPORTED: Duration = Duration::from_secs(300);
+
+/// What is left of a pause is rounded up to a second, and a slow call of the store is carried out this late.
+const LATE: Duration = Duration::from_secs(101);
+
+/// Timers and the store count whole milliseconds.
+const SAME_TIME: Duration = Duration::from_millis(10);
 
 /// The pause of a refused key before it is tried first. It doubles with each try, up to an hour.
 const FIRST_TRY: Duration = Duration::from_secs(300);
@@ -24,17 +31,25 @@ pub(crate) struct Rate {
     pauses: Vec<(Duration, Duration)>,
     /// The pauses that each process was answered with.
     answered: Vec<Answered>,
+    /// For how long the machines of the application were suspended.
+    asleep: Duration,
     /// How often the service refused the key, or forbade a job.
     refusals: u32,
-    /// The refusal of the key that the application has stored.
-    refused: Option<Refused>,
+    /// The refusals of keys that the application has stored.
+    refused: BTreeMap<u64, Refused>,
 }
 
 /// A pause that the service asked a process for.
 struct Answered {
     process: Process,
     at: Duration,
+    /// When the answer comes to the process, in time in which the machines are not suspended.
+    comes: Duration,
     pause: Duration,
+    /// Until when it must be stored.
+    limit: Duration,
+    /// A person lifted it.
+    is_lifted: bool,
     /// The process has stored it, or its store failed when it tried to.
     is_reported: bool,
 }
@@ -51,12 +66,12 @@ struct Refused {
 impl Rate {
     pub(crate) fn new(plan: Plan) -> Self {
         let (pauses, answered) = (Vec::new(), Vec::new());
-        let level = (0.0, Duration::ZERO);
-        Self { plan, level, pauses, answered, refusals: 0, refused: None }
+        let (level, asleep) = ((0.0, Duration::ZERO), Duration::ZERO);
+        Self { plan, level, pauses, answered, asleep, refusals: 0, refused: BTreeMap::new() }
     }
 
     /// An ask is sent.
-    pub(crate) fn ask_sent(&mut self, now: Duration) -> Result<(), String> {
+    pub(crate) fn ask_sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
         let rate = f64::from(self.plan.per_minute) / 60.0;
         let (level, at) = self.level;
         let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
@@ -66,18 +81,30 @@ impl Rate {
         if level > most {
             return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
         }
-        self.sent(now)
+        self.sent(process, now)
     }
 
     /// A call is sent, for an ask or an order.
-    pub(crate) fn sent(&mut self, now: Duration) -> Result<(), String> {
+    pub(crate) fn sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
+        let awake = now - self.asleep;
+        let mut answered = self.answered.iter().filter(|answered| answered.process == *process);
+        let known = answered.find(|answered| {
+            !answered.is_lifted
+                && answered.comes + SAME_TIME < awake
+                && now < answered.at + answered.pause
+        });
+        if let Some(Answered { at, pause, .. }) = known {
+            return Err(format!(
+                "{process} calls, and was asked for a pause of {pause:?} at {at:?}"
+            ));
+        }
         let mut pauses = self.pauses.iter();
         let pause = pauses.find(|(from, until)| *from + TOKEN_VALID < now && now < *until);
         if let Some((_, until)) = pause {
             let early = *until - now;
             return Err(format!("a call is sent {early:?} before the end of a Retry-After"));
         }
-        let refused = self.refused.as_mut();
+        let refused = self.refused.get_mut(&process.account().fingerprint());
         let Some(refused) = refused.filter(|refused| refused.since + TOKEN_VALID < now) else {
             return Ok(());
         };
@@ -91,16 +118,36 @@ impl Rate {
         Ok(())
     }
 
-    /// The service asked this process for a pause.
-    pub(crate) fn pause_answered(&mut self, process: &Process, now: Duration, pause: Duration) {
-        let process = process.clone();
-        self.answered.push(Answered { process, at: now, pause, is_reported: false });
+    /// The service asked this process for a pause, in an answer that is under way for a time.
+    pub(crate) fn pause_answered(
+        &mut self,
+        process: &Process,
+        now: Duration,
+        way: Duration,
+        pause: Duration,
+    ) {
+        self.answered.push(Answered {
+            process: process.clone(),
+            at: now,
+            comes: now - self.asleep + way,
+            pause,
+            limit: now + REPORTED,
+            is_lifted: false,
+            is_reported: false,
+        });
+    }
+
+    /// The machines of the application were suspended for this time, until now.
+    pub(crate) fn suspended(&mut self, time: Duration, now: Duration) {
+        self.asleep += time;
+        let waiting = self.answered.iter_mut().filter(|answered| now < answered.limit + time);
+        waiting.for_each(|answered| answered.limit += time);
     }
 
     /// The store of this process failed when it was told of a pause, or of something else.
     pub(crate) fn report_failed(&mut self, process: &Process, now: Duration) {
         let answered = self.answered.iter_mut().filter(|answered| answered.process == *process);
-        let answered = answered.filter(|answered| now < answered.at + REPORTED);
+        let answered = answered.filter(|answered| now < answered.limit);
         answered.for_each(|answered| answered.is_reported = true);
     }
 
@@ -122,17 +169,39 @@ impl Rate {
         pause: Duration,
         now: Duration,
     ) -> Result<(), String> {
-        let answered = self.answered.iter_mut().rev();
-        let mut answered =
-            answered.filter(|answered| answered.process == *process && answered.pause == pause);
-        let Some(last) = answered.next() else {
+        // Nothing is left of a pause that could be stored only after its end.
+        if pause.is_zero() {
+            let over = now - self.asleep + SAME_TIME;
+            let mut answered = self.answered.iter_mut();
+            let is_over = |answered: &&mut Answered| {
+                let ended = answered.comes + answered.pause <= over;
+                answered.process == *process && !answered.is_reported && ended
+            };
+            if let Some(answered) = answered.find(is_over) {
+                answered.is_reported = true;
+            }
+            return Ok(());
+        }
+        // What is left of it when it is stored.
+        let ends = now - self.asleep + pause;
+        let mut asked: Vec<_> = self
+            .answered
+            .iter_mut()
+            .filter(|answered| {
+                let expected = answered.comes + answered.pause;
+                answered.process == *process
+                    && expected < ends + SAME_TIME
+                    && ends < expected + LATE + SAME_TIME
+            })
+            .collect();
+        let Some(last) = asked.last() else {
             return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
         };
-        self.pauses.push((now, last.at + pause));
-        // Of several such answers, each is stored by itself.
-        let mut unreported = std::iter::once(last).chain(answered);
+        self.pauses.push((now, last.at + last.pause));
+        // Of several such answers, each is stored by itself: this one is of the latest that fits.
+        asked.retain(|answered| !answered.is_reported && now < answered.limit);
         if let Some(answered) =
-            unreported.find(|answered| !answered.is_reported && now < answered.at + REPORTED)
+            asked.into_iter().max_by_key(|answered| answered.comes + answered.pause)
         {
             answered.is_reported = true;
         }
@@ -141,9 +210,9 @@ impl Rate {
 
     /// Until when the service may be asked for nothing.
     pub(crate) fn paused_until(&self) -> Duration {
-        // Also an answer that is not stored yet.
-        let answered = self.answered.iter().map(|answered| answered.at + answered.pause);
-        answered.max().unwrap_or_default()
+        // Also an answer that is not stored yet. A process cannot tell how long it was suspended.
+        let answered = self.answered.iter().map(|answered| answered.comes + answered.pause);
+        answered.max().unwrap_or_default() + self.asleep
     }
 
     /// The service refused the key, or forbade a job.
@@ -152,23 +221,24 @@ impl Rate {
     }
 
     /// The application stored that the key is refused.
-    pub(crate) fn refusal_stored(&mut self, now: Duration) -> Result<(), String> {
+    pub(crate) fn refusal_stored(&mut self, key: u64, now: Duration) -> Result<(), String> {
         if self.refusals == 0 {
             return Err("a refused key is stored, and no answer refused it".to_owned());
         }
         let first = Refused { since: now, tries: 0, next: now + FIRST_TRY };
-        self.refused.get_or_insert(first);
+        self.refused.entry(key).or_insert(first);
         Ok(())
     }
 
     /// The application stored that the service accepted the key.
-    pub(crate) fn key_accepted(&mut self) {
-        self.refused = None;
+    pub(crate) fn key_accepted(&mut self, key: u64) {
+        self.refused.remove(&key);
     }
 
     /// A person lifted every pause.
     pub(crate) fn resumed(&mut self) {
         self.pauses.clear();
-        self.refused = None;
+        self.answered.iter_mut().for_each(|answered| answered.is_lifted = true);
+        self.refused.clear();
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     deliver::{forge_failure, send, send_undecodable},
     faults::any_api_fault,
     node::Running,
-    world::{DAY, HOUR, Key, SECOND, World, span},
+    world::{Account, DAY, HOUR, Key, SECOND, World, span},
 };
 
 /// One thing after the other, until the time is over.
@@ -51,13 +51,17 @@ pub(crate) async fn run_script(world: Arc<World>) {
     }
 }
 
-/// The key of another environment is used for longer than the time after which a job counts as not found.
+/// The key of another account is used for longer than the time after which a job counts as not found.
 async fn use_another_key(world: Arc<World>) {
     let (begin, time) = world.draw(|rng| (span(rng, HOUR, DAY), span(rng, 75 * HOUR, 5 * DAY)));
     sleep(begin).await;
     let until = (world.now() + time).min(world.plan.span);
-    world.note(&format!("the key of another environment is used until {until:?}"));
+    world.note(&format!("the key of another account is used until {until:?}"));
     world.with(|inner| inner.faults.key_is_another(until));
+    world.restart_all();
+    sleep(until.saturating_sub(world.now())).await;
+    world.note("the right key is used again");
+    world.restart_all();
 }
 
 /// Orders, gives up, or orders again. Some callers hang up.
@@ -73,17 +77,22 @@ async fn order(world: Arc<World>) {
         3 => article.field("fail_at", "draft".into()),
         _ => article,
     };
+    if what == 0 {
+        let told = timeout(limit.unwrap_or(HOUR), collector.abandon(&intent)).await;
+        return world.note(&format!("{intent} is given up: {told:?}"));
+    }
+    let before = world.with(|inner| inner.observed.orders_sent(&intent));
     let call = async {
         match what {
-            0 => collector.abandon(&intent).await.map(|is_given_up| format!("{is_given_up}")),
-            1 | 2 => {
-                collector.order_again(&intent, &article).await.map(|outcome| format!("{outcome:?}"))
-            }
-            _ => collector.order(&intent, &article).await.map(|outcome| format!("{outcome:?}")),
+            1 | 2 => collector.order_again(&intent, &article).await,
+            _ => collector.order(&intent, &article).await,
         }
     };
     let told = timeout(limit.unwrap_or(HOUR), call).await;
     world.note(&format!("{intent} ({what}): {told:?}"));
+    if let Ok(Ok(outcome)) = &told {
+        world.seen(|observed, _| observed.told(&intent, before, outcome));
+    }
 }
 
 /// Expects jobs that were ordered elsewhere, and some that never were.
@@ -108,9 +117,10 @@ async fn expect(world: Arc<World>) {
 /// An order that the collector knows nothing of.
 pub(crate) fn order_elsewhere(world: &World, topic: &str) -> Option<JobId> {
     let order = format!(r#"{{"topic":"{topic}","bytes":600}}"#);
-    let sent = request("POST", "/v1/content/articles", order.clone());
+    let account = Account::Ours;
+    let sent = request(account, "POST", "/v1/content/articles", order.clone());
     let response = world.service(|service, now| service.call(now, &sent));
-    let job = world.taken(&order, response.body());
+    let job = world.taken(account, &order, response.body());
     job.parse().ok()
 }
 
@@ -184,6 +194,7 @@ fn set_clock(world: &World) {
     let step = if is_back { ClockStep::Back(time) } else { ClockStep::Forward(time) };
     world.note(&format!("the clock is set {step}"));
     world.store.set_clock(step);
+    world.with(|inner| inner.observed.clock_sets += 1);
     world.changed.notify_waiters();
 }
 
@@ -199,12 +210,16 @@ pub(crate) async fn count_recovered(world: &World) {
     let (jobs, _) = world.ledger().await;
     world.with(|inner| inner.observed.states.extend(jobs.iter().map(|job| job.state)));
     let counts = world.store.ledger_counts().await.expect("a store in memory counts");
-    let expected = world.with(|inner| {
-        let ids = jobs.iter().filter(|job| job.state.has_article());
-        ids.filter(|job| inner.observed.was_recovered(job.job_id.as_str(), now)).count()
-    });
-    if counts.recovered != expected as u64 {
-        let cause = format!("{} are counted as recovered, and {expected} were", counts.recovered);
-        world.fail(&cause);
+    let recovered = jobs.iter().filter(|job| job.was_recovered(now)).count();
+    if counts.recovered != recovered as u64 {
+        let counted = counts.recovered;
+        world.fail(&format!("{counted} are counted as recovered, and {recovered} jobs say so"));
+    }
+    for job in jobs.iter().filter(|job| job.state.has_article()) {
+        let id = job.job_id.as_str();
+        let expected = world.with(|inner| inner.observed.was_recovered(id, now));
+        if let Some(expected) = expected.filter(|expected| *expected != job.was_recovered(now)) {
+            world.fail(&format!("{id} was recovered: {expected}, not as the ledger says: {job:?}"));
+        }
     }
 }

@@ -5,30 +5,20 @@ use std::{
 };
 
 use article_inbox::{
-    Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Intent,
-    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Page, Prune, Pruned,
+    Body, Completion, Counts, Digest, Entry, EntryKey, Error, Filter, Finding, Page, Prune, Pruned,
     Source, State,
-    store::{
-        self, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome,
-        Pending, Recorded, Settled, Store,
-    },
+    store::{Arrival, Claim, Claims, Lease, Ledger, Outcome, Pending, Recorded, Settled, Store},
 };
 use article_webhook::JobId;
 use tokio::time::sleep;
 
-use crate::{
-    faults::CallFault,
-    node::Process,
-    observed::{Ask, Observed},
-    world::World,
-};
+use crate::{faults::CallFault, node::Process, observed::Observed, world::World};
 
 /// The connection of one process to the store. Clones are the same connection.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    world: Arc<World>,
-    process: Process,
+    pub(crate) world: Arc<World>,
+    pub(crate) process: Process,
 }
 
 impl Connection {
@@ -37,7 +27,7 @@ impl Connection {
     }
 
     /// A call with its faults. `seen` is told what was carried out, also if the application is not.
-    fn through<'a, T: Send + 'a>(
+    pub(crate) fn through<'a, T: Send + 'a>(
         &'a self,
         name: &'static str,
         call: Pending<'a, T>,
@@ -86,7 +76,7 @@ impl Connection {
     }
 
     /// Notes which of these jobs the store knows nothing of.
-    async fn look_for_a_trace(&self, jobs: &[JobId]) -> Result<(), Error> {
+    pub(crate) async fn look_for_a_trace(&self, jobs: &[JobId]) -> Result<(), Error> {
         for id in jobs {
             let entry = self.world.store.show(EntryKey::article(id.clone())).await?;
             if entry.is_none() && self.world.store.job(id.clone()).await?.is_none() {
@@ -97,7 +87,7 @@ impl Connection {
     }
 
     /// The bodies of a job's article that were delivered, read past the connection.
-    async fn delivered(&self, id: i64) -> Vec<Digest> {
+    pub(crate) async fn delivered(&self, id: i64) -> Vec<Digest> {
         let row = self.world.with(|inner| inner.observed.rows.get(&id).cloned());
         let Some(job_id) = row.and_then(|ask| ask.job.parse().ok()) else { return Vec::new() };
         let shown = self.world.store.show(EntryKey::article(job_id)).await;
@@ -122,6 +112,8 @@ macro_rules! calls {
         }
     )*};
 }
+
+pub(crate) use calls;
 
 impl Store for Connection {
     fn now(&self) -> SystemTime {
@@ -201,168 +193,8 @@ impl Store for Connection {
         requeue(key: EntryKey, from: Option<State>) -> bool;
         bury(key: EntryKey, cause: String) -> bool;
         import(entry: Entry, bodies: Vec<Body>) -> bool;
-        check() -> Vec<String>;
+        check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();
-    }
-}
-
-impl Ledger for Connection {
-    fn intend<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended> {
-        self.through("intend", self.world.store.intend(name, within, bucket), |_, _, _| Ok(()))
-    }
-
-    fn order_again<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended> {
-        let call = self.world.store.order_again(name, within, bucket);
-        self.through("order_again", call, |intended, observed, _| {
-            if matches!(intended, Intended::Begun(_)) {
-                observed.again(name);
-            }
-            Ok(())
-        })
-    }
-
-    fn ordered<'a>(
-        &'a self,
-        name: &'a str,
-        job_id: JobId,
-        at: SystemTime,
-        key: u64,
-    ) -> Pending<'a, ()> {
-        let id = job_id.clone();
-        let call = self.world.store.ordered(name, job_id, at, key);
-        self.through("ordered", call, move |(), observed, _| {
-            observed.ordered(id.as_str());
-            observed.rate.key_accepted();
-            Ok(())
-        })
-    }
-
-    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
-        self.through("abandon", self.world.store.abandon(name), |_, _, _| Ok(()))
-    }
-
-    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
-        self.through("intent", self.world.store.intent(name), |_, _, _| Ok(()))
-    }
-
-    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
-        let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
-        let names = ids.clone();
-        let call = Box::pin(async move {
-            self.look_for_a_trace(&names).await?;
-            self.world.store.expect(jobs).await
-        });
-        self.through("expect", call, move |states, observed, _| {
-            for (id, state) in ids.iter().zip(states) {
-                observed.expected(id.as_str());
-                if !state.has_article() {
-                    observed.may_be_asked(id.as_str());
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
-        let call = self.world.store.claim_asks(claim);
-        self.through("claim_asks", call, move |asks, observed, now| {
-            for store::Ask { lease, job } in &asks.asks {
-                let ask = Ask {
-                    job: job.job_id.to_string(),
-                    fence: lease.fence,
-                    claimed: now,
-                    ends: now + claim.lease,
-                    settled: false,
-                };
-                observed.rows.insert(lease.id, ask);
-            }
-            Ok(())
-        })
-    }
-
-    fn settle_ask(
-        &self,
-        lease: AskLease,
-        outcome: AskOutcome,
-        key: u64,
-    ) -> Pending<'_, AskSettled> {
-        let settled = outcome.clone();
-        let call = Box::pin(async move {
-            let before = self.delivered(lease.id).await;
-            let result = self.world.store.settle_ask(lease, outcome, key).await;
-            let after = self.delivered(lease.id).await;
-            if !before.iter().all(|digest| after.contains(digest)) {
-                self.world.fail("an answer of the API took the place of a delivered body");
-            }
-            result
-        });
-        self.through("settle_ask", call, move |result, observed, now| {
-            let ask = observed.rows.get(&lease.id).cloned().unwrap_or_default();
-            let id = ask.job;
-            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
-                observed.rate.key_accepted();
-            }
-            if *result == AskSettled::LostLease {
-                return Ok(());
-            }
-            if ask.fence != lease.fence || now >= ask.ends || ask.settled {
-                return Err(format!("the answer to a lost ask for {id} is stored"));
-            }
-            observed.rows.entry(lease.id).or_default().settled = true;
-            match (result, settled) {
-                (_, AskOutcome::Released) => observed.ask_released(&id),
-                (AskSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
-                _ => observed.ask_ended(&id, now),
-            }
-            Ok(())
-        })
-    }
-
-    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
-        let call = Box::pin(self.world.prune_ledger(before, limit));
-        self.through("prune_ledger", call, |_, _, _| Ok(()))
-    }
-
-    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
-        let process = &self.process;
-        self.through("report", self.world.store.report(event), move |(), observed, now| match event
-        {
-            BucketEvent::RateLimited { retry_after } => {
-                observed.rate.pause_stored(process, retry_after, now)
-            }
-            BucketEvent::KeyAccepted { .. } => {
-                observed.rate.key_accepted();
-                Ok(())
-            }
-            BucketEvent::Resumed => {
-                observed.rate.resumed();
-                Ok(())
-            }
-            BucketEvent::KeyRefused { .. } => observed.rate.refusal_stored(now),
-        })
-    }
-
-    calls! {
-        not_ordered(lease: IntentLease) -> bool;
-        outcome_lost(lease: IntentLease) -> bool;
-        bucket() -> Bucket;
-        job(job_id: JobId) -> Option<ExpectedJob>;
-        jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
-        intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
-        ledger_counts() -> LedgerCounts;
-        import_job(job: ExpectedJob) -> bool;
-        import_intent(intent: Intent) -> bool;
-        import_bucket(bucket: Bucket) -> ();
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use article_inbox::{
-    Clock, Error, ExpectedJob, Intent, IntentState, JobFilter, LedgerPruned, MemoryStore,
+    Clock, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore,
     store::{Ledger, Store},
 };
 use article_simulator::{JobState, Service, Settings, Tenant};
@@ -19,6 +19,7 @@ use fastrand::Rng;
 use serde_json::Value;
 use tokio::{sync::Notify, time::Instant};
 
+pub(crate) use crate::plan::{Account, Key, Plan, Urls};
 use crate::{api::request, faults::Faults, node::Running, observed::Observed};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -26,41 +27,12 @@ pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 
-pub(crate) const API_KEY: &str = "sk-5f2b9c0e7a1d4e38";
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 pub(crate) const SHOP: &str = "http://shop.test/articles";
 pub(crate) const ORDERS: &str = "http://shop.test/orders";
 
 /// How many of the last steps a failure shows, unless `STEPS` says otherwise.
 const STEPS: usize = 40;
-
-/// What is drawn once for a run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
-    pub(crate) nodes: usize,
-    pub(crate) per_minute: u32,
-    pub(crate) burst: u32,
-    pub(crate) urls: Urls,
-    pub(crate) key: Key,
-    /// How long things go wrong.
-    pub(crate) span: Duration,
-    /// How many intents are ordered.
-    pub(crate) intents: u32,
-}
-
-/// Whether the key of another environment is used for some days.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
-    Same,
-    Another,
-}
-
-/// Whether orders carry capability URLs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Urls {
-    Capability,
-    PublishTarget,
-}
 
 /// Everything that one run shares. Only its own thread uses it: the locks are for the compiler.
 pub(crate) struct World {
@@ -123,9 +95,11 @@ impl World {
             },
             intents: rng.u32(3..=12),
         };
-        let tenant = Tenant::new(API_KEY).deliver_to(SHOP, TOKEN);
-        let tenant = tenant.expect("the target is valid");
-        let settings = Settings { seed, tenants: vec![tenant], ..Settings::default() };
+        let tenants = [Account::Ours, Account::Other].map(|account| {
+            let tenant = Tenant::new(account.key()).deliver_to(SHOP, TOKEN);
+            tenant.expect("the target is valid")
+        });
+        let settings = Settings { seed, tenants: tenants.into(), ..Settings::default() };
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + 365 * DAY);
         let faults = Faults::new(&mut rng);
         let steps = std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok());
@@ -175,7 +149,8 @@ impl World {
     pub(crate) fn suspend(&self, time: Duration) {
         let millis = u64::try_from(time.as_millis()).expect("it is at most days");
         self.suspended.fetch_add(millis, Ordering::Relaxed);
-        self.now();
+        let now = self.now();
+        self.with(|inner| inner.observed.rate.suspended(time, now));
     }
 
     pub(crate) fn service<T>(&self, action: impl FnOnce(&mut Service, Duration) -> T) -> T {
@@ -183,8 +158,8 @@ impl World {
         action(&mut lock(&self.service), now)
     }
 
-    /// The service took this order, with this answer.
-    pub(crate) fn taken(&self, order: &str, answer: &[u8]) -> String {
+    /// The service took this order of an account, with this answer.
+    pub(crate) fn taken(&self, account: Account, order: &str, answer: &[u8]) -> String {
         let json = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
         let (order, answer) = (json(order.as_bytes()), json(answer));
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -192,7 +167,11 @@ impl World {
         self.with(|inner| {
             let is_undecodable = inner.rng.u8(..16) == 0;
             inner.observed.job(&job).is_undecodable = is_undecodable;
+            inner.observed.order_taken(&intent);
             inner.observed.taken.insert(job.clone(), intent);
+            if account == Account::Other {
+                inner.observed.of_other.insert(job.clone());
+            }
         });
         self.orders.notify_waiters();
         job
@@ -215,18 +194,14 @@ impl World {
         let (jobs, intents) = self.ledger().await;
         let pruned = self.store.prune_ledger(before, limit).await?;
         let (kept_jobs, kept_intents) = self.ledger().await;
+        if kept_intents != intents {
+            self.fail("retention changed an intent");
+        }
         for job in jobs.iter().filter(|job| kept_jobs.iter().all(|kept| kept.id != job.id)) {
             if job.state.is_open() || job.at >= before {
                 self.fail(&format!("retention removed {job:?}"));
             }
             self.with(|inner| inner.observed.row_pruned(job.job_id.as_str()));
-        }
-        let is_kept = |intent: &Intent| kept_intents.iter().any(|kept| kept.id == intent.id);
-        for intent in intents.iter().filter(|intent| !is_kept(intent)) {
-            if intent.state != IntentState::Abandoned {
-                self.fail(&format!("retention removed {intent:?}"));
-            }
-            self.with(|inner| inner.observed.intent_pruned(&intent.name));
         }
         Ok(pruned)
     }
@@ -234,10 +209,16 @@ impl World {
     /// The article of a job, if the service has finished it, and nothing changes it on its way.
     pub(crate) fn finished_article(&self, job: &str) -> Option<Bytes> {
         let path = format!("/v1/content/articles/{job}");
-        let ask = request("GET", &path, Bytes::new());
+        let account = if self.is_of_other(job) { Account::Other } else { Account::Ours };
+        let ask = request(account, "GET", &path, Bytes::new());
         let response = self.service(|service, now| service.call(now, &ask));
         let is_complete = self.state_of(job) == Some(JobState::Complete);
         is_complete.then(|| response.into_body())
+    }
+
+    /// Whether the job was ordered with the key of the other account.
+    pub(crate) fn is_of_other(&self, job: &str) -> bool {
+        self.with(|inner| inner.observed.of_other.contains(job))
     }
 
     pub(crate) fn has_failed(&self, job: &str) -> bool {
@@ -259,6 +240,12 @@ impl World {
 
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Option<Running>>> {
         lock(&self.nodes)
+    }
+
+    /// Every process ends, and begins with the API key that is used then.
+    pub(crate) fn restart_all(&self) {
+        let running: Vec<_> = self.nodes().iter().flatten().cloned().collect();
+        running.iter().for_each(|node| node.store.process.end());
     }
 
     /// One of the processes that run.

@@ -1,0 +1,244 @@
+//! The calls of the ledger, with what the harness observes of each.
+
+use std::time::{Duration, SystemTime};
+
+use article_inbox::{
+    Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
+    LedgerPruned, Reason,
+    store::{
+        self, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
+        BucketSettings, Expect, Intended, IntentLease, Ledger, Pending,
+    },
+};
+use article_webhook::JobId;
+
+use crate::{
+    observed::{Ask, Observed},
+    store::{Connection, calls},
+};
+
+/// What a job that is expected was before.
+#[derive(Clone, Copy)]
+enum Opened {
+    /// It is new, or had ended without an article, and is asked for after this pause.
+    Now(Duration),
+    /// It is open, and asked for after this pause at the latest.
+    Before(Duration),
+    Not,
+}
+
+impl Connection {
+    async fn opened(&self, expect: &Expect) -> Result<Opened, Error> {
+        let job = self.world.store.job(expect.job_id.clone()).await?;
+        let pause = expect.at.duration_since(self.world.time()).unwrap_or_default();
+        let is_backfill = expect.reason == Reason::Backfill;
+        let leaves_backfill =
+            job.as_ref().is_some_and(|job| job.reason == Reason::Backfill) && !is_backfill;
+        let is_refused = matches!(expect.reason, Reason::Refused { .. });
+        Ok(match job.map(|job| job.state) {
+            None => Opened::Now(pause),
+            Some(state) if state.is_open() && (is_refused || leaves_backfill) => {
+                Opened::Before(pause)
+            }
+            Some(state) if state.is_open() || state.has_article() || is_backfill => Opened::Not,
+            Some(_) => Opened::Now(pause),
+        })
+    }
+
+    /// How long the job waits of which an ask has ended.
+    async fn waits(&self, id: i64) {
+        let row = self.world.with(|inner| inner.observed.rows.get(&id).cloned());
+        let Some(job_id) = row.and_then(|ask| ask.job.parse().ok()) else { return };
+        let Ok(Some(job)) = self.world.store.job(job_id).await else { return };
+        let now = self.world.time();
+        // After a body that cannot be read, the pause is an hour.
+        let asks = if job.unreadable_since.is_some() { u32::MAX } else { job.asks };
+        if job.state == JobState::Expected && asks > 0 {
+            let wait = job.at.duration_since(now).unwrap_or_default();
+            let expected_for = now.duration_since(job.expected_at).unwrap_or_default();
+            let id = job.job_id.as_str();
+            self.world.seen(|_, _| Observed::waits(id, wait, asks, expected_for));
+        }
+    }
+}
+
+impl Ledger for Connection {
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
+        self.through("intend", self.world.store.intend(name, within, bucket), |_, _, _| Ok(()))
+    }
+
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        bucket: BucketSettings,
+    ) -> Pending<'a, Intended> {
+        let call = self.world.store.order_again(name, within, bucket);
+        self.through("order_again", call, |intended, observed, _| {
+            if matches!(intended, Intended::Begun(_)) {
+                observed.again(name);
+            }
+            Ok(())
+        })
+    }
+
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        let id = job_id.clone();
+        let call = Box::pin(async move {
+            let opened = self.opened(&Expect::job(job_id.clone(), at)).await?;
+            self.world.store.ordered(name, job_id, at, key).await?;
+            Ok(opened)
+        });
+        let call = self.through("ordered", call, move |opened, observed, now| {
+            if let Opened::Now(pause) = *opened {
+                observed.opened(id.as_str(), now, pause);
+            }
+            observed.ordered(id.as_str());
+            observed.keyed.insert(id.to_string());
+            observed.rate.key_accepted(key);
+            Ok(())
+        });
+        Box::pin(async move { call.await.map(drop) })
+    }
+
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        self.through("abandon", self.world.store.abandon(name), |_, _, _| Ok(()))
+    }
+
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        self.through("intent", self.world.store.intent(name), |_, _, _| Ok(()))
+    }
+
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
+        let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
+        let names = ids.clone();
+        let call = Box::pin(async move {
+            self.look_for_a_trace(&names).await?;
+            let mut opened = Vec::new();
+            for expect in &jobs {
+                opened.push(self.opened(expect).await?);
+            }
+            Ok((self.world.store.expect(jobs).await?, opened))
+        });
+        let call = self.through("expect", call, move |(states, opened), observed, now| {
+            for ((id, state), opened) in ids.iter().zip(states).zip(opened) {
+                observed.expected(id.as_str());
+                match *opened {
+                    Opened::Now(pause) if state.is_open() => {
+                        observed.opened(id.as_str(), now, pause);
+                    }
+                    Opened::Before(pause) => observed.brought_forward(id.as_str(), now, pause),
+                    Opened::Now(_) | Opened::Not => {}
+                }
+            }
+            Ok(())
+        });
+        Box::pin(async move { call.await.map(|(states, _)| states) })
+    }
+
+    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
+        let call = self.world.store.claim_asks(claim);
+        self.through("claim_asks", call, move |asks, observed, now| {
+            for store::Ask { lease, job } in &asks.asks {
+                let ask = Ask {
+                    job: job.job_id.to_string(),
+                    fence: lease.fence,
+                    claimed: now,
+                    ends: now + claim.lease,
+                    settled: false,
+                };
+                observed.rows.insert(lease.id, ask);
+            }
+            Ok(())
+        })
+    }
+
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
+        let settled = outcome.clone();
+        let call = Box::pin(async move {
+            let before = self.delivered(lease.id).await;
+            let result = self.world.store.settle_ask(lease, outcome, key).await;
+            let after = self.delivered(lease.id).await;
+            if matches!(result, Ok(AskSettled::Settled(_))) {
+                self.waits(lease.id).await;
+            }
+            if !before.iter().all(|digest| after.contains(digest)) {
+                self.world.fail("an answer of the API took the place of a delivered body");
+            }
+            result
+        });
+        self.through("settle_ask", call, move |result, observed, now| {
+            let ask = observed.rows.get(&lease.id).cloned().unwrap_or_default();
+            let id = ask.job;
+            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
+                observed.rate.key_accepted(key);
+            }
+            if *result == AskSettled::LostLease {
+                return Ok(());
+            }
+            if ask.fence != lease.fence || now >= ask.ends || ask.settled {
+                return Err(format!("the answer to a lost ask for {id} is stored"));
+            }
+            observed.rows.entry(lease.id).or_default().settled = true;
+            match (result, settled) {
+                (_, AskOutcome::Released) => observed.ask_released(&id),
+                (AskSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
+                _ => observed.ask_ended(&id, now),
+            }
+            Ok(())
+        })
+    }
+
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
+        let call = Box::pin(self.world.prune_ledger(before, limit));
+        self.through("prune_ledger", call, |_, _, _| Ok(()))
+    }
+
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
+        let process = &self.process;
+        self.through("report", self.world.store.report(event), move |(), observed, now| match event
+        {
+            BucketEvent::RateLimited { retry_after } | BucketEvent::Unavailable { retry_after } => {
+                observed.rate.pause_stored(process, retry_after, now)
+            }
+            BucketEvent::KeyAccepted { key } => {
+                observed.rate.key_accepted(key);
+                Ok(())
+            }
+            BucketEvent::Resumed => {
+                observed.rate.resumed();
+                Ok(())
+            }
+            BucketEvent::KeyRefused { key } => observed.rate.refusal_stored(key, now),
+        })
+    }
+
+    calls! {
+        not_ordered(lease: IntentLease) -> bool;
+        outcome_lost(lease: IntentLease) -> bool;
+        bucket() -> Bucket;
+        job(job_id: JobId) -> Option<ExpectedJob>;
+        jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
+        intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
+        ledger_counts() -> LedgerCounts;
+        import_job(job: ExpectedJob) -> bool;
+        import_intent(intent: Intent) -> bool;
+        import_bucket(bucket: Bucket) -> ();
+    }
+}

@@ -1,0 +1,82 @@
+//! What was ordered, and what the callers were told.
+
+use std::time::Duration;
+
+use article_collector::OrderOutcome;
+
+use crate::{node::Process, observed::Observed};
+
+/// The calls that order, of one intent.
+#[derive(Debug, Default)]
+pub(crate) struct OrderCalls {
+    /// Those that the service took, or of which no answer came.
+    open: u32,
+    /// How often the application asked to order again.
+    again: u32,
+    /// How many were sent.
+    sent: u32,
+    /// Whether the service took the last one.
+    last_is_taken: bool,
+}
+
+impl Observed {
+    /// The application asks to order this intent, although an earlier call may have.
+    pub(crate) fn again(&mut self, intent: &str) {
+        self.calls.entry(intent.to_owned()).or_default().again += 1;
+    }
+
+    /// A call that orders is sent.
+    pub(crate) fn order_sent(
+        &mut self,
+        process: &Process,
+        intent: &str,
+        now: Duration,
+    ) -> Result<(), String> {
+        let calls = self.calls.entry(intent.to_owned()).or_default();
+        (calls.open, calls.sent, calls.last_is_taken) = (calls.open + 1, calls.sent + 1, false);
+        let (open, again) = (calls.open, calls.again);
+        if open > 1 + again {
+            return Err(format!("{intent} is ordered twice"));
+        }
+        self.rate.sent(process, now)
+    }
+
+    /// The service takes the order of the last call.
+    pub(crate) fn order_taken(&mut self, intent: &str) {
+        self.calls.entry(intent.to_owned()).or_default().last_is_taken = true;
+    }
+
+    /// How many calls were sent that order this intent.
+    pub(crate) fn orders_sent(&self, intent: &str) -> u32 {
+        self.calls.get(intent).map(|calls| calls.sent).unwrap_or_default()
+    }
+
+    /// The caller is told what became of an order, before which so many calls were sent.
+    pub(crate) fn told(
+        &self,
+        intent: &str,
+        before: u32,
+        outcome: &OrderOutcome,
+    ) -> Result<(), String> {
+        let job = outcome.job_id();
+        if let Some(job) =
+            job.filter(|job| self.taken.get(job.as_str()).is_none_or(|of| of != intent))
+        {
+            return Err(format!("{intent} is told to be {job}, which is not its job"));
+        }
+        let is_refused = matches!(outcome, OrderOutcome::Refused(_));
+        // Several callers may order the same intent.
+        let is_last = self.orders_sent(intent) == before + 1;
+        let is_taken = self.calls.get(intent).is_some_and(|calls| calls.last_is_taken);
+        match is_refused && is_last && is_taken {
+            true => Err(format!("{intent} is told to be refused, and the service took it")),
+            false => Ok(()),
+        }
+    }
+
+    /// An answer came, or no connection, and the service has not taken the order.
+    pub(crate) fn order_refused(&mut self, intent: &str) {
+        let calls = self.calls.entry(intent.to_owned()).or_default();
+        calls.open = calls.open.saturating_sub(1);
+    }
+}
