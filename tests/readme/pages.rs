@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use crate::ROOT;
 
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
@@ -16,6 +16,7 @@ const PAGES: [&str; 12] = [
     "crates/article-webhook/src/guide/flow.md",
     "crates/article-webhook/src/guide/invariants.md",
     "crates/article-webhook/src/guide/missing.md",
+    "crates/article-webhook/src/guide/postgres.md",
     "crates/article-webhook/src/guide/production.md",
     "crates/article-webhook/src/guide/testing.md",
 ];

@@ -20,7 +20,10 @@ use tokio::{
 pub(crate) struct Crowd {
     _runtime: Runtime,
     _senders: JoinSet<()>,
+    /// Those who were answered, or whose connections were closed.
     pub(crate) refused: usize,
+    /// Those of them who were answered.
+    pub(crate) answered: usize,
 }
 
 #[derive(Default)]
@@ -28,6 +31,7 @@ struct Progress {
     /// Senders who have sent their part, or were refused before.
     sent: AtomicUsize,
     refused: AtomicUsize,
+    answered: AtomicUsize,
 }
 
 fn head(length: usize) -> String {
@@ -55,8 +59,8 @@ pub(crate) fn gather(address: SocketAddr, count: usize, refused: usize) -> Crowd
             sleep(Duration::from_millis(20)).await;
         }
     });
-    let refused = progress.refused.load(Relaxed);
-    Crowd { _runtime: runtime, _senders: senders, refused }
+    let (refused, answered) = (progress.refused.load(Relaxed), progress.answered.load(Relaxed));
+    Crowd { _runtime: runtime, _senders: senders, refused, answered }
 }
 
 async fn begin(address: SocketAddr, progress: Arc<Progress>) {
@@ -69,7 +73,9 @@ async fn begin(address: SocketAddr, progress: Arc<Progress>) {
     }
     progress.sent.fetch_add(1, Relaxed);
     // An answer or the end of the connection.
-    _ = stream.read(&mut [0]).await;
+    if let Ok(1..) = stream.read(&mut [0]).await {
+        progress.answered.fetch_add(1, Relaxed);
+    }
     progress.refused.fetch_add(1, Relaxed);
 }
 

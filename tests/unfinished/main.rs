@@ -83,7 +83,7 @@ fn planted_without_a_budget_they_do_not() {
     });
     let grown = (server.peak_memory() - before) / MIB;
     println!("unfinished: without a budget: 500 bodies: {grown} MiB more memory");
-    // The system may reset a connection when hundreds come at once; the receiver refuses none.
-    assert!(crowd.refused < 5, "{} senders were refused", crowd.refused);
+    // On a busy machine a head may come too late, and its connection is closed without an answer.
+    assert_eq!(crowd.answered, 0, "the receiver refuses none");
     assert!(sees_bodies, "{grown} MiB: the measure does not see bodies");
 }
