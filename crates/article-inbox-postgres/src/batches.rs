@@ -1,5 +1,6 @@
 use std::{
     collections::VecDeque,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
     vec,
@@ -16,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    connection::{Database, Lane, Length, Transaction, Work},
+    connection::{Database, Lane, Length, OpenCall, Transaction, Work},
     fault::late,
     statements,
 };
@@ -102,16 +103,24 @@ pub(crate) struct Batches<C: Call> {
 struct Waiting<C: Call> {
     calls: VecDeque<WaitingCall<C>>,
     bytes: usize,
+    /// A task waits for its turn to run what waits.
+    has_task: bool,
 }
 
 struct WaitingCall<C: Call> {
     call: C,
     since: Instant,
-    answer: oneshot::Sender<Result<C::Answer, Error>>,
+    answer: Answer<C::Answer>,
+}
+
+/// Where the answer of a call goes. Closing waits until this is dropped.
+struct Answer<T> {
+    sender: oneshot::Sender<Result<T, Error>>,
+    _open: OpenCall,
 }
 
 /// A call, and where its answer goes.
-type Unanswered<C> = (C, oneshot::Sender<Result<<C as Call>::Answer, Error>>);
+type Unanswered<C> = (C, Answer<<C as Call>::Answer>);
 
 impl<C: Call> Batches<C> {
     /// Batches that use this many connections of their lane.
@@ -124,22 +133,30 @@ impl<C: Call> Batches<C> {
     /// Runs a call. Its transaction goes on if this future is dropped.
     pub(crate) async fn run(self: &Arc<Self>, call: C) -> Result<C::Answer, Error> {
         let open = self.database.connections.call().await?;
-        let (answer, answered) = oneshot::channel();
-        self.lock().add(WaitingCall { call, since: Instant::now(), answer })?;
-        let batches = Arc::clone(self);
-        self.database.connections.runtime.spawn(async move {
-            batches.run_batch().await;
-            drop(open);
-        });
+        let (sender, answered) = oneshot::channel();
+        let answer = Answer { sender, _open: open };
+        let needs_task = self.lock().add(WaitingCall { call, since: Instant::now(), answer })?;
+        if needs_task {
+            self.begin_task();
+        }
         answered.await.unwrap_or_else(|_| Err(Error::unavailable("the store has stopped")))
     }
 
-    /// Runs what waits once a connection is free. If an earlier batch took the call that this is for, that may be nothing.
+    /// Begins a task that runs what waits. Calls that come before its turn are its own too.
+    fn begin_task(self: &Arc<Self>) {
+        let batches = Arc::clone(self);
+        drop(self.database.connections.runtime.spawn(async move { batches.run_batch().await }));
+    }
+
+    /// Runs what waits once a connection is free.
     async fn run_batch(self: &Arc<Self>) {
         let Ok(turn) = self.turns.acquire().await else { return };
         // Calls that come at the same time share the first transaction too.
         tokio::task::yield_now().await;
-        let batch = self.lock().take();
+        let (batch, needs_task) = self.lock().take();
+        if needs_task {
+            self.begin_task();
+        }
         if batch.is_empty() {
             return;
         }
@@ -176,7 +193,7 @@ impl<C: Call> Batches<C> {
                 }
                 Err(fault) => {
                     for answer in answers {
-                        let _ = answer.send(Err(fault.error()));
+                        let _ = answer.sender.send(Err(fault.error()));
                     }
                     return Vec::new();
                 }
@@ -184,7 +201,7 @@ impl<C: Call> Batches<C> {
             left = Vec::new();
             for ((call, answer), done) in calls.into_iter().zip(answers).zip(done) {
                 match done {
-                    Some(done) => drop(answer.send(Ok(done))),
+                    Some(done) => drop(answer.sender.send(Ok(done))),
                     None => left.push((call, answer)),
                 }
             }
@@ -196,9 +213,9 @@ impl<C: Call> Batches<C> {
     async fn run_alone(self: Arc<Self>, left: Arc<Mutex<vec::IntoIter<Unanswered<C>>>>) {
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
         while let Some((call, answer)) = next() {
-            if !answer.is_closed() {
+            if !answer.sender.is_closed() {
                 let done = self.database.retried(C::LANE, Length::Call, &call, C::ALONE).await;
-                drop(answer.send(done.map_err(Error::from)));
+                drop(answer.sender.send(done.map_err(Error::from)));
             }
         }
     }
@@ -210,12 +227,13 @@ impl<C: Call> Batches<C> {
 
 impl<C: Call> Default for Waiting<C> {
     fn default() -> Self {
-        Self { calls: VecDeque::new(), bytes: 0 }
+        Self { calls: VecDeque::new(), bytes: 0, has_task: false }
     }
 }
 
 impl<C: Call> Waiting<C> {
-    fn add(&mut self, waiting: WaitingCall<C>) -> Result<(), Error> {
+    /// Adds a call. Returns whether no task is there that will run it.
+    fn add(&mut self, waiting: WaitingCall<C>) -> Result<bool, Error> {
         let bytes = waiting.call.bytes();
         if self.calls.len() >= WAITING {
             return Err(Error::unavailable("the store is too busy: too many calls wait"));
@@ -225,11 +243,12 @@ impl<C: Call> Waiting<C> {
         }
         self.bytes += bytes;
         self.calls.push_back(waiting);
-        Ok(())
+        Ok(!mem::replace(&mut self.has_task, true))
     }
 
-    /// The oldest calls that are still waited for. The others are answered.
-    fn take(&mut self) -> Vec<WaitingCall<C>> {
+    /// The oldest calls that are still waited for, and whether a task is needed for those that are left. What has waited too
+    /// long is answered.
+    fn take(&mut self) -> (Vec<WaitingCall<C>>, bool) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.calls.front() {
             let size = next.call.bytes();
@@ -239,26 +258,30 @@ impl<C: Call> Waiting<C> {
             let Some(waiting) = self.calls.pop_front() else { break };
             self.bytes -= size;
             if waiting.since.elapsed() > PATIENCE {
-                let _ = waiting.answer.send(Err(late("waiting for a connection", PATIENCE)));
-            } else if !waiting.answer.is_closed() {
+                let late = late("waiting for a connection", PATIENCE);
+                let _ = waiting.answer.sender.send(Err(late));
+            } else if !waiting.answer.sender.is_closed() {
                 bytes += size;
                 batch.push(waiting);
             }
         }
-        batch
+        self.has_task = !self.calls.is_empty();
+        (batch, self.has_task)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use article_inbox::{Digest, EntryKey, Source};
+    use tokio::sync::RwLock;
 
     use super::*;
 
     fn delivery(
         bytes: usize,
     ) -> (WaitingCall<Arrival>, oneshot::Receiver<Result<Recorded, Error>>) {
-        let (answer, answered) = oneshot::channel();
+        let (sender, answered) = oneshot::channel();
+        let open = Arc::new(RwLock::new(())).try_read_owned().unwrap();
         let call = Arrival {
             key: EntryKey::article("job_1".parse().unwrap()),
             source: Source::Webhook,
@@ -267,7 +290,10 @@ mod tests {
             digest: Digest::of(b""),
             bytes: vec![0; bytes].into(),
         };
-        (WaitingCall { call, since: Instant::now(), answer }, answered)
+        (
+            WaitingCall { call, since: Instant::now(), answer: Answer { sender, _open: open } },
+            answered,
+        )
     }
 
     #[tokio::test(start_paused = true)]
@@ -276,17 +302,28 @@ mod tests {
         let mut answers = Vec::new();
         for bytes in [BATCH_BYTES / 2, BATCH_BYTES / 2, 1] {
             let (delivery, answered) = delivery(bytes);
-            waiting.add(delivery).unwrap();
+            let needs_task = waiting.add(delivery).unwrap();
+            assert_eq!(needs_task, answers.is_empty(), "one task runs them all");
             answers.push(answered);
         }
         drop(answers.remove(0));
-        assert_eq!(waiting.take().len(), 2, "the first was given up");
-        assert_eq!((waiting.bytes, waiting.calls.len()), (0, 0));
+        let (batch, needs_task) = waiting.take();
+        assert_eq!(batch.len(), 2, "the first was given up");
+        assert_eq!((waiting.bytes, waiting.calls.len(), needs_task), (0, 0, false));
+
+        for bytes in [BATCH_BYTES, 1] {
+            let (delivery, answered) = delivery(bytes);
+            waiting.add(delivery).unwrap();
+            answers.push(answered);
+        }
+        let (batch, needs_task) = waiting.take();
+        assert_eq!((batch.len(), needs_task), (1, true), "the second is too much for it");
+        assert!(!waiting.take().1);
 
         let (late, answered) = delivery(1);
-        waiting.add(late).unwrap();
+        assert!(waiting.add(late).unwrap(), "no task is left");
         tokio::time::advance(PATIENCE * 2).await;
-        assert!(waiting.take().is_empty());
+        assert!(waiting.take().0.is_empty());
         assert!(answered.await.unwrap().unwrap_err().is_transient());
 
         let (large, _answered) = delivery(WAITING_BYTES + 1);

@@ -20,6 +20,6 @@ mod transaction;
 
 pub(crate) use database::Database;
 pub(crate) use fitness::{SERVER, judged};
-pub(crate) use pool::Lane;
+pub(crate) use pool::{Lane, OpenCall};
 pub(crate) use row::first;
 pub(crate) use transaction::{Length, Parameter, Transaction, Work};

@@ -38,15 +38,16 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Whether the same transaction may succeed at once: the server chose it as the victim of a conflict, or a row is gone.
-    pub(crate) fn may_be_retried(&self) -> bool {
+    /// How often a transaction with this fault is tried in all: again at once, if the server chose it as the victim of a
+    /// conflict, or if a row is gone that was just read. Each time that happens another transaction has come further.
+    pub(crate) fn attempts(&self) -> u32 {
         match self {
-            Self::Driver(error) => matches!(
-                error.code(),
-                Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED)
-            ),
-            Self::Vanished => true,
-            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Ours(_) => false,
+            Self::Driver(error) => match error.code() {
+                Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED) => 3,
+                _ => 1,
+            },
+            Self::Vanished => 10,
+            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Ours(_) => 1,
         }
     }
 

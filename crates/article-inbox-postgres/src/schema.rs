@@ -40,9 +40,10 @@ const MISSING: &str = "SELECT name FROM unnest($2::text[]) AS name WHERE NOT EXI
     AND has_function_privilege(p.oid, 'EXECUTE')) LIMIT 1";
 
 /// The functions of the steps.
-const FUNCTIONS: [&str; 5] = [
+const FUNCTIONS: [&str; 6] = [
     "article_inbox_record",
     "article_inbox_complete",
+    "article_inbox_claim",
     "article_inbox_due",
     "article_inbox_next",
     "article_inbox_save",

@@ -20,7 +20,7 @@ use axum::{
 use tokio::net::TcpListener;
 
 use crate::{
-    contenders::naive::Naive,
+    contenders::naive::{Naive, Naming},
     form::{Form, median},
     load::{Lap, p99},
     sender::{flood, pace},
@@ -54,7 +54,8 @@ impl Role {
                 let inbox = Inbox::new(crate::store(&self.url, "receiver").await);
                 Router::new().route("/", post(receive(fixture::receiver(), inbox)))
             } else {
-                let naive = Arc::new(Naive::connect(&self.url, "naive_receiver").await);
+                let naive =
+                    Arc::new(Naive::connect(&self.url, "naive_receiver", Naming::Prepared).await);
                 let shared = Shared { receiver: fixture::receiver(), naive };
                 Router::new().route("/", post(record)).with_state(shared)
             };
@@ -133,11 +134,18 @@ pub(crate) fn run(form: Form) {
             }
         })
         .collect();
-    let paced = receivers.each_ref().map(|receiver| {
-        let lap = runtime.block_on(pace(receiver.address, CONNECTIONS, PACE, form.turn() * 4));
-        thread::sleep(REST);
-        p99(lap.waits)
-    });
+    // In turns too: a checkpoint or a vacuum of what came before falls into one of them.
+    let paced: Vec<[f64; 2]> = (0..form.rounds())
+        .map(|_| {
+            receivers.each_ref().map(|receiver| {
+                let lap = pace(receiver.address, CONNECTIONS, PACE, form.turn() * 2);
+                let lap = runtime.block_on(lap);
+                thread::sleep(REST);
+                p99(lap.waits)
+            })
+        })
+        .collect();
+    let paced = [0, 1].map(|index| median(paced.iter().map(|round| round[index])));
     let rate = |index: usize| median(rounds.iter().map(|laps| laps[index].rate));
     let slowest =
         |index: usize| p99(rounds.iter().flat_map(|laps| laps[index].waits.iter().copied()));

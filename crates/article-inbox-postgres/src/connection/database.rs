@@ -6,15 +6,12 @@ use super::{
     blocked::Blocked,
     commit::{PATIENCE, commit, unanswered},
     pool::{Connections, Lane, Lent},
-    transaction::{Ending, IDLE_MILLIS, Length, Transaction, Work},
+    transaction::{Ending, IDLE_MILLIS, Length, STATEMENT_MILLIS, Transaction, Work},
 };
 use crate::{
     fault::{Fault, late},
     settings::PostgresSettings,
 };
-
-/// How often a transaction is tried that conflicts with others.
-const ATTEMPTS: u32 = 3;
 
 /// How long the statements of a call may take together. It is longer than the patience of a caller, and ends a
 /// transaction on a server that does not answer.
@@ -30,6 +27,8 @@ pub(crate) struct Database {
     schema: String,
     /// The first part of what begins a transaction.
     pub(super) begin: String,
+    /// What begins a transaction that sets the rest for itself.
+    pub(super) begin_at_once: String,
 }
 
 impl Database {
@@ -47,7 +46,11 @@ impl Database {
              THEN set_config('synchronous_commit', 'on', true) END, \
              set_config('lock_timeout', '"
         );
-        Ok(Self { connections, settings, blocked: Blocked::default(), schema, begin })
+        let begin_at_once = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}"
+        );
+        let blocked = Blocked::default();
+        Ok(Self { connections, settings, blocked, schema, begin, begin_at_once })
     }
 
     /// The schema of the tables, as statements name it.
@@ -96,11 +99,10 @@ impl Database {
         arguments: &A,
         work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
     ) -> Result<T, Fault> {
-        let mut attempts = ATTEMPTS;
+        let mut attempt = 1;
         let outcome = loop {
-            attempts -= 1;
             match self.once(lane, length, arguments, work).await {
-                Err(fault) if fault.may_be_retried() && attempts > 0 => {}
+                Err(fault) if attempt < fault.attempts() => attempt += 1,
                 outcome => break outcome,
             }
         };

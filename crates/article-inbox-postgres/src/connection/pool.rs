@@ -50,7 +50,7 @@ pub(crate) struct Connections {
 }
 
 /// A call that closing waits for.
-pub(crate) type Call = OwnedRwLockReadGuard<()>;
+pub(crate) type OpenCall = OwnedRwLockReadGuard<()>;
 
 impl Connections {
     pub(crate) fn new(settings: &PostgresSettings) -> Result<Self, Error> {
@@ -80,7 +80,7 @@ impl Connections {
     }
 
     /// Begins a call.
-    pub(crate) async fn call(&self) -> Result<Call, Error> {
+    pub(crate) async fn call(&self) -> Result<OpenCall, Error> {
         let call = Arc::clone(&self.calls).read_owned().await;
         self.check_open()?;
         Ok(call)

@@ -23,7 +23,7 @@ use crate::fault::Fault;
 /// How long a statement waits for a row that another program holds, for one call and for several, and how long it may run.
 const LOCK_MILLIS: u32 = 2000;
 const SHARED_LOCK_MILLIS: u32 = 500;
-const STATEMENT_MILLIS: u32 = 8000;
+pub(super) const STATEMENT_MILLIS: u32 = 8000;
 
 /// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished says
 /// no farewell. An administrator's time is for other programs.
@@ -94,25 +94,7 @@ impl<'a> Transaction<'a> {
             "{}{lock}', true), set_config('statement_timeout', '{statement}', true)",
             self.database.begin
         );
-        self.lent.session().client.batch_execute(&begin).await.map_err(|error| {
-            // What PgBouncer answers to BEGIN where each statement may run on another connection. It uses this code for
-            // much else, which passes.
-            let refused = error.as_db_error().filter(|answer| {
-                *answer.code() == SqlState::PROTOCOL_VIOLATION
-                    && answer.message().contains("statement pooling")
-            });
-            if refused.is_some() {
-                return Fault::Unfit(
-                    "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session"
-                        .to_owned(),
-                );
-            }
-            match error.code() {
-                // What a standby answers to READ WRITE.
-                Some(&SqlState::FEATURE_NOT_SUPPORTED) => Fault::ReadOnly,
-                _ => Fault::Driver(error),
-            }
-        })
+        self.lent.session().client.batch_execute(&begin).await.map_err(refused)
     }
 
     /// The rows of a statement that is the whole transaction: it sets for itself what BEGIN sets for others, and commits by
@@ -130,6 +112,27 @@ impl<'a> Transaction<'a> {
         *self.lock_ending() = Ending::Ended;
         let rows = answered.map_err(of_commit)?;
         check_notices(session, before)?;
+        Ok(rows)
+    }
+
+    /// The rows of a statement that is the whole transaction, and whose commit is not waited for by the server: it sets for
+    /// itself what BEGIN sets for others. It is sent together with what begins and commits it, and so takes one round trip.
+    pub(crate) async fn at_once(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Fault> {
+        *self.lock_ending() = Ending::Ended;
+        let client = &self.lent.session().client;
+        let (begun, rows, committed) = tokio::join!(
+            biased;
+            client.batch_execute(&self.database.begin_at_once),
+            client.query_typed(statement, parameters),
+            client.batch_execute("COMMIT"),
+        );
+        begun.map_err(refused)?;
+        let rows = rows?;
+        committed.map_err(of_commit)?;
         Ok(rows)
     }
 
@@ -203,5 +206,25 @@ impl<'a> Transaction<'a> {
             }
         };
         Ok(from_millis(now))
+    }
+}
+
+/// The fault of what begins a transaction.
+fn refused(error: tokio_postgres::Error) -> Fault {
+    // What PgBouncer answers to BEGIN where each statement may run on another connection. It uses this code for much else,
+    // which passes.
+    let refused = error.as_db_error().filter(|answer| {
+        *answer.code() == SqlState::PROTOCOL_VIOLATION
+            && answer.message().contains("statement pooling")
+    });
+    if refused.is_some() {
+        return Fault::Unfit(
+            "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session".to_owned(),
+        );
+    }
+    match error.code() {
+        // What a standby answers to READ WRITE.
+        Some(&SqlState::FEATURE_NOT_SUPPORTED) => Fault::ReadOnly,
+        _ => Fault::Driver(error),
     }
 }

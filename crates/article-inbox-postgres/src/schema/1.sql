@@ -167,7 +167,8 @@ CREATE OR REPLACE FUNCTION article_inbox_complete(schema_name text, lock_millis 
 RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     now bigint;
-    held record;
+    held bigint[];
+    places bigint[];
 BEGIN
     -- Under another isolation it would not see what it has waited for. A transaction that names its isolation follows.
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -179,25 +180,85 @@ BEGIN
         set_config('client_min_messages', 'error', true),
         CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' THEN set_config('synchronous_commit', 'on', true) END;
     now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
-    FOR place IN 1..cardinality(ids) LOOP
-        PERFORM FROM article_inbox_entries e WHERE e.id = ids[place] AND e.fence = fences[place] AND e.state = 'done';
-        IF FOUND THEN
-            RETURN NEXT -place;
-            CONTINUE;
-        END IF;
-        SELECT e.state, e.fence, e.lease_end INTO held FROM article_inbox_entries e WHERE e.id = ids[place]
-            FOR UPDATE SKIP LOCKED;
-        IF FOUND AND held.state = 'leased' AND held.fence = fences[place] AND held.lease_end > now THEN
-            UPDATE article_inbox_entries e SET state = 'done', at = now, since = now, interrupted = 0, cause = NULL
-                WHERE e.id = ids[place];
-            RETURN NEXT place;
-        END IF;
-    END LOOP;
+    -- Entries are looked for by their ids alone (`OFFSET 0`): if the state were looked for too, the server could choose an index of
+    -- that state, which does not begin with the id, while it is small.
+    RETURN QUERY SELECT -a.place FROM unnest(ids, fences) WITH ORDINALITY AS a (id, fence, place)
+        CROSS JOIN LATERAL (SELECT * FROM article_inbox_entries e WHERE e.id = a.id OFFSET 0) AS e
+        WHERE e.state = 'done' AND e.fence = a.fence;
+    SELECT array_agg(a.id), array_agg(a.place) INTO held, places FROM
+        (SELECT u.id, u.fence, min(u.place) AS place FROM unnest(ids, fences) WITH ORDINALITY AS u (id, fence, place)
+            GROUP BY u.id, u.fence) AS a
+        CROSS JOIN LATERAL (SELECT * FROM article_inbox_entries e WHERE e.id = a.id OFFSET 0) AS seen
+        CROSS JOIN LATERAL (SELECT * FROM article_inbox_entries e WHERE e.id = seen.id OFFSET 0 FOR UPDATE SKIP LOCKED) AS e
+        WHERE seen.state = 'leased' AND e.state = 'leased' AND e.fence = a.fence AND e.lease_end > now;
+    UPDATE article_inbox_entries e SET state = 'done', at = now, since = now, interrupted = 0, cause = NULL
+        WHERE e.id = ANY (held);
+    RETURN QUERY SELECT unnest(places);
     PERFORM set_config('client_min_messages', 'warning', true);
 END
 $$;
 
--- What claims do, planned once for each connection. They run in transactions that have set their search path.
+-- What a claim mostly is: it leases articles that wait, in the order of their times, and returns a row for each body, and then one
+-- without an entry, which says how the search went. It leases nothing and returns nothing if a failure is due, a lease has ended,
+-- or one of the entries was interrupted or is on its last attempt. It must agree with `Claiming` of `article-inbox` for all others.
+-- The commit is not waited for, as in `sql::NEXT`.
+CREATE OR REPLACE FUNCTION article_inbox_claim(
+    schema_name text, lock_millis integer, given_now bigint, most integer, lease_millis bigint, most_attempts bigint,
+    with_failures boolean, from_time bigint, with_leased boolean,
+    OUT id bigint, OUT job_id text, OUT event text, OUT received_at bigint, OUT state text, OUT attempts bigint, OUT fence bigint,
+    OUT at bigint, OUT lease_end bigint, OUT since bigint, OUT interrupted bigint, OUT conflicts bigint, OUT cause text,
+    OUT failures text, OUT body_received_at bigint, OUT source text, OUT target text, OUT intent text, OUT digest bytea,
+    OUT body bytea, OUT now bigint, OUT last_at bigint, OUT next_due bigint, OUT failures_wait boolean, OUT read bigint
+) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+    read_before bigint;
+    is_other boolean;
+    claimed bigint[];
+BEGIN
+    PERFORM set_config('search_path', schema_name || ', pg_temp', true), set_config('lock_timeout', lock_millis::text, true),
+        set_config('synchronous_commit', 'off', true);
+    now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+    read_before := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
+        + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0);
+    failures_wait := EXISTS (SELECT FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.at <= now);
+    IF with_leased THEN
+        SELECT min(e.lease_end) FILTER (WHERE with_failures OR NOT e.is_failure),
+            failures_wait OR coalesce(bool_or(e.is_failure AND e.lease_end <= now), false)
+        INTO next_due, failures_wait FROM article_inbox_entries e WHERE e.state = 'leased';
+    END IF;
+    IF next_due <= now OR (with_failures AND failures_wait) THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(w.id), max(w.at), bool_or(w.interrupted <> 0 OR w.attempts NOT BETWEEN 0 AND most_attempts - 2)
+    INTO claimed, last_at, is_other FROM (
+        SELECT * FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure
+            AND e.at >= from_time AND e.at <= now ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED
+    ) AS w;
+    IF is_other THEN
+        RETURN;
+    END IF;
+    UPDATE article_inbox_entries e SET state = 'leased', attempts = e.attempts + 1, fence = greatest(e.fence + 1, now), at = now,
+        lease_end = now + lease_millis, since = now WHERE e.id = ANY (claimed);
+    RETURN QUERY SELECT e.id, e.job_id, e.event, e.received_at, e.state, e.attempts, e.fence, e.at, e.lease_end, e.since,
+            e.interrupted, e.conflicts, e.cause, e.failures, b.received_at, b.source, b.target, b.intent, b.digest, b.body,
+            now, NULL::bigint, NULL::bigint, NULL::boolean, NULL::bigint
+        FROM unnest(claimed) AS c (id)
+        CROSS JOIN LATERAL (SELECT * FROM article_inbox_entries e WHERE e.id = c.id OFFSET 0) AS e
+        LEFT JOIN LATERAL (SELECT * FROM article_inbox_bodies b WHERE b.entry = c.id ORDER BY b.slot OFFSET 0) AS b ON true;
+    next_due := least(next_due,
+        (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND e.at >= from_time));
+    IF with_failures THEN
+        next_due := least(next_due,
+            (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.at >= from_time));
+    END IF;
+    read := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
+        + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0) - read_before;
+    RETURN NEXT;
+END
+$$;
+
+-- What other claims do, planned once for each connection. They run in transactions that have set their search path.
 
 -- Selects entries that `Row::is_due` of `article-inbox` accepts, those of failures if they are wanted, and locks them. What
 -- another claim or another program has locked is left. The condition is checked again on a row that changed meanwhile. Waiting

@@ -1,9 +1,13 @@
+mod ordinary;
+
 use std::time::{Duration, SystemTime};
 
 use article_inbox::store::{
     Claim, ClaimDecision, Claimed, Claiming, Claims, Events, Lease, Outcome, from_millis, to_millis,
 };
 use tokio_postgres::types::Type;
+
+pub(crate) use self::ordinary::claim_ordinary;
 
 use super::{
     rows::{self, StoredRow},
@@ -30,7 +34,7 @@ pub(crate) enum Scan {
 }
 
 /// What a claim has found out about the indexes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     /// How many entries of them it has read.
     pub(crate) read: i64,
@@ -55,8 +59,7 @@ pub(crate) fn claim<'t>(
     Box::pin(async move {
         let takes_failures = claim.events == Events::All;
         let Due { rows: due, now, read: read_before } = due(tx, claim, *scan).await?;
-        let mut found =
-            Found { read: 0, up_to: to_millis(now), leaves_leased: false, damaged: Vec::new() };
+        let mut found = Found { up_to: to_millis(now), ..Found::default() };
         // A list that has as many as the limit may go on after its last one.
         for list in [List::Articles, List::Failures, List::Leased] {
             let mut of_list = due.iter().rev().filter(|(_, of)| *of == list);

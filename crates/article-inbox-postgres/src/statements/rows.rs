@@ -4,7 +4,7 @@ mod body;
 mod entry;
 mod new;
 
-pub(super) use body::{KnownIn, bodies, known_bodies, new_body, put_body, put_intent};
+pub(super) use body::{KnownIn, bodies, body, known_bodies, new_body, put_body, put_intent};
 pub(super) use entry::{
     Damage, JOB_ID, StoredRow, add, count_in, entry, find, lock, lock_key, name_of, or_damaged,
     remove, save, save_all, stored,

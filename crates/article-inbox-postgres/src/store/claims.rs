@@ -7,8 +7,9 @@ use article_inbox::{
 
 use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
 use crate::{
-    connection::{Lane, Length},
-    statements::{self, Damaged},
+    connection::{Database, Lane, Length},
+    fault::Fault,
+    statements::{self, Damaged, Found, Scan},
 };
 
 /// Claims what is due, and sets entries aside whose rows are damaged.
@@ -21,7 +22,7 @@ pub(super) async fn claim(
     let of = (claim.events, scan);
     let (database, lane) = (&store.database, Lane::Working);
     let arguments = (claim, scan);
-    let mut claimed = database.retried(lane, length, &arguments, statements::claim).await;
+    let mut claimed = ordinary(database, length, &arguments).await;
     if claimed.as_ref().is_err_and(statements::is_damage) {
         let unreadable = database.retried(lane, length, &arguments, statements::unreadable).await?;
         for id in unreadable {
@@ -41,6 +42,22 @@ pub(super) async fn claim(
         isolate(&store, (id, Damaged::Row)).await;
     }
     Ok(claims)
+}
+
+/// Claims what most claims do by one statement, or else whatever is due.
+async fn ordinary(
+    database: &Database,
+    length: Length,
+    arguments: &(Claim, Scan),
+) -> Result<(Claims, Found), Fault> {
+    let lane = Lane::Working;
+    if length == Length::Call
+        && let Some(claimed) =
+            database.retried(lane, length, arguments, statements::claim_ordinary).await?
+    {
+        return Ok(claimed);
+    }
+    database.retried(lane, length, arguments, statements::claim).await
 }
 
 /// Sets an entry aside, and tells it. If that fails, the next claim finds the entry again.

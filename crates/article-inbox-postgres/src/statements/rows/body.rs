@@ -50,19 +50,23 @@ pub(crate) async fn bodies(
         return Ok(bodies);
     }
     for row in tx.query(sql::BODIES, &[(&ids, Type::INT8_ARRAY)]).await? {
-        let id: i64 = row.try_get(0)?;
-        let (target, intent): (&str, Option<&str>) = (row.try_get(3)?, row.try_get(4)?);
-        let bytes: Option<&[u8]> = row.try_get(6)?;
-        bodies.entry(id).or_default().push(Body {
-            received_at: from_millis(row.try_get(1)?),
-            source: source(row.try_get(2)?),
-            target: target.into(),
-            intent: intent.map(Into::into),
-            digest: digest(row.try_get(5)?),
-            bytes: bytes.map(Bytes::copy_from_slice),
-        });
+        bodies.entry(row.try_get(0)?).or_default().push(body(&row, 1)?);
     }
     Ok(bodies)
+}
+
+/// The body in the columns from this one on, in the order of `sql::BODIES`.
+pub(crate) fn body(row: &tokio_postgres::Row, first: usize) -> Result<Body, Fault> {
+    let (target, intent): (&str, Option<&str>) = (row.try_get(first + 2)?, row.try_get(first + 3)?);
+    let bytes: Option<&[u8]> = row.try_get(first + 5)?;
+    Ok(Body {
+        received_at: from_millis(row.try_get(first)?),
+        source: source(row.try_get(first + 1)?),
+        target: target.into(),
+        intent: intent.map(Into::into),
+        digest: digest(row.try_get(first + 4)?),
+        bytes: bytes.map(Bytes::copy_from_slice),
+    })
 }
 
 /// Writes a body into a slot, over the one that is there.

@@ -9,7 +9,7 @@ use article_inbox::{
     EntryKey, Filter, JobFilter, Prune, State,
     store::{
         AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Intended, Ledger as _,
-        Outcome, Store,
+        Outcome, Settled, Store,
     },
 };
 use article_inbox_postgres::PostgresStore;
@@ -163,4 +163,44 @@ fn with_the_statistics_of_empty_tables_no_table_is_read_whole() {
 #[test]
 fn with_plans_for_any_value_no_table_is_read_whole() {
     no_table_is_read_whole("FILL ANALYZE", &["plan_cache_mode = force_generic_plan"]);
+}
+
+/// A connection keeps the plans of the functions that it has called. An index that does not begin with what is looked for is
+/// as good as any while it is empty.
+#[test]
+fn plans_made_while_the_tables_are_empty_read_little_of_large_ones() {
+    let Some(server) = Server::start(&["autovacuum = off"]) else { return };
+    let url = server.url();
+    let settings = fresh(&url).receiving_connections(1).unwrap().working_connections(1).unwrap();
+    let schema = schema(&settings);
+    let read = format!(
+        "SELECT sum(idx_blks_hit + idx_blks_read)::bigint FROM pg_statio_user_indexes WHERE schemaname = '{schema}'"
+    );
+    let (before, after) = wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let (old, fill) = (scene::connect(&url).await, format!("SET search_path = {schema}; "));
+        deliver_and_complete(&store, "early").await;
+        let mut done = FILL.split_inclusive(';').next().unwrap().replace("100000", "300000");
+        for state in ["'waiting'", "'leased'"] {
+            done = done.replace(state, "'done'");
+        }
+        old.batch_execute(&(fill + &done)).await.unwrap();
+        // A connection reports what it has read when it ends, or after a second.
+        drop(old);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let client = scene::connect(&url).await;
+        let before: i64 = client.query_one(&read, &[]).await.unwrap().get(0);
+        deliver_and_complete(&store, "late").await;
+        store.close().await.unwrap();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        (before, client.query_one(&read, &[]).await.unwrap().get::<_, i64>(0))
+    });
+    assert!(after - before < 500, "{} pages of indexes were read", after - before);
+}
+
+async fn deliver_and_complete(store: &PostgresStore, job_id: &str) {
+    store.record(arrival(job_id, "{}")).await.unwrap();
+    let claimed = store.claim(Claim { limit: 1, ..CLAIM }).await.unwrap().claimed;
+    assert_eq!(claimed[0].key, EntryKey::article(job_id.parse().unwrap()));
+    assert_eq!(store.settle(claimed[0].lease, Outcome::Done).await.unwrap(), Settled::Settled);
 }
