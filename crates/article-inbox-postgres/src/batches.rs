@@ -142,18 +142,20 @@ impl<C: Call> Batches<C> {
         answered.await.unwrap_or_else(|_| Err(Error::unavailable("the store has stopped")))
     }
 
-    /// Begins a task that runs what waits. Calls that come before its turn are its own too.
+    /// Begins a task that runs what waits. It also runs the calls that come before its turn.
     fn begin_task(self: &Arc<Self>) {
-        let batches = Arc::clone(self);
-        drop(self.database.connections.runtime.spawn(async move { batches.run_batch().await }));
+        let (batches, due) = (Arc::clone(self), DueTask(Some(Arc::clone(self))));
+        let task = async move { batches.run_batch(due).await };
+        drop(self.database.connections.runtime.spawn(task));
     }
 
     /// Runs what waits once a connection is free.
-    async fn run_batch(self: &Arc<Self>) {
+    async fn run_batch(self: &Arc<Self>, mut due: DueTask<C>) {
         let Ok(turn) = self.turns.acquire().await else { return };
         // Calls that come at the same time share the first transaction too.
         tokio::task::yield_now().await;
         let (batch, needs_task) = self.lock().take();
+        due.0 = None;
         if needs_task {
             self.begin_task();
         }
@@ -225,6 +227,17 @@ impl<C: Call> Batches<C> {
     }
 }
 
+/// A task that has not had its turn. If its runtime ends before, the calls that wait for it have no answer.
+struct DueTask<C: Call>(Option<Arc<Batches<C>>>);
+
+impl<C: Call> Drop for DueTask<C> {
+    fn drop(&mut self) {
+        if let Some(batches) = self.0.take() {
+            *batches.lock() = Waiting::default();
+        }
+    }
+}
+
 impl<C: Call> Default for Waiting<C> {
     fn default() -> Self {
         Self { calls: VecDeque::new(), bytes: 0, has_task: false }
@@ -232,7 +245,7 @@ impl<C: Call> Default for Waiting<C> {
 }
 
 impl<C: Call> Waiting<C> {
-    /// Adds a call. Returns whether no task is there that will run it.
+    /// Adds a call. Returns whether a task must begin for it, because none waits.
     fn add(&mut self, waiting: WaitingCall<C>) -> Result<bool, Error> {
         let bytes = waiting.call.bytes();
         if self.calls.len() >= WAITING {

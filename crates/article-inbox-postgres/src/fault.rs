@@ -38,8 +38,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// How often a transaction with this fault is tried in all: again at once, if the server chose it as the victim of a
-    /// conflict, or if a row is gone that was just read. Each time that happens another transaction has come further.
+    /// How often a transaction with this fault is tried in all. One that was the victim of a conflict, or has lost a row that it
+    /// had just read, may succeed at once: each time another transaction has come further.
     pub(crate) fn attempts(&self) -> u32 {
         match self {
             Self::Driver(error) => match error.code() {

@@ -33,7 +33,7 @@ const ASKING: Duration = Duration::from_secs(10);
 
 /// Whether a COMMIT of this role, or a statement that commits by itself, has been in progress for a while.
 const COMMITTING: &str = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'active' \
-    AND (query = $1 OR query LIKE 'SELECT %.article\\_inbox\\_%') AND query_start < clock_timestamp() - interval '3 seconds')";
+    AND (query = $1 OR query LIKE 'SELECT \"%\".article\\_inbox\\_%') AND query_start < clock_timestamp() - interval '3 seconds')";
 
 /// Commits, and fails if it is not known that the transaction is safe.
 ///

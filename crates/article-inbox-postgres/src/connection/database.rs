@@ -1,4 +1,8 @@
-use std::{borrow::Borrow, sync::Arc, time::Duration};
+use std::{
+    borrow::Borrow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use article_inbox::Error;
 
@@ -27,7 +31,7 @@ pub(crate) struct Database {
     schema: String,
     /// The first part of what begins a transaction.
     pub(super) begin: String,
-    /// What begins a transaction that sets the rest for itself.
+    /// What begins a transaction whose one statement sets the rest.
     pub(super) begin_at_once: String,
 }
 
@@ -47,7 +51,8 @@ impl Database {
              set_config('lock_timeout', '"
         );
         let begin_at_once = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}"
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}; \
+             SET LOCAL idle_in_transaction_session_timeout = {IDLE_MILLIS}"
         );
         let blocked = Blocked::default();
         Ok(Self { connections, settings, blocked, schema, begin, begin_at_once })
@@ -99,10 +104,12 @@ impl Database {
         arguments: &A,
         work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
     ) -> Result<T, Fault> {
-        let mut attempt = 1;
+        let (mut attempt, began) = (1, Instant::now());
         let outcome = loop {
             match self.once(lane, length, arguments, work).await {
-                Err(fault) if attempt < fault.attempts() => attempt += 1,
+                Err(fault) if attempt < fault.attempts() && began.elapsed() < PATIENCE => {
+                    attempt += 1;
+                }
                 outcome => break outcome,
             }
         };

@@ -64,7 +64,7 @@ pub(super) enum Ending {
     Due,
     /// By its one statement, which was sent, and whose answer is not waited for any longer.
     Unanswered,
-    /// Its one statement has ended.
+    /// Nothing is left to send.
     Ended,
 }
 
@@ -115,8 +115,9 @@ impl<'a> Transaction<'a> {
         Ok(rows)
     }
 
-    /// The rows of a statement that is the whole transaction, and whose commit is not waited for by the server: it sets for
-    /// itself what BEGIN sets for others. It is sent together with what begins and commits it, and so takes one round trip.
+    /// The rows of a statement that is the whole transaction, and whose commit the server answers before it is on disk: it sets
+    /// for itself what BEGIN sets for others. It is sent together with what begins and commits it, and so takes one round trip.
+    /// If its answer is lost, it has mostly been committed.
     pub(crate) async fn at_once(
         &self,
         statement: &str,
@@ -130,10 +131,16 @@ impl<'a> Transaction<'a> {
             client.query_typed(statement, parameters),
             client.batch_execute("COMMIT"),
         );
-        begun.map_err(refused)?;
-        let rows = rows?;
-        committed.map_err(of_commit)?;
-        Ok(rows)
+        match (begun, rows) {
+            (Ok(()), rows) => {
+                let rows = rows?;
+                committed.map_err(of_commit)?;
+                Ok(rows)
+            }
+            // Only BEGIN was cancelled, so that the statement has committed by itself.
+            (Err(_), Ok(rows)) => Ok(rows),
+            (Err(begun), Err(_)) => Err(refused(begun)),
+        }
     }
 
     /// How long statements wait for a row that another program holds, in milliseconds.

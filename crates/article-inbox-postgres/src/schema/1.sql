@@ -109,8 +109,8 @@ CREATE TABLE article_inbox_bucket (
 );
 INSERT INTO article_inbox_bucket (id) VALUES (1);
 
--- What a delivery and the end of an attempt mostly are, each as one statement, which is a transaction of its own: it takes one
--- round trip, and a server plans what is in a function once for each connection. Their plans are right for tables of any size,
+-- What a delivery, the end of an attempt and a claim mostly are, each as one statement: it takes one round trip, and a server
+-- plans what is in a function once for each connection. The first two are transactions of their own. The plans are right for tables of any size,
 -- also if they were made while the tables were empty. The costs that forbid the other plans would ask for compilation.
 
 -- Adds entries that are new and of which the ledger knows nothing, with their first bodies, and returns their places in the
@@ -198,10 +198,11 @@ BEGIN
 END
 $$;
 
--- What a claim mostly is: it leases articles that wait, in the order of their times, and returns a row for each body, and then one
--- without an entry, which says how the search went. It leases nothing and returns nothing if a failure is due, a lease has ended,
--- or one of the entries was interrupted or is on its last attempt. It must agree with `Claiming` of `article-inbox` for all others.
--- The commit is not waited for, as in `sql::NEXT`.
+-- What a claim mostly is: it leases articles that wait, in the order of their times, and returns a row for each body, or one for an
+-- entry without any, and then a row without an entry, which says how the search went. It leases nothing and returns nothing if a
+-- failure that is wanted is due, if a lease that is looked at has ended, or if one of the entries was interrupted, is on its last
+-- attempt, or has a number that no rule gives. It must agree with `Claiming` of `article-inbox` for all others. The commit is not
+-- waited for, as in `sql::NEXT`.
 CREATE OR REPLACE FUNCTION article_inbox_claim(
     schema_name text, lock_millis integer, given_now bigint, most integer, lease_millis bigint, most_attempts bigint,
     with_failures boolean, from_time bigint, with_leased boolean,
@@ -221,7 +222,9 @@ BEGIN
     now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     read_before := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
         + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0);
-    failures_wait := EXISTS (SELECT FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.at <= now);
+    -- A failure that is wanted is looked for where the other claim would look for it.
+    failures_wait := EXISTS (SELECT FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.at <= now
+        AND e.at >= CASE WHEN with_failures THEN from_time ELSE -9223372036854775808 END);
     IF with_leased THEN
         SELECT min(e.lease_end) FILTER (WHERE with_failures OR NOT e.is_failure),
             failures_wait OR coalesce(bool_or(e.is_failure AND e.lease_end <= now), false)
@@ -230,7 +233,8 @@ BEGIN
     IF next_due <= now OR (with_failures AND failures_wait) THEN
         RETURN;
     END IF;
-    SELECT array_agg(w.id), max(w.at), bool_or(w.interrupted <> 0 OR w.attempts NOT BETWEEN 0 AND most_attempts - 2)
+    SELECT array_agg(w.id), max(w.at), bool_or(w.interrupted <> 0 OR w.attempts NOT BETWEEN 0 AND most_attempts - 2
+        OR w.conflicts NOT BETWEEN 0 AND 4294967295 OR w.fence NOT BETWEEN 0 AND 9223372036854775806)
     INTO claimed, last_at, is_other FROM (
         SELECT * FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure
             AND e.at >= from_time AND e.at <= now ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED
@@ -258,7 +262,7 @@ BEGIN
 END
 $$;
 
--- What other claims do, planned once for each connection. They run in transactions that have set their search path.
+-- What other claims do, planned once for each connection. These functions run in transactions that have set the search path.
 
 -- Selects entries that `Row::is_due` of `article-inbox` accepts, those of failures if they are wanted, and locks them. What
 -- another claim or another program has locked is left. The condition is checked again on a row that changed meanwhile. Waiting

@@ -44,7 +44,7 @@ pub(super) async fn claim(
     Ok(claims)
 }
 
-/// Claims what most claims do by one statement, or else whatever is due.
+/// Claims by the one statement, or by the general claim if that leaves it.
 async fn ordinary(
     database: &Database,
     length: Length,
@@ -60,7 +60,7 @@ async fn ordinary(
     database.retried(lane, length, arguments, statements::claim).await
 }
 
-/// Sets an entry aside, and tells it. If that fails, the next claim finds the entry again.
+/// Sets an entry aside, and tells it. If that fails, a later claim finds the entry again, at the latest when its lease has ended.
 async fn isolate(store: &PostgresStore, damaged: (i64, Damaged)) {
     let (lane, length) = (Lane::Working, Length::Call);
     let isolated = store.database.retried(lane, length, &damaged, statements::isolate).await;

@@ -19,7 +19,8 @@ const FAILURES_WAIT: usize = 23;
 const READ: usize = 24;
 
 /// Leases what most claims lease, by one statement that decides by itself: articles that wait, were not interrupted and are not
-/// on their last attempt. `None`: it has leased nothing, because something else is due, and [`claim`](super::claim) decides.
+/// on their last attempt. `None`: it has leased nothing, because something else is due or the claim is unusual, and
+/// [`claim`](super::claim) decides.
 pub(crate) fn claim_ordinary<'t>(
     tx: &'t Transaction<'t>,
     (claim, scan): &'t (Claim, Scan),
@@ -48,7 +49,7 @@ pub(crate) fn claim_ordinary<'t>(
         let now: i64 = end.try_get(NOW)?;
         let mut found = Found { read: end.try_get(READ)?, up_to: now, ..Found::default() };
         let mut claims = Claims::default();
-        let mut taken = 0;
+        let (mut taken, mut last) = (0, None);
         for row in rows {
             let stored = rows::stored(row)?;
             let lease = Lease { id: stored.id, fence: stored.row.fence };
@@ -56,13 +57,15 @@ pub(crate) fn claim_ordinary<'t>(
                 Some(_) => Some(rows::body(row, BODY)?),
                 None => None,
             };
-            match claims.claimed.last_mut() {
-                Some(last) if last.lease == lease => {
-                    last.bodies.extend(body);
-                    continue;
+            if last.replace(stored.id) == Some(stored.id) {
+                let claimed = claims.claimed.last_mut().filter(|claimed| claimed.lease == lease);
+                if let Some(claimed) = claimed {
+                    claimed.bodies.extend(body);
                 }
-                _ => taken += 1,
+                continue;
             }
+            taken += 1;
+            // It is leased by now, and set aside next.
             if stored.damage.is_some() {
                 found.damaged.push(stored.id);
                 continue;

@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use article_inbox::{
     EntryKey, Filter, JobState, State,
-    store::{AskClaim, BucketSettings, Expect, Ledger as _, Outcome, Recorded, Settled, Store},
+    store::{
+        AskClaim, BucketSettings, Claim, Expect, Ledger as _, Outcome, Recorded, Settled, Store,
+    },
 };
 use article_inbox_postgres::PostgresStore;
 
@@ -23,6 +25,38 @@ const ASK_CLAIM: AskClaim = AskClaim {
 
 fn expected(job: &str) -> Expect {
     Expect::job(job.parse().unwrap(), SystemTime::now() - Duration::from_secs(600))
+}
+
+#[test]
+fn a_damaged_entry_costs_no_other_its_claim() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for (job, body) in [("job_1", "{}"), ("job_1", "{ }"), ("job_2", "{}"), ("job_3", "{}")] {
+            store.record(arrival(job, body)).await.unwrap();
+        }
+        let application = scene::connect(&url).await;
+        let damage = |job: &str, value: &str| {
+            format!("UPDATE {schema}.article_inbox_entries SET {value} WHERE job_id = '{job}'")
+        };
+        // This one is found damaged only once it is leased.
+        application.batch_execute(&damage("job_1", "failures = 'not a list'")).await.unwrap();
+        let two = Claim { limit: 2, ..CLAIM };
+        let claimed = store.claim(two).await.unwrap().claimed;
+        assert_eq!(claimed.len(), 1);
+        assert_eq!((claimed[0].key.job_id.as_str(), claimed[0].bodies.len()), ("job_2", 1));
+        assert_eq!(store.counts().await.unwrap().of(State::Corrupt), 1);
+
+        // No fence is larger than this one.
+        application
+            .batch_execute(&damage("job_3", &format!("fence = {}", i64::MAX)))
+            .await
+            .unwrap();
+        let claimed = store.claim(two).await.unwrap().claimed;
+        assert_eq!(claimed[0].key.job_id.as_str(), "job_3");
+    });
 }
 
 #[test]
