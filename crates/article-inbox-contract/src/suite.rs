@@ -64,6 +64,7 @@ macro_rules! store_contract {
             }
             alone {
                 an_entry_that_was_interrupted_twice_runs_alone,
+                an_interrupted_entry_that_was_released_runs_alone,
                 an_interrupted_attempt_is_among_the_failures,
                 an_entry_that_was_interrupted_once_runs_beside_others,
                 an_interrupted_entry_runs_alone_in_its_last_attempt,

@@ -56,6 +56,22 @@ fn a_claim_that_its_limit_has_ended_leaves_nothing_behind_it() {
 }
 
 #[test]
+fn a_claim_of_articles_that_its_limit_has_ended_leaves_nothing_behind_it() {
+    let Some(url) = shared_url() else { return };
+    wait(async move {
+        let (store, client, add) = scene(&url).await;
+        let new = "SELECT 'article_' || n, 'article.complete', 'waiting', \
+            (extract(epoch FROM now()) * 1000)::bigint + n, 0 FROM generate_series(1, 30) n";
+        client.batch_execute(&added(&add, new)).await.unwrap();
+        // By then all of them are far before the time of the first claim.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        for numbers in [1..=10, 11..=20, 21..=30] {
+            assert_eq!(jobs(&store.claim(FEW).await.unwrap()), articles(numbers));
+        }
+    });
+}
+
+#[test]
 fn claims_without_failures_do_not_keep_failures_from_the_others() {
     let Some(url) = shared_url() else { return };
     wait(async move {
