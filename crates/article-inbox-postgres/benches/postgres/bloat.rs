@@ -31,7 +31,7 @@ const BURDENS: [(&str, &str); 4] = [
 pub(crate) fn run(form: Form) {
     let (rounds, entries, done) = match form {
         Form::Short => (5, 2_000, 500_000),
-        Form::Long => (10, 40_000, 10_000_000),
+        Form::Long => (10, 10_000, 10_000_000),
     };
     let Some(server) = crate::server() else { return };
     let (runtime, url) = (crate::runtime(), server.url());
