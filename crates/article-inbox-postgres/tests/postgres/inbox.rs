@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{Failed, Inbox, Job, State};
+use article_inbox::{Failed, Inbox, Job, State, store::Store as _};
 use article_inbox_postgres::PostgresStore;
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
-use tokio::sync::Notify;
+use tokio::{runtime::Runtime, sync::Notify, time::timeout};
 
-use crate::{fresh, scene::wait, server::shared_url};
+use crate::{arrival, fresh, scene::wait, server::shared_url};
 
 #[test]
 fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
@@ -39,5 +39,19 @@ fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
         assert_eq!(receiver.counts().await.unwrap().of(State::Done), 1);
         receiver.close().await.unwrap();
         assert_eq!(receiver.accept(delivery()).await, Reply::Unavailable);
+    });
+}
+
+#[test]
+fn a_store_whose_runtime_has_ended_answers_calls_and_can_be_closed() {
+    let Some(url) = shared_url() else { return };
+    let runtime = Runtime::new().unwrap();
+    let store = runtime.block_on(PostgresStore::connect(fresh(&url))).unwrap();
+    drop(runtime);
+    wait(async move {
+        let limit = Duration::from_secs(10);
+        let recorded = timeout(limit, store.record(arrival("job_1", "{}"))).await.unwrap();
+        assert_eq!(recorded.unwrap_err().to_string(), "the store has stopped");
+        timeout(limit, store.close()).await.expect("nothing is in progress").unwrap();
     });
 }
