@@ -1,5 +1,6 @@
-//! Ten articles are ordered, and the application is down for as long as the service tries to deliver them. When it runs
-//! again, it asks for each, and gets all ten. The service is simulated, two hundred times as fast as it would be.
+//! Ten articles are ordered, and the receiver is down for as long as the service tries to deliver them. When the
+//! application runs again, it asks for each, and gets all ten. The service is simulated, two hundred times as fast as it
+//! would be.
 #![allow(clippy::print_stdout)] // its output is what the program is for
 
 use std::{
@@ -64,8 +65,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let file = folder.path().join("inbox.db");
     let (publish, mut published) = mpsc::channel(TOPICS.len());
 
-    let application =
-        Application::start(&proxy, Inbox::open(&file).await?, &api, &url, publish.clone())?;
+    // It is not put behind the proxy, so that no delivery arrives, however long the orders take.
+    let application = Application::start(Inbox::open(&file).await?, &api, &url, publish.clone())?;
     let mut orders: Vec<(String, JobId)> = Vec::new();
     for (number, topic) in (1..).zip(TOPICS) {
         let intent = format!("post-{number}");
@@ -74,9 +75,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("ordered    {intent:<7}  {job_id:<15}  {topic}");
         orders.push((intent, job_id));
     }
-    application.stop(&proxy).await?;
+    application.stop().await?;
 
-    println!("\ndown       the application has stopped: its proxy answers 503\n");
+    println!("\ndown       the receiver is not reached: the proxy before it answers 503\n");
     while simulator.attempts().len() < 4 * TOPICS.len() {
         sleep(MINUTE / 10 / SPEED).await;
     }
@@ -92,7 +93,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     println!("\nup         the application runs again, and asks for what it ordered\n");
-    let application = Application::start(&proxy, Inbox::open(&file).await?, &api, &url, publish)?;
+    let application = Application::start(Inbox::open(&file).await?, &api, &url, publish)?;
+    proxy.set(Some(application.receiver.clone()));
     let mut left = orders.clone();
     while !left.is_empty() {
         let (intent, job_id, title) = published.recv().await.ok_or("the worker is gone")?;
@@ -100,7 +102,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         left.retain(|(_, ordered)| *ordered != job_id);
     }
     let counts = application.collector.health().await?.ledger.counts;
-    application.stop(&proxy).await?;
+    proxy.set(None);
+    application.stop().await?;
 
     let [pushed, asked] = [JobState::Arrived, JobState::Collected].map(|state| counts.of(state));
     let times = if published.recv().await.is_none() { "once" } else { "more than once" };
@@ -115,6 +118,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 struct Application {
     inbox: Inbox,
     collector: Collector,
+    receiver: Router,
     tasks: JoinSet<Result<(), article_inbox::Error>>,
     /// Dropped, it stops the tasks.
     running: watch::Sender<()>,
@@ -122,7 +126,6 @@ struct Application {
 
 impl Application {
     fn start(
-        proxy: &Proxy,
         inbox: Inbox,
         api: &str,
         url: &str,
@@ -139,7 +142,7 @@ impl Application {
 
         let receiver = Receiver::new(AuthToken::new("Bearer my-secret-token-1234")?);
         let orders = receive_capability(receiver, key, inbox.clone());
-        proxy.set(Some(Router::new().route("/webhooks/orders/{capability}", any(orders))));
+        let receiver = Router::new().route("/webhooks/orders/{capability}", any(orders));
 
         let handler = move |job: Job| {
             let publish = publish.clone();
@@ -157,11 +160,10 @@ impl Application {
         let mut tasks = JoinSet::new();
         tasks.spawn(inbox.worker(handler).run(stopped()));
         tasks.spawn(collector.clone().run(stopped()));
-        Ok(Self { inbox, collector, tasks, running })
+        Ok(Self { inbox, collector, receiver, tasks, running })
     }
 
-    async fn stop(self, proxy: &Proxy) -> Result<(), article_inbox::Error> {
-        proxy.set(None);
+    async fn stop(self) -> Result<(), article_inbox::Error> {
         drop(self.running);
         self.tasks.join_all().await.into_iter().collect::<Result<(), _>>()?;
         self.inbox.close().await

@@ -1,5 +1,5 @@
 use std::{
-    process::{Output, Stdio},
+    process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
@@ -28,8 +28,26 @@ fn an_article_is_ordered_delivered_and_read() {
 /// The service tries each delivery four times in vain, and then all articles come by asking.
 #[test]
 fn ten_articles_are_collected_after_an_outage_each_once() {
+    collected_after_an_outage(&mut command("collect"));
+}
+
+/// The orders then take longer than the service takes to generate the first article.
+#[cfg(target_os = "linux")]
+#[test]
+fn they_are_collected_as_well_where_the_disk_is_slow() {
+    let mut slow = Command::new("strace");
+    slow.args(["-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", "/dev/null"]);
+    slow.args(["-e", "inject=fsync,fdatasync:delay_exit=60000"]); // microseconds
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("programs: skipped: there is no strace, which makes the disk slow");
+        return;
+    }
+    collected_after_an_outage(slow.arg(command("collect").get_program()));
+}
+
+fn collected_after_an_outage(command: &mut Command) {
     let began = Instant::now();
-    let output = command("collect").output().unwrap();
+    let output = command.output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let lines = |label: &str| {
