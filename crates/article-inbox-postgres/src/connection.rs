@@ -22,4 +22,4 @@ pub(crate) use database::Database;
 pub(crate) use fitness::{SERVER, judged};
 pub(crate) use pool::{Lane, OpenCall};
 pub(crate) use row::first;
-pub(crate) use transaction::{Length, Parameter, Transaction, Work};
+pub(crate) use transaction::{IDLE_MILLIS, Length, Parameter, Transaction, Work};

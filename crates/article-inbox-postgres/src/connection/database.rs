@@ -51,8 +51,7 @@ impl Database {
              set_config('lock_timeout', '"
         );
         let begin_at_once = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}; \
-             SET LOCAL idle_in_transaction_session_timeout = {IDLE_MILLIS}"
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}"
         );
         let blocked = Blocked::default();
         Ok(Self { connections, settings, blocked, schema, begin, begin_at_once })

@@ -27,7 +27,7 @@ pub(super) const STATEMENT_MILLIS: u32 = 8000;
 
 /// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished says
 /// no farewell. An administrator's time is for other programs.
-pub(super) const IDLE_MILLIS: u32 = 10_000;
+pub(crate) const IDLE_MILLIS: u32 = 10_000;
 
 /// The future of a transaction's statements.
 pub(crate) type Work<'t, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 't>>;

@@ -204,7 +204,7 @@ $$;
 -- attempt, or has a number that no rule gives. It must agree with `Claiming` of `article-inbox` for all others. The commit is not
 -- waited for, as in `sql::NEXT`.
 CREATE OR REPLACE FUNCTION article_inbox_claim(
-    schema_name text, lock_millis integer, given_now bigint, most integer, lease_millis bigint, most_attempts bigint,
+    schema_name text, lock_millis integer, idle_millis integer, given_now bigint, most integer, lease_millis bigint, most_attempts bigint,
     with_failures boolean, from_time bigint, with_leased boolean,
     OUT id bigint, OUT job_id text, OUT event text, OUT received_at bigint, OUT state text, OUT attempts bigint, OUT fence bigint,
     OUT at bigint, OUT lease_end bigint, OUT since bigint, OUT interrupted bigint, OUT conflicts bigint, OUT cause text,
@@ -218,7 +218,7 @@ DECLARE
     claimed bigint[];
 BEGIN
     PERFORM set_config('search_path', schema_name || ', pg_temp', true), set_config('lock_timeout', lock_millis::text, true),
-        set_config('synchronous_commit', 'off', true);
+        set_config('idle_in_transaction_session_timeout', idle_millis::text, true), set_config('synchronous_commit', 'off', true);
     now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     read_before := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
         + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0);

@@ -79,16 +79,17 @@ macro_rules! read {
 }
 
 /// Claims what [`claim_ordinary`](super::claim_ordinary) is asked for.
-pub(super) fn claim(schema: &str, lock_millis: u32) -> String {
+pub(super) fn claim(schema: &str, lock_millis: u32, idle_millis: u32) -> String {
     format!(
         concat!(
             "SELECT ",
             entry!(),
             ", body_received_at, source, target, intent, digest, body, now, last_at, next_due, failures_wait, read \
-             FROM {schema}.article_inbox_claim('{schema}', {lock_millis}, $1, $2, $3, $4, $5, $6, $7) AS e"
+             FROM {schema}.article_inbox_claim('{schema}', {lock_millis}, {idle_millis}, $1, $2, $3, $4, $5, $6, $7) AS e"
         ),
         schema = schema,
-        lock_millis = lock_millis
+        lock_millis = lock_millis,
+        idle_millis = idle_millis
     )
 }
 

@@ -5,7 +5,7 @@ use super::{
     super::{rows, sql},
     Found, HELD_MILLIS, Scan,
 };
-use crate::connection::{Transaction, Work};
+use crate::connection::{IDLE_MILLIS, Transaction, Work};
 
 /// The longest lease of such a claim: a year. A rule limits when longer ones end.
 const LONGEST_LEASE: i64 = 366 * 24 * 3600 * 1000;
@@ -42,7 +42,7 @@ pub(crate) fn claim_ordinary<'t>(
             (&floor as _, Type::INT8),
             (&reads_all as _, Type::BOOL),
         ];
-        let statement = sql::claim(tx.schema(), tx.lock_millis());
+        let statement = sql::claim(tx.schema(), tx.lock_millis(), IDLE_MILLIS);
         let rows = tx.at_once(&statement, &parameters).await?;
         let Some((end, rows)) = rows.split_last() else { return Ok(None) };
 
