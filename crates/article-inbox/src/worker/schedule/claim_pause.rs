@@ -16,9 +16,9 @@ const LONGEST_FOR_FEW: Duration = Duration::from_millis(20);
 /// An article that crashes the process mostly does so at once. An entry whose claim is being committed then has spent an
 /// attempt that never begins. On the last attempt that is its death, so a last attempt has a head start.
 ///
-/// A claim of few entries costs as much as one of many. So after a claim, the next one waits as long as that one took, unless
-/// half of the handlers are free before: short handlers that end together are then claimed for together, and claims take no
-/// more than half of the time.
+/// A claim of few entries costs as much as one of many. So after a claim, the next one waits twice as long as that one took,
+/// unless half of the handlers are free before: short handlers that end together are then claimed for together, and claims
+/// take no more than a third of the time.
 #[derive(Debug)]
 pub(super) struct ClaimPause {
     began: Instant,
@@ -49,7 +49,8 @@ impl ClaimPause {
 
     /// The claim has ended.
     pub(super) fn claim_ended(&mut self, now: Instant) {
-        self.for_few = now + now.saturating_duration_since(self.began).min(LONGEST_FOR_FEW);
+        let took = now.saturating_duration_since(self.began);
+        self.for_few = now + (2 * took).min(LONGEST_FOR_FEW);
     }
 
     /// A call failed.
@@ -97,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_of_few_waits_as_long_as_the_last_one_took() {
+    fn a_claim_of_few_waits_twice_as_long_as_the_last_one_took() {
         let now = Instant::now();
         let mut pause = ClaimPause::new(now);
         assert_eq!(pause.end_for_few(), now);
         pause.claim_began(now);
-        let ended = now + LONGEST_FOR_FEW / 2;
+        let ended = now + LONGEST_FOR_FEW / 4;
         pause.claim_ended(ended);
-        assert_eq!((pause.end(), pause.end_for_few()), (now, now + LONGEST_FOR_FEW));
+        assert_eq!((pause.end(), pause.end_for_few()), (now, ended + LONGEST_FOR_FEW / 2));
         pause.claim_began(ended);
         pause.claim_ended(ended + AFTER_FAILURE);
         assert_eq!(pause.end_for_few(), ended + AFTER_FAILURE + LONGEST_FOR_FEW);
