@@ -67,6 +67,14 @@ impl Node {
     }
 }
 
+impl Drop for Node {
+    /// If the benchmark fails, its nodes do not stay.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 /// Entries that several nodes share, compared with one node that handles all of them.
 pub(crate) fn run(form: Form) {
     let entries = match form {
