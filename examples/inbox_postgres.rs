@@ -99,6 +99,7 @@ async fn run(url: &str) -> Result<(), Box<dyn Error>> {
         let application = Arc::clone(&application);
         tokio::spawn(work(node, inbox.clone(), application, done.clone(), stopped.clone()))
     });
+    drop(done); // should both workers fail, this does not wait for them
     for _ in JOBS {
         all_done.recv().await;
     }
