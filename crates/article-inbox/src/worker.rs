@@ -29,7 +29,7 @@ pub use retention::Retention;
 pub use status::{StuckHandler, WorkerFailure, Workers};
 pub(crate) use wake::WakeSignal;
 
-use attempt::{Attempt, Handlers};
+use attempt::{Attempt, HandlerThreads, Handlers};
 use event_loop::EventLoop;
 use schedule::Backoff;
 use settings::Settings;
@@ -164,10 +164,10 @@ impl Worker {
         self
     }
 
-    /// Maximum number of attempts at the same time. Each handler runs in a thread of its own, in the context of the
-    /// runtime that runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with
+    /// Maximum number of attempts at the same time. While it runs, each handler has a thread to itself, in the context of
+    /// the runtime that runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with
     /// blocking I/O, `Handle::block_on`, a runtime of its own, or a client that has one, such as `reqwest::blocking` or
-    /// `postgres`. It blocks no other task.
+    /// `postgres`. It blocks no other task. A later handler may have the same thread, with its thread-local variables.
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.settings.concurrency = concurrency;
         self
@@ -319,7 +319,8 @@ impl Worker {
         let running = registry.start_worker(Arc::clone(&store), handlers.events());
         let ended = match settings.check() {
             Ok(()) => {
-                let attempt = Attempt { handlers, store, settings, registry };
+                let attempt =
+                    Attempt { handlers, store, settings, registry, threads: HandlerThreads::new() };
                 run(EventLoop::new(wake, attempt)).await
             }
             Err(error) => Err(error),

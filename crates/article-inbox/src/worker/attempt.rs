@@ -8,6 +8,7 @@ mod decode;
 mod handlers;
 
 mod handler_thread;
+mod handler_threads;
 mod leased_entry;
 
 mod unbegun;
@@ -20,7 +21,10 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-pub(super) use self::{handlers::Handlers, leased_entry::enter, signal::Signal, unbegun::Unbegun};
+pub(super) use self::{
+    handler_threads::HandlerThreads, handlers::Handlers, leased_entry::enter, signal::Signal,
+    unbegun::Unbegun,
+};
 
 use self::{
     attempt_result::AttemptResult, handler_thread::HandlerThread, leased_entry::LeasedEntry,
@@ -43,6 +47,7 @@ pub(super) struct Attempt {
     pub(super) store: Arc<dyn Ledger>,
     pub(super) settings: Settings,
     pub(super) registry: Registry,
+    pub(super) threads: HandlerThreads,
 }
 
 /// An attempt whose handler has ended or was never started. Its outcome is not stored yet.
@@ -89,7 +94,7 @@ impl Attempt {
             Ok(handler) => {
                 let (key, now) = (entry.key.clone(), self.store.now());
                 let slot = self.registry.start_thread(key, entry.attempt, now);
-                match HandlerThread::start(handler, slot) {
+                match HandlerThread::start(handler, slot, &self.threads) {
                     Ok(thread) => {
                         // Nothing is awaited before this: an attempt counts exactly if its handler has a thread.
                         unbegun.keep();

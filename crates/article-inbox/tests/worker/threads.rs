@@ -1,6 +1,12 @@
-//! Handlers run in threads of their own: on which runtimes, and how many at a time.
+//! Handlers run in threads of their own: on which runtimes, in how many, and how many at a time.
 
-use std::time::Duration;
+use std::{
+    cell::Cell,
+    collections::HashSet,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
 
 use article_inbox::{Failed, Job, State};
 
@@ -94,4 +100,52 @@ async fn as_many_attempts_as_allowed_run_at_once_and_no_more() {
 #[tokio::test]
 async fn a_hundred_attempts_at_once_are_no_sign_that_handlers_never_end() {
     assert_eq!(most_at_a_time(100, 150).await, 100);
+}
+
+/// A thread costs more than a short handler.
+#[tokio::test]
+async fn a_handler_runs_in_the_thread_of_one_that_has_ended() {
+    let (scene, seen) = (Scene::new(), Arc::new(Mutex::new(HashSet::new())));
+    for job in 0..30 {
+        scene.deliver(&format!("job_{job}")).await;
+    }
+    let threads = Arc::clone(&seen);
+    let worker = scene.inbox.worker(move |job: Job| {
+        threads.lock().unwrap().insert(thread::current().id());
+        assert_ne!(job.job_id().as_str(), "job_1", "a panic does not cost a thread");
+        async { Ok::<(), Failed>(()) }
+    });
+    bounded(worker.concurrency(1).attempts(1).run(scene.until(State::Done, 29))).await.unwrap();
+    assert_eq!(seen.lock().unwrap().len(), 1);
+}
+
+/// Tells when its thread ends.
+struct OfThread(Count);
+
+impl Drop for OfThread {
+    fn drop(&mut self) {
+        self.0.take();
+    }
+}
+
+thread_local! {
+    static OF_THREAD: Cell<Option<OfThread>> = const { Cell::new(None) };
+}
+
+#[tokio::test]
+async fn the_threads_of_a_worker_end_with_it() {
+    let (scene, alive) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let counted = alive.clone();
+    let worker = scene.inbox.worker(move |_: Job| {
+        counted.add();
+        OF_THREAD.set(Some(OfThread(counted.clone())));
+        async { Ok::<(), Failed>(()) }
+    });
+    let story = async {
+        scene.until(State::Done, 1).await;
+        assert_eq!(alive.now(), 1, "the thread waits for a next handler");
+    };
+    bounded(worker.run(story)).await.unwrap();
+    until_true(|| alive.now() == 0).await;
 }

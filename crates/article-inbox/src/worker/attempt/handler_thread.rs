@@ -3,18 +3,19 @@ use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
-    thread,
 };
 
 use tokio::{runtime::Handle, select, sync::oneshot};
 
-use super::{attempt_result::AttemptResult, handlers::BoundHandler};
+use super::{
+    attempt_result::AttemptResult, handler_threads::HandlerThreads, handlers::BoundHandler,
+};
 use crate::worker::{
     Failed,
     registry::{ThreadSlot, ThreadWatch},
 };
 
-/// A handler that runs in a thread of its own. A handler that never yields blocks no other task there. The thread
+/// A handler and the thread that it has to itself. A handler that never yields blocks no other task there. The thread
 /// does not belong to the runtime, so it cannot keep the program from ending. It has the runtime's context, for timers,
 /// sockets and tasks, but is not inside its `block_on`: that would forbid the handler to block on anything. Dropping
 /// this value cancels the handler.
@@ -25,31 +26,26 @@ pub(super) struct HandlerThread {
     watch: ThreadWatch,
 }
 
+/// What its thread has of a handler.
+pub(super) struct HandlerRun {
+    handler: BoundHandler,
+    runtime: Handle,
+    cancelled: oneshot::Receiver<()>,
+    slot: ThreadSlot,
+    end: oneshot::Sender<AttemptResult>,
+}
+
 impl HandlerThread {
-    /// Starts the thread. It holds the slot until it ends.
-    pub(super) fn start(handler: BoundHandler, slot: ThreadSlot) -> io::Result<Self> {
+    /// Starts the handler. It holds the slot until it ends.
+    pub(super) fn start(
+        handler: BoundHandler,
+        slot: ThreadSlot,
+        threads: &HandlerThreads,
+    ) -> io::Result<Self> {
         let (end, ended) = oneshot::channel();
-        let (cancel, cancelled) = oneshot::channel::<()>();
-        let (runtime, watch) = (Handle::current(), slot.watch());
-        thread::Builder::new().name("article-handler".to_owned()).spawn(move || {
-            let _context = runtime.enter();
-            // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                pollster::block_on(async {
-                    let work = pin!(async { handler().await });
-                    select! {
-                        biased;
-                        returned = work => result_of(returned),
-                        _ = cancelled => AttemptResult::Stopped,
-                    }
-                })
-            }));
-            let result = result
-                .unwrap_or_else(|panic| AttemptResult::Panicked { message: message(&*panic) });
-            // Dropped before the result is sent, so that a handler with a known result is not stuck.
-            drop(slot);
-            let _ = end.send(result);
-        })?;
+        let (cancel, cancelled) = oneshot::channel();
+        let watch = slot.watch();
+        threads.run(HandlerRun { handler, runtime: Handle::current(), cancelled, slot, end })?;
         Ok(Self { ended, cancel: Some(cancel), watch })
     }
 
@@ -69,6 +65,30 @@ impl Drop for HandlerThread {
     /// A handler that goes on, although it is no longer waited for, is stuck until it ends.
     fn drop(&mut self) {
         self.watch.give_up();
+    }
+}
+
+impl HandlerRun {
+    /// Runs the handler to its end, and returns what tells how it ended.
+    pub(super) fn run(self) -> impl FnOnce() {
+        let Self { handler, runtime, cancelled, slot, end } = self;
+        // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let _context = runtime.enter();
+            pollster::block_on(async {
+                let work = pin!(async { handler().await });
+                select! {
+                    biased;
+                    returned = work => result_of(returned),
+                    _ = cancelled => AttemptResult::Stopped,
+                }
+            })
+        }));
+        let result =
+            result.unwrap_or_else(|panic| AttemptResult::Panicked { message: message(&*panic) });
+        // Dropped before the result is sent, so that a handler with a known result is not stuck.
+        drop(slot);
+        move || drop(end.send(result))
     }
 }
 
