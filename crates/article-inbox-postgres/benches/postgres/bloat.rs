@@ -1,3 +1,4 @@
+use article_inbox::{Prune, store::Store as _};
 use article_inbox_postgres::PostgresStore;
 use tokio_postgres::Client;
 
@@ -5,13 +6,13 @@ use crate::{
     claims::{deliver, rate},
     fill,
     form::{Form, median},
-    table::{Table, at_least, plain},
+    table::{Table, at_least, at_most, plain},
 };
 
 /// How much of their rate claims must keep.
 const TARGET: f64 = 0.7;
 
-/// What stands in the way of vacuum, or of claims.
+/// What stands in the way of vacuum (a transaction), or of claims.
 const BURDENS: [(&str, &str); 4] = [
     ("a snapshot is held", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"),
     ("a transaction is idle", "BEGIN; SELECT pg_current_xact_id()"),
@@ -27,6 +28,9 @@ const BURDENS: [(&str, &str); 4] = [
     ("many done entries", ""),
 ];
 
+/// How much of what it has grown by a table may keep once retention has removed what is done.
+const KEPT: f64 = 0.5;
+
 /// The rate of claims with a burden, compared with the same without it, round by round.
 pub(crate) fn run(form: Form) {
     let (rounds, entries, done) = match form {
@@ -37,8 +41,9 @@ pub(crate) fn run(form: Form) {
     let (runtime, url) = (crate::runtime(), server.url());
     let mut table = Table::new(
         "entries of 1 KB a second that 16 handlers complete, in the first, the middle and the last round : the same without \
-         the burden; and MiB of the tables then, and after the burden and a vacuum",
-        &["burden", "first", "middle", "last", ": none", "MiB", "later"],
+         the burden; and MiB of their table then, two rounds after the burden and a vacuum, and how much of what it has grown by \
+         it keeps once retention has removed what is done",
+        &["burden", "first", "middle", "last", ": none", "MiB", "later", "kept"],
     );
     for (index, (name, burden)) in BURDENS.into_iter().enumerate() {
         let figures = runtime.block_on(async {
@@ -54,22 +59,25 @@ pub(crate) fn run(form: Form) {
                 "" => fill::done(&client, "public", done).await,
                 burden => holder.batch_execute(burden).await.unwrap(),
             }
+            let before = mebibytes(&client).await;
             let mut rates = Vec::new();
             for _ in 0..rounds {
                 rates.push([round(&stores[0], entries).await, round(&stores[1], entries).await]);
             }
             let full = mebibytes(&client).await;
             let _ = holder.batch_execute("ROLLBACK").await;
-            for table in ["entries", "bodies"] {
-                let vacuum = format!("VACUUM article_inbox_{table}");
-                client.batch_execute(&vacuum).await.unwrap();
-            }
+            vacuum(&client).await;
             for _ in 0..2 {
                 round(&stores[1], entries).await;
             }
-            (rates, full, mebibytes(&client).await)
+            let later = mebibytes(&client).await;
+            let kept = match burden.starts_with("BEGIN") {
+                true => Some((pruned(&stores[1], &client).await - before) / (later - before)),
+                false => None,
+            };
+            (rates, full, later, kept)
         });
-        let (rates, full, later) = figures;
+        let (rates, full, later, kept) = figures;
         let last = &rates[rounds - 2..];
         let ratio = median(last.iter().map(|[none, burdened]| burdened / none));
         table.row(
@@ -81,6 +89,7 @@ pub(crate) fn run(form: Form) {
                 at_least(ratio, TARGET, " ×"),
                 plain(full, ""),
                 plain(later, ""),
+                kept.map_or("–".to_owned(), |kept| at_most(kept, KEPT, " ×")),
             ],
         );
     }
@@ -92,8 +101,23 @@ async fn round(store: &PostgresStore, entries: usize) -> f64 {
     rate(store.clone(), 16, entries).await
 }
 
-/// The size of the entries and their indexes.
+/// The size after retention has removed what is done.
+async fn pruned(store: &PostgresStore, client: &Client) -> f64 {
+    let now = store.now();
+    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 1000 };
+    while store.prune(prune).await.unwrap().more {}
+    vacuum(client).await;
+    mebibytes(client).await
+}
+
+async fn vacuum(client: &Client) {
+    for table in ["entries", "bodies"] {
+        client.batch_execute(&format!("VACUUM article_inbox_{table}")).await.unwrap();
+    }
+}
+
+/// The size of the entries. The files of their indexes never shrink: what is free in them is used again.
 async fn mebibytes(client: &Client) -> f64 {
-    let size = "SELECT pg_total_relation_size('article_inbox_entries') / 1048576.0::float8";
+    let size = "SELECT pg_table_size('article_inbox_entries') / 1048576.0::float8";
     client.query_one(size, &[]).await.unwrap().get(0)
 }
