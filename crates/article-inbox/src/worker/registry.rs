@@ -60,7 +60,7 @@ impl Registry {
         RunningWorker { registry: self.clone(), store, events, has_ended: false }
     }
 
-    /// A handler begins in a thread of its own.
+    /// A handler begins, with a thread to itself.
     pub(super) fn start_thread(
         &self,
         key: EntryKey,
@@ -146,7 +146,7 @@ impl Drop for RunningWorker {
     }
 }
 
-/// The thread of a handler. It belongs to the thread, and is dropped at its end.
+/// The thread of a handler. It is dropped when the handler ends.
 #[derive(Debug)]
 pub(super) struct ThreadSlot {
     registry: Registry,

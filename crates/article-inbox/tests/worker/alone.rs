@@ -144,10 +144,11 @@ async fn the_handler_of_a_last_attempt_has_a_head_start() {
             Ok(())
         }
     });
+    // On a busy machine the thread of the first begins late in its head start.
+    let start = Instant::now();
     bounded(worker.attempts(1).poll(HOUR).run(scene.until(State::Done, 3))).await.unwrap();
     let began = began.lock().unwrap();
-    // On a busy machine the thread of the first begins late in its head start of 50 ms.
-    assert!(began[1] - began[0] >= Duration::from_millis(20), "{:?}", began[1] - began[0]);
+    assert!(began[1] - start >= Duration::from_millis(45), "{:?}", began[1] - start);
     assert!(began[2] - began[0] < Duration::from_secs(1), "{:?}", began[2] - began[0]);
 }
 

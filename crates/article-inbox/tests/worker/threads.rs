@@ -147,5 +147,7 @@ async fn the_threads_of_a_worker_end_with_it() {
         assert_eq!(alive.now(), 1, "the thread waits for a next handler");
     };
     bounded(worker.run(story)).await.unwrap();
-    until_true(|| alive.now() == 0).await;
+    // Sooner than a thread ends that waits for a next handler in vain.
+    let ended = until_true(|| alive.now() == 0);
+    tokio::time::timeout(Duration::from_secs(5), ended).await.expect("its thread goes on");
 }

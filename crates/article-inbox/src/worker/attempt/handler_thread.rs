@@ -26,7 +26,7 @@ pub(super) struct HandlerThread {
     watch: ThreadWatch,
 }
 
-/// What its thread has of a handler.
+/// A handler with what its thread needs to run it and to tell how it ended.
 pub(super) struct HandlerRun {
     handler: BoundHandler,
     runtime: Handle,
@@ -36,7 +36,7 @@ pub(super) struct HandlerRun {
 }
 
 impl HandlerThread {
-    /// Starts the handler. It holds the slot until it ends.
+    /// Starts the handler, which holds the slot until it ends.
     pub(super) fn start(
         handler: BoundHandler,
         slot: ThreadSlot,
@@ -71,7 +71,7 @@ impl Drop for HandlerThread {
 impl HandlerRun {
     /// Runs the handler to its end, and returns what tells how it ended.
     pub(super) fn run(self) -> impl FnOnce() {
-        let Self { handler, runtime, cancelled, slot, end } = self;
+        let Self { handler, runtime, cancelled, end, slot } = self;
         // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
         let result = catch_unwind(AssertUnwindSafe(|| {
             let _context = runtime.enter();

@@ -23,8 +23,9 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Handlers that free threads are about to take. They are no more than these.
+    /// Handlers that free threads are about to take: never more than those.
     runs: VecDeque<HandlerRun>,
+    /// Threads that run no handler.
     free: usize,
     is_closed: bool,
 }
