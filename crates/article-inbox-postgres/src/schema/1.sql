@@ -164,7 +164,8 @@ $$;
 -- their commit writes nothing. It must agree with `Row::settle` of `article-inbox` for `Outcome::Done`.
 --
 -- A claim of another node locks an entry that it finds leased just now, and keeps the lock until its commit. So what is locked is
--- looked for four times, within 14 ms. What is locked for longer, by a transaction of an application, is left.
+-- looked for four times, within 14 ms. What is locked for longer, by a transaction of an application, is left; the
+-- others of the call wait for it as long.
 CREATE OR REPLACE FUNCTION article_inbox_complete(schema_name text, lock_millis integer, given_now bigint, ids bigint[], fences bigint[])
 RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
@@ -182,13 +183,13 @@ BEGIN
         set_config('lock_timeout', lock_millis::text, true),
         set_config('client_min_messages', 'error', true),
         CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' THEN set_config('synchronous_commit', 'on', true) END;
-    now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     -- Entries are looked for by their ids alone (`OFFSET 0`): if the state were looked for too, the server could choose an index of
     -- that state, which does not begin with the id, while it is small.
     RETURN QUERY SELECT -a.place FROM unnest(ids, fences) WITH ORDINALITY AS a (id, fence, place)
         CROSS JOIN LATERAL (SELECT * FROM article_inbox_entries e WHERE e.id = a.id OFFSET 0) AS e
         WHERE e.state = 'done' AND e.fence = a.fence;
     FOR pause IN 1..4 LOOP
+        now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
         SELECT array_agg(a.id) FILTER (WHERE e.state = 'leased' AND e.fence = a.fence AND e.lease_end > now),
             array_agg(a.place) FILTER (WHERE e.state = 'leased' AND e.fence = a.fence AND e.lease_end > now),
             bool_or(e.id IS NULL)
