@@ -167,7 +167,8 @@ impl Worker {
     /// Maximum number of attempts at the same time. While it runs, each handler has a thread to itself, in the context of
     /// the runtime that runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with
     /// blocking I/O, `Handle::block_on`, a runtime of its own, or a client that has one, such as `reqwest::blocking` or
-    /// `postgres`. It blocks no other task. A later handler may have the same thread, with its thread-local variables.
+    /// `postgres`. It blocks no other task. A later handler may have the same thread, with its thread-local variables, also
+    /// after a panic.
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.settings.concurrency = concurrency;
         self

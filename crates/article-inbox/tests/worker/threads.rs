@@ -102,6 +102,32 @@ async fn a_hundred_attempts_at_once_are_no_sign_that_handlers_never_end() {
     assert_eq!(most_at_a_time(100, 150).await, 100);
 }
 
+/// A thread that was free once takes no second handler while it has one.
+#[tokio::test]
+async fn after_a_handler_has_ended_the_next_run_at_once() {
+    let (scene, begun) = (Scene::new(), Count::default());
+    let counted = begun.clone();
+    let worker = scene.inbox.worker(move |job: Job| {
+        let begun = counted.clone();
+        async move {
+            if job.job_id().as_str() != "job_0" {
+                begun.add();
+                until_true(|| begun.now() == 3).await;
+            }
+            Ok::<(), Failed>(())
+        }
+    });
+    let story = async {
+        scene.deliver("job_0").await;
+        scene.until(State::Done, 1).await;
+        for job in 1..=3 {
+            scene.deliver(&format!("job_{job}")).await;
+        }
+        scene.until(State::Done, 4).await;
+    };
+    bounded(worker.concurrency(3).poll(HOUR).run(story)).await.unwrap();
+}
+
 /// A thread costs more than a short handler.
 #[tokio::test]
 async fn a_handler_runs_in_the_thread_of_one_that_has_ended() {

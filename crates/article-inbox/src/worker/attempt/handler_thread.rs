@@ -72,9 +72,10 @@ impl HandlerRun {
     /// Runs the handler to its end, and returns what tells how it ended.
     pub(super) fn run(self) -> impl FnOnce() {
         let Self { handler, runtime, cancelled, end, slot } = self;
-        // Nothing of the handler is used again after a panic. Formatting its error may panic as well.
+        // What a handler drops, the value of its panic included, may need the runtime.
+        let _context = runtime.enter();
+        // After a panic nothing of the handler is used again but its thread. Formatting its error may panic as well.
         let result = catch_unwind(AssertUnwindSafe(|| {
-            let _context = runtime.enter();
             pollster::block_on(async {
                 let work = pin!(async { handler().await });
                 select! {

@@ -8,7 +8,7 @@ use std::{
 
 use super::handler_thread::HandlerRun;
 
-/// How long a thread waits for a next handler.
+/// How long a thread waits for a next handler. The threads of a burst may all stay while short handlers keep coming.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// The threads in which the handlers of a worker run. A thread whose handler has ended waits a while for the next one, because
