@@ -164,8 +164,8 @@ $$;
 -- their commit writes nothing. It must agree with `Row::settle` of `article-inbox` for `Outcome::Done`.
 --
 -- A claim of another node locks an entry that it finds leased just now, and keeps the lock until its commit. So what is locked is
--- looked for four times, within 14 ms. What is locked for longer, by a transaction of an application, is left; the
--- others of the call wait for it as long.
+-- looked for four times, within 14 ms, and the others of the call wait for it as long. What is locked for longer, by a transaction
+-- of an application, is left, also if it is done by then: what is done already is looked for only before.
 CREATE OR REPLACE FUNCTION article_inbox_complete(schema_name text, lock_millis integer, given_now bigint, ids bigint[], fences bigint[])
 RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
