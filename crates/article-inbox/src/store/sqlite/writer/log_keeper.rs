@@ -9,17 +9,15 @@ use crate::{
     telemetry,
 };
 
-/// The log is copied into the database once it has grown by this much, after the callers were answered …
+/// The log is copied into the database once it has grown by this much, after the callers were answered, or once no call
+/// has come for the pause between two looks.
 const CHECKPOINT_BYTES: u64 = 4 << 20;
-
-/// … or once no call has come for this long.
-const IDLE: Duration = Duration::from_millis(250);
 
 /// The pause between two attempts to recover without a call.
 const RECOVER: Duration = Duration::from_millis(500);
 
-/// The pause between two looks at a log in which nothing waits to be copied. Other programs write to it as well.
-const LOOK: Duration = Duration::from_secs(1);
+/// The pause between two looks at the log. Other programs write to it as well, as fast as the disk lets them.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// A log above this size is emptied, for which other programs must stop for a moment.
 const LIMIT: u64 = LOG_BYTES.unsigned_abs();
@@ -55,11 +53,7 @@ impl LogKeeper {
 
     /// How long the writer waits for calls before it looks after the log.
     pub(super) fn pause(&self, connection: &WriteConnection) -> Option<Duration> {
-        let pause = match self.is_ready {
-            false => RECOVER,
-            true if self.grown > 0 => IDLE,
-            true => LOOK,
-        };
+        let pause = if self.is_ready { LOOK } else { RECOVER };
         (connection.access() == Access::Exclusive).then_some(pause)
     }
 
