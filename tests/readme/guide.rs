@@ -124,13 +124,28 @@ fn each_page_of_the_guide_is_a_module() {
     let modules = modules.expect("the guide is a module");
     let folder = Path::new(ROOT).join("crates/article-webhook/src/guide");
     let pages = sources(&folder);
-    assert_eq!(pages.len(), 11);
+    assert_eq!(pages.len(), 12);
     for (path, text) in pages {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("names are UTF-8");
         assert!(modules.contains(&format!("pub mod {name} {{}}")), "{name}");
         let lines = text.lines().count();
         assert!((50..=200).contains(&lines), "{name} has {lines} lines");
     }
+}
+
+/// The names in the first column of the page's table.
+fn table_of_invariants(page: &str) -> BTreeSet<String> {
+    let rows = page.lines().filter_map(|line| line.split_once("](#")?.1.split(')').next());
+    rows.map(str::to_owned)
+        .filter(|row| page.contains(&format!("| [{}](#", row.replace('-', " "))))
+        .collect()
+}
+
+#[test]
+fn every_invariant_stands_in_the_table() {
+    let page = page("invariants").expect("the guide has a page of invariants");
+    assert_eq!(table_of_invariants(&page), anchors(&page));
+    assert_ne!(table_of_invariants(&page), anchors(&format!("{page}\n# One more")));
 }
 
 #[test]

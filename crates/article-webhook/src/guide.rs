@@ -13,6 +13,7 @@
 //! | [`postgres`] | to keep one inbox for all of them in PostgreSQL |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
+//! | [`glossary`] | to look up a word |
 //!
 //! The pages contain no code to call. A first receiver is in the README of the repository and on the page of the
 //! adapter for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
@@ -23,6 +24,9 @@ pub mod application {}
 
 #[doc = include_str!("guide/flow.md")]
 pub mod flow {}
+
+#[doc = include_str!("guide/glossary.md")]
+pub mod glossary {}
 
 #[doc = include_str!("guide/invariants.md")]
 pub mod invariants {}
