@@ -1,10 +1,13 @@
 mod gate;
+mod turn;
 
 mod forward;
 
+mod known;
+
 use std::path::PathBuf;
 
-use article_inbox::{Inbox, stop_signal};
+use article_inbox::{EntryKey, Inbox, stop_signal};
 use article_webhook::{AuthToken, Delivery, Receiver, Reply};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
@@ -47,8 +50,10 @@ pub(crate) struct ListenArguments {
 }
 
 const AFTER: &str = "\
-Each delivery is stored before it is answered. With --forward-to each is passed on as it came, with the token, the event and \
-the job id that came with it, eight jobs at a time: also one of another event, or whose body is no article. What the \
+Each delivery is stored before it is answered. With --forward-to the first body of a job and an event is passed on as it came, \
+eight jobs at a time, and those of one job in the order of their arrival: also one of another event, or whose body is no article. \
+Its headers are written anew: Authorization, Content-Type, X-Service-Event and X-Service-Job-Id, and no others. A repeat is \
+not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \
 application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
 reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
@@ -129,10 +134,10 @@ async fn listen(
         beside(worker, failed, output)
     });
     let sink = {
-        let (inbox, output) = (inbox.clone(), output.clone());
+        let (inbox, output, shown) = (inbox.clone(), output.clone(), place.shown().to_owned());
         move |delivery: Delivery| {
-            let (inbox, output) = (inbox.clone(), output.clone());
-            async move { keep(&inbox, delivery, &output).await }
+            let (inbox, output, shown) = (inbox.clone(), output.clone(), shown.clone());
+            async move { keep(&inbox, delivery, &shown, &output).await }
         }
     };
     let page = page.map(|(listener, page)| {
@@ -176,27 +181,38 @@ fn beside<E: Send + 'static>(
     })
 }
 
-/// Stores a delivery and shows it.
-async fn keep(inbox: &Inbox, delivery: Delivery, output: &Output) -> Reply {
+/// Stores a delivery and shows it. `place` is the inbox as the command line names it.
+async fn keep(inbox: &Inbox, delivery: Delivery, place: &str, output: &Output) -> Reply {
     let title = delivery.decode().map(|result| result.article.title);
-    let (job, bytes) = (delivery.job_id().clone(), delivery.body().len());
+    let key = EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() };
+    let body = delivery.body().clone();
     let reply = article_webhook::Sink::accept(inbox, delivery).await;
+    let mut text = None;
     let (name, tone) = match reply {
         Reply::Stored => ("stored", Tone::Good),
-        Reply::Duplicate => ("duplicate", Tone::Quiet),
+        Reply::Duplicate => match known::other_body(inbox, &key, &body).await {
+            None => ("duplicate", Tone::Quiet),
+            Some(other) => {
+                text = Some(other.text(place, &key.job_id));
+                ("another body", Tone::Busy)
+            }
+        },
         Reply::Ignored => ("ignored", Tone::Quiet),
         _ => ("not stored", Tone::Bad),
     };
+    let (job, bytes) = (key.job_id.as_str(), body.len());
     let title = title.unwrap_or_else(|error| error.to_string());
     let value = json!({
-        "delivered": job.as_str(),
+        "delivered": job,
         "reply": name,
         "title": title,
         "bytes": bytes,
+        "text": text,
     });
+    let more = text.map(|text| format!("\n  {}", escape::line(&text))).unwrap_or_default();
     let line = format!(
-        "{}  {}  “{}”, {bytes} bytes",
-        escape::line(job.as_str()),
+        "{}  {}  “{}”, {bytes} bytes{more}",
+        escape::line(job),
         output.paint(tone, name),
         escape::line(&escape::cut(&title)),
     );

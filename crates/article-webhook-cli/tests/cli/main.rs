@@ -8,6 +8,7 @@ mod doctor;
 mod endless;
 mod examples;
 mod forwarding;
+mod forwarding_order;
 mod listening;
 mod named;
 mod pipes;

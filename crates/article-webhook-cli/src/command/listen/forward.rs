@@ -6,15 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Failed, Inbox, Job, UndecodableJob, Worker};
+use article_inbox::{EntryKey, Failed, Inbox, Job, UndecodableJob, Worker};
 use article_simulator::pause_after;
-use article_webhook::{Event, JobId, fixture::DeliveryRequest};
+use article_webhook::fixture::DeliveryRequest;
 use bytes::Bytes;
 use clap::Args;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::gate::Gate;
+use super::{
+    gate::Gate,
+    turn::{Turn, Turns},
+};
 use crate::{
     calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl},
     failure::Failure,
@@ -23,8 +26,7 @@ use crate::{
     text::moment,
 };
 
-/// How many entries are passed on at the same time. There is one entry per job and event, so that deliveries of the same
-/// event of a job stay in order.
+/// How many jobs are passed on at the same time.
 const AT_ONCE: u32 = 8;
 
 /// How long deliveries wait for an application that cannot be reached, between two tries.
@@ -65,27 +67,27 @@ struct Forwarding {
     speed: NonZeroU32,
     output: Output,
     gate: Gate,
+    turns: Turns,
 }
 
 /// A delivery that is passed on, whether it is an article or not.
 struct Stored {
-    job_id: JobId,
-    event: Event,
+    key: EntryKey,
     attempt: u32,
     body: Bytes,
 }
 
 impl From<Job> for Stored {
     fn from(job: Job) -> Self {
-        let (job_id, event) = (job.job_id().clone(), job.event().clone());
-        Self { job_id, event, attempt: job.attempt(), body: job.body().clone() }
+        let key = EntryKey { job_id: job.job_id().clone(), event: job.event().clone() };
+        Self { key, attempt: job.attempt(), body: job.body().clone() }
     }
 }
 
 impl From<UndecodableJob> for Stored {
     fn from(job: UndecodableJob) -> Self {
-        let (job_id, event) = (job.job_id().clone(), job.event().clone());
-        Self { job_id, event, attempt: job.attempt(), body: job.body().clone() }
+        let key = EntryKey { job_id: job.job_id().clone(), event: job.event().clone() };
+        Self { key, attempt: job.attempt(), body: job.body().clone() }
     }
 }
 
@@ -111,6 +113,7 @@ impl ForwardArguments {
             speed: self.forward_speed,
             output: output.clone(),
             gate: Gate::new(ABSENCE),
+            turns: Turns::new(inbox),
         });
         let pass_on = move |stored: Stored| {
             let forwarding = Arc::clone(&forwarding);
@@ -133,10 +136,12 @@ impl Forwarding {
     async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
         let request = DeliveryRequest::new(job.body.clone())
             .token(&self.token)
-            .header("X-Service-Event", job.event.as_str())
-            .header("X-Service-Job-Id", job.job_id.as_str());
+            .header("X-Service-Event", job.key.event.as_str())
+            .header("X-Service-Job-Id", job.key.job_id.as_str());
         // While the application is absent, one delivery tries it for all.
-        let Some(turn) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
+        let Some(pass) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
+        // Behind the gate, so that what waits for its turn does not ask without a rest while the application is absent.
+        self.turn(job).await?;
         let start = Instant::now();
         let answer = self.deliverer.deliver(self.to.as_url(), &request).await;
         let took = start.elapsed().as_millis();
@@ -160,7 +165,7 @@ impl Forwarding {
             }
         };
         self.gate.open();
-        drop(turn);
+        drop(pass);
         let answer = Some(status.as_u16());
         if !status.is_success() {
             let cause = format!("the application answered {}", status.as_u16());
@@ -169,6 +174,22 @@ impl Forwarding {
         let text = format!("forwarded: {} in {took} ms", status.as_u16());
         self.show(job, answer, Tone::Good, &text);
         Ok(())
+    }
+
+    /// Puts the delivery off while one that arrived earlier for its job has not ended. That costs no attempt.
+    async fn turn(&self, job: &Stored) -> Result<(), Failed> {
+        match self.turns.of(&job.key).await {
+            Ok(Turn::Now) => Ok(()),
+            Ok(Turn::Later { pause, is_new }) => {
+                if is_new {
+                    let text = "waits for what arrived before it for this job";
+                    self.show(job, None, Tone::Quiet, text);
+                }
+                Err(Failed::snooze(pause))
+            }
+            // The worker says what is wrong with the inbox, if it lasts.
+            Err(_) => Err(Failed::snooze(ABSENCE)),
+        }
     }
 
     /// What the service would do now.
@@ -185,7 +206,7 @@ impl Forwarding {
     }
 
     fn show(&self, job: &Stored, status: Option<u16>, tone: Tone, text: &str) {
-        let id = job.job_id.as_str();
+        let id = job.key.job_id.as_str();
         let value =
             json!({ "forwarded": id, "status": status, "attempt": job.attempt, "text": text });
         let line =
