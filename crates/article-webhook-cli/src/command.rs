@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+mod confirm;
+
 mod check;
 mod collect;
 mod completions;

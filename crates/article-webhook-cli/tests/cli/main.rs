@@ -18,6 +18,7 @@ mod refused;
 mod sample;
 mod signals;
 mod starting;
+mod targets;
 mod terminal;
 mod tool;
 mod unread;

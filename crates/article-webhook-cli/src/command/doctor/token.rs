@@ -46,7 +46,7 @@ const PLACEHOLDERS: [&str; 22] = [
 const FEW_CHARACTERS: usize = 6;
 
 const RANDOM: &str = "take a random token, such as `Bearer $(openssl rand -hex 32)`, and give it to the service with \
-     `article-webhook targets`";
+     `article-webhook targets`, which replaces all publish targets of the brand";
 
 /// The token, if there is one that can be used, and what was found about it.
 pub(super) fn examine(

@@ -1,7 +1,4 @@
-use std::{
-    collections::{BTreeMap, HashSet},
-    io::{IsTerminal, stderr, stdin},
-};
+use std::collections::{BTreeMap, HashSet};
 
 use article_inbox::{Entry, Error, Filter, Inbox, State};
 use article_webhook::JobId;
@@ -13,8 +10,8 @@ use super::{
     view,
 };
 use crate::{
-    context::Context, exit::Exit, failure::Failure, output::Output, store::InboxArgument,
-    text::escape,
+    command::confirm::confirm, context::Context, exit::Exit, failure::Failure, output::Output,
+    store::InboxArgument, text::escape,
 };
 
 /// How many of the entries a dry run and a question show to people.
@@ -173,7 +170,10 @@ pub(super) async fn run(
         return Ok(Exit::Done);
     }
     if is_bulk && !arguments.yes {
-        confirm(verb, matched, &first, &context.output).await?;
+        let entries = entries(matched);
+        let show = || show(&first, matched, &context.output);
+        let (what, question) = (format!("{verb} of {entries}"), format!("{verb} {entries}"));
+        confirm(&what, &question, show, &context.output).await?;
     }
     let (mut changed, mut left) = (0, BTreeMap::<_, u64>::new());
     selection
@@ -263,26 +263,6 @@ fn show(first: &[Entry], matched: u64, output: &Output) -> Result<(), Failure> {
         output.line(&format!("… and {} more", matched - first.len() as u64))?;
     }
     Ok(())
-}
-
-async fn confirm(
-    verb: &str,
-    matched: u64,
-    first: &[Entry],
-    output: &Output,
-) -> Result<(), Failure> {
-    if output.is_json() || !stdin().is_terminal() || !stderr().is_terminal() {
-        let what = format!("{verb} of {} needs a confirmation", entries(matched));
-        return Err(Failure::usage(what).mend("add --yes; --dry-run shows what would be done"));
-    }
-    show(first, matched, output)?;
-    output.note(&format!("{verb} {}? [y/N]", entries(matched)));
-    let read = tokio::task::spawn_blocking(|| stdin().lines().next());
-    let answer = read.await.ok().flatten().and_then(Result::ok).unwrap_or_default();
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::failed("nothing was changed")),
-    }
 }
 
 #[cfg(test)]
