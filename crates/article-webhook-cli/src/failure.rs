@@ -47,6 +47,11 @@ impl Failure {
         }
     }
 
+    /// The reader of standard output has ended.
+    pub(crate) fn of_closed_pipe() -> Self {
+        Self::of_output(&io::ErrorKind::BrokenPipe.into())
+    }
+
     /// A failed write to standard output.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         let is_closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;

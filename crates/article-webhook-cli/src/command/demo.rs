@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use article_inbox::stop_signal;
 use clap::Args;
 
-use crate::{context::Context, exit::Exit, failure::Failure, page::PageArguments};
+use crate::{context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments};
 use running::Running;
 
 #[derive(Debug, Args)]
@@ -42,7 +42,18 @@ const SPEED: u32 = 60;
 const HEADLESS_SPEED: u32 = 120;
 
 pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<Exit, Failure> {
-    let output = &context.output;
+    // Ctrl-C ends it whether its output is read or not.
+    let output = context.output.queued()?;
+    let ended = demo(arguments, context, &output).await;
+    output.flush();
+    ended
+}
+
+async fn demo(
+    arguments: DemoArguments,
+    context: &Context,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let file = arguments.inbox.as_deref();
     if let Some(file) = file {
         context.environment.may_change_inbox()?;
@@ -59,6 +70,7 @@ pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<E
     let told = tokio::select! {
         told = story::tell(&mut running, output) => told,
         () = stop_signal() => Err(Failure::failed("interrupted")),
+        () = output.unread() => Err(Failure::of_closed_pipe()),
     };
     let ended = running.stop().await;
     told?;

@@ -56,7 +56,18 @@ pub(crate) struct SimulateArguments {
 }
 
 pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Result<Exit, Failure> {
-    let output = &context.output;
+    // Ctrl-C ends it whether its output is read or not.
+    let output = context.output.queued()?;
+    let ended = simulate(arguments, context, &output).await;
+    output.flush();
+    ended
+}
+
+async fn simulate(
+    arguments: SimulateArguments,
+    context: &Context,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let mut simulator = Simulator::builder()
         .port(arguments.port)
         .seed(arguments.seed)
@@ -96,6 +107,7 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
     loop {
         tokio::select! {
             () = &mut stop => break,
+            () = output.unread() => return Err(Failure::of_closed_pipe()),
             _ = ticks.tick() => {}
         }
         for attempt in simulator.drain_attempts() {

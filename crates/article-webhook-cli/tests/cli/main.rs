@@ -9,6 +9,7 @@ mod endless;
 mod examples;
 mod forwarding;
 mod forwarding_order;
+mod full_pipe;
 mod listening;
 mod named;
 mod pipes;
