@@ -56,7 +56,10 @@ Its headers are written anew: Authorization, Content-Type, X-Service-Event and X
 not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \
 application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
-reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
+reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.
+
+A worker takes what it passes on: on an inbox in PostgreSQL that an application works on, the application would not get it. So \
+an inbox that a database has already needs --take-over.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     // A delivery is answered whether its line is read or not.
@@ -87,6 +90,7 @@ async fn listen(
         true => None,
         false => Some(arguments.page.bind(output).await?),
     };
+    arguments.forward.check_inbox(&place).await?;
     // An inbox is made once nothing else can be wrong.
     let inbox = place.exclusive().await?;
     let page = page.map(|listener| (listener, Page::new(&inbox, place.shown()).receiver(&url)));

@@ -60,15 +60,19 @@ impl Database {
 
     /// Opens the inbox if its tables are there.
     pub(crate) async fn existing(&self) -> Result<Inbox, Failure> {
-        // A plain name, as the settings have checked.
-        let tables = format!("SELECT to_regclass('{}.article_inbox_meta') AS found", self.schema);
-        if self.row(&tables).await?.get("found").is_none() {
+        if !self.has_tables().await? {
             let what = format!("the database has no inbox in the schema {}", self.schema);
             return Err(Failure::from(Error::unusable(what)).mend(
                 "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
             ));
         }
         self.open().await
+    }
+
+    pub(crate) async fn has_tables(&self) -> Result<bool, Failure> {
+        // A plain name, as the settings have checked.
+        let tables = format!("SELECT to_regclass('{}.article_inbox_meta') AS found", self.schema);
+        Ok(self.row(&tables).await?.get("found").is_some())
     }
 
     /// The row that a statement returns. It runs on a connection of its own, without what the inbox sets.

@@ -122,6 +122,15 @@ impl Place {
         }
     }
 
+    /// Whether another process may work on the inbox beside this one, and has done so: a database that has an inbox.
+    pub(crate) async fn may_have_workers_beside(&self) -> Result<bool, Failure> {
+        match &self.at {
+            At::File(_) => Ok(false),
+            #[cfg(feature = "postgres")]
+            At::Postgres(database) => database.has_tables().await,
+        }
+    }
+
     /// Whether an inbox that is open is in a file with tables of another program.
     pub(crate) async fn is_of_others_too(&self) -> Result<bool, Failure> {
         match &self.at {

@@ -19,6 +19,8 @@ mod refused;
 mod sample;
 mod signals;
 mod starting;
+#[cfg(feature = "postgres")]
+mod take_over;
 mod targets;
 mod terminal;
 mod tool;

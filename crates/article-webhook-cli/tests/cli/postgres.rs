@@ -22,7 +22,7 @@ use crate::{
     tool::{seen, text, tool},
 };
 
-const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// The URL of a server, and a schema of it that no other test uses.
 fn place() -> Option<(String, String)> {
@@ -32,14 +32,14 @@ fn place() -> Option<(String, String)> {
 }
 
 /// An inbox as the tool's arguments name it, and as an application opens it.
-async fn inbox() -> Option<(String, Inbox)> {
+pub(crate) async fn inbox() -> Option<(String, Inbox)> {
     let (url, schema) = place()?;
     let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
     let inbox = Inbox::new(PostgresStore::connect(settings).await.unwrap());
     Some((format!("{url}?schema={schema}"), inbox))
 }
 
-fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut run = tool([]);
     seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
 }
@@ -52,11 +52,11 @@ fn done(arguments: &[&str]) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Running {
     /// Starts a command that runs until it is ended. Returns its first line.
-    fn start(command: &mut Command) -> (Self, Value) {
+    pub(crate) fn start(command: &mut Command) -> (Self, Value) {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();

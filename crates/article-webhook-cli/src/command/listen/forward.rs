@@ -22,6 +22,7 @@ use crate::{
     calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl},
     failure::Failure,
     output::{Output, Tone},
+    store::Place,
     text::escape,
     text::moment,
 };
@@ -49,6 +50,10 @@ pub(super) struct ForwardArguments {
     /// How many times as fast as the service to pass on again what the application refused
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
     forward_speed: NonZeroU32,
+    /// Pass on what a PostgreSQL inbox has that was there before, although an application that works on it does not get
+    /// that
+    #[arg(long, requires = "forward_to")]
+    take_over: bool,
     #[command(flatten)]
     remote: RemoteArguments,
 }
@@ -95,6 +100,17 @@ impl ForwardArguments {
     /// Refuses an application on whose way others could read the token.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.forward_to.as_ref().map_or(Ok(()), |to| self.remote.allow(to.as_url()))
+    }
+
+    /// Refuses an inbox on which an application may work: what is passed on is done, and its worker does not get it.
+    pub(super) async fn check_inbox(&self, place: &Place) -> Result<(), Failure> {
+        if self.forward_to.is_none() || self.take_over || !place.may_have_workers_beside().await? {
+            return Ok(());
+        }
+        let what = "the database has this inbox already: what --forward-to passes on is taken from the workers of the application";
+        Err(Failure::usage(what).mend(
+            "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it",
+        ))
     }
 
     /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
