@@ -1,10 +1,10 @@
-use std::path::PathBuf;
+use std::{error::Error, path::PathBuf};
 
 use article_client::{ApiKey, Client};
 use clap::Args;
 use serde_json::json;
 
-use super::WebUrl;
+use super::{WebUrl, delivering::CERTIFICATES};
 use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
 
 /// Where the service is, and the key for it.
@@ -38,12 +38,16 @@ impl ServiceArguments {
 
 /// A client of the service.
 pub(crate) fn client(key: &str, url: &str) -> Result<Client, Failure> {
-    let key = ApiKey::new(key).map_err(|error| Failure::usage(error.to_string()))?;
+    let key = ApiKey::new(key).map_err(|error| {
+        Failure::usage(error.to_string()).mend("give the API key as the service issued it")
+    })?;
     let client = Client::builder(key, url)
         .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")));
-    client.build().map_err(|error| {
-        Failure::usage(error.to_string())
-            .mend("give --api-url URL, such as https://service.example/api")
+    client.build().map_err(|error| match error.source() {
+        // It is not the URL: the HTTP client itself cannot be set up.
+        Some(_) => Failure::failed(error.to_string()).because(&error).mend(CERTIFICATES),
+        None => Failure::usage(error.to_string())
+            .mend("give --api-url URL, such as https://service.example/api"),
     })
 }
 

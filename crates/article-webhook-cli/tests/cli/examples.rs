@@ -2,8 +2,9 @@
 
 use std::{
     env,
-    fs::{self, read_dir},
+    fs::{self, Permissions, read_dir},
     future::pending,
+    os::unix::fs::PermissionsExt,
     path::Path,
 };
 
@@ -72,7 +73,10 @@ async fn furnish(folder: &Path) {
         ("ids", "# from the shop\njob_lost\n\njob_done\n"),
         ("wrong-ids", "job_1\na b\n"),
     ] {
-        fs::write(folder.join(name), text).unwrap();
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        // As a file with a secret should be.
+        fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
     }
 }
 

@@ -10,14 +10,17 @@ use super::{
     finding::Finding,
     probe::{NoAnswer, PATIENCE},
 };
-use crate::text::moment;
+use crate::{calls::CERTIFICATES, text::moment};
 
 type Cause = dyn Error + 'static;
 
 /// Why a receiver gave no answer.
 pub(super) fn judge(why: NoAnswer) -> Finding {
     let error = match why {
-        NoAnswer::Setup(failure) => return Finding::fail("receiver.not_asked", failure.text()),
+        NoAnswer::Setup(failure) => {
+            let finding = Finding::fail("receiver.not_asked", failure.text());
+            return finding.mend(failure.mend.unwrap_or_else(|| CERTIFICATES.to_owned()));
+        }
         NoAnswer::Http(error) => error,
     };
     let causes: Vec<&Cause> = successors(Some(&error as &Cause), |&cause| next(cause)).collect();

@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// The groups, in the order in which they are shown, with what people call them.
-const GROUPS: [(&str, &str); 6] = [
+const GROUPS: [(&str, &str); 7] = [
+    ("env_file", "The file of variables"),
     ("token", "The token of deliveries"),
     ("service", "The service's API"),
     ("receiver", "The receiver"),
