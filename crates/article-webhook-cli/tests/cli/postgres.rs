@@ -1,5 +1,4 @@
 //! An inbox in PostgreSQL wherever the tool takes a file.
-#![allow(clippy::print_stdout)] // says what this machine cannot provoke
 
 use std::{
     env, fs,
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 use crate::{
     postgres_server::{Server, shared_url},
     sample,
-    tool::{seen, text, tool},
+    tool::{not_installed, seen, text, tool},
 };
 
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
@@ -28,7 +27,21 @@ pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 fn place() -> Option<(String, String)> {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed);
-    Some((shared_url()?, format!("tool_{}_{number}", process::id())))
+    let url = told(shared_url())?;
+    Some((url, format!("tool_{}_{number}", process::id())))
+}
+
+/// Says it where there is none.
+#[track_caller]
+fn told<T>(server: Option<T>) -> Option<T> {
+    if server.is_none() {
+        not_installed("there is no PostgreSQL: install the package postgresql");
+    }
+    server
+}
+
+fn server(settings: &[&str]) -> Option<Server> {
+    told(Server::start(settings))
 }
 
 /// An inbox as the tool's arguments name it, and as an application opens it.
@@ -74,7 +87,7 @@ impl Drop for Running {
 /// The URL is read as the inbox reads it, also where the tool asks the server itself.
 #[test]
 fn a_server_without_tls_is_told_where_the_url_asks_for_it() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = server(&[]) else { return };
     let url = format!("{}?sslmode=verify-full&schema=inbox", server.url());
     let (exit, _, error) = run(&["inbox", "list", &url]);
     assert_eq!(exit, Some(5), "{error}");
@@ -271,7 +284,7 @@ async fn doctor_finds_a_server_that_is_too_old() {
         CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS \
         $$ SELECT CASE $1 WHEN 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting($1) END $$; \
         ALTER ROLE postgres SET search_path = old, pg_catalog";
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = server(&[]) else { return };
     let (client, connection) =
         tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -282,7 +295,7 @@ async fn doctor_finds_a_server_that_is_too_old() {
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let Some(program) = program("pg_receivewal") else { return };
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = server(&[]) else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut follow = Command::new(program);
     follow.args(["--no-password", "--dbname", &server.url(), "--directory", text(folder.path())]);
@@ -319,7 +332,7 @@ fn program(name: &str) -> Option<PathBuf> {
     let on_path = env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>();
     let found = found.chain(on_path).find(|program| program.exists());
     if found.is_none() {
-        println!("skipped: there is no {name}");
+        not_installed(&format!("there is no {name}: install the package postgresql"));
     }
     found
 }
@@ -332,7 +345,7 @@ fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
         ("default_transaction_read_only = on", "read_only_server", "fail"),
         ("max_connections = 8", "few_connections", "warn"),
     ] {
-        let Some(server) = Server::start(&[setting]) else { return };
+        let Some(server) = server(&[setting]) else { return };
         has(&server.url(), code, severity);
     }
 }
