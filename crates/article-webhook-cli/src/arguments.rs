@@ -67,7 +67,7 @@ impl Arguments {
 }
 
 fn interrupted() -> Failure {
-    Failure::failed("interrupted")
+    Failure::failed("interrupted").mend("repeat the command")
 }
 
 /// Ends the process if the command does not end in order: at once where it waits for input.

@@ -12,6 +12,9 @@ pub(crate) struct Failure {
     pub(crate) is_closed_pipe: bool,
 }
 
+/// What mends a failure of which nothing else is known.
+const AGAIN: &str = "try again; if it fails again, report it with what it printed";
+
 impl Failure {
     fn new(exit: Exit, what: impl Into<String>) -> Self {
         Self { exit, what: what.into(), cause: None, mend: None, is_closed_pipe: false }
@@ -37,6 +40,17 @@ impl Failure {
     /// Adds why.
     pub(crate) fn because(self, cause: &dyn Error) -> Self {
         Self { what: self.text(), cause: Some(causes(cause)), ..self }
+    }
+
+    /// What mends it. It is not escaped.
+    pub(crate) fn mend_text(&self) -> &str {
+        self.mend.as_deref().unwrap_or(match self.exit {
+            Exit::Done | Exit::Failed => AGAIN,
+            Exit::Usage => "add --help to see what the command takes",
+            Exit::NothingMatched => "name another one, or leave out a filter",
+            Exit::Refused => "correct what the service names, or try again later",
+            Exit::Store => "see what is wrong with it: article-webhook doctor --inbox INBOX",
+        })
     }
 
     /// What happened, and why. It is not escaped.
@@ -100,12 +114,17 @@ impl Failure {
     }
 }
 
-/// A failure of an inbox. Its text says what to do.
+/// A failure of an inbox. The text of one that an operator must mend ends with what mends it, after a colon.
 impl From<article_inbox::Error> for Failure {
     fn from(error: article_inbox::Error) -> Self {
         let exit = if error.is_invalid() { Exit::Failed } else { Exit::Store };
-        let cause = error.source().map(causes);
-        Self { cause, ..Self::new(exit, error.to_string()) }
+        let (cause, text) = (error.source().map(causes), error.to_string());
+        match text.rsplit_once(": ") {
+            Some((what, mend)) if !error.is_invalid() && !error.is_transient() => {
+                Self { cause, ..Self::new(exit, what) }.mend(mend)
+            }
+            _ => Self { cause, ..Self::new(exit, text) },
+        }
     }
 }
 
@@ -127,4 +146,27 @@ fn causes(error: &dyn Error) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_an_inbox_is_split_before_what_mends_it() {
+        let of = |error: article_inbox::Error| {
+            let failure = Failure::from(error);
+            (failure.text(), failure.mend_text().to_owned())
+        };
+        let (what, mend) = of(article_inbox::Error::unusable("a: b is a link: remove it"));
+        assert_eq!((&*what, &*mend), ("a: b is a link", "remove it"));
+        let (what, mend) = of(article_inbox::Error::unusable("it is unusable"));
+        assert_eq!(what, "it is unusable");
+        assert!(mend.contains("article-webhook doctor"), "{mend}");
+        // What follows the colon is the cause.
+        let (what, mend) = of(article_inbox::Error::invalid("line 3 is no entry: no key"));
+        assert_eq!((&*what, &*mend), ("line 3 is no entry: no key", AGAIN));
+        let (what, _) = of(article_inbox::Error::unavailable("it cannot be asked: no answer"));
+        assert_eq!(what, "it cannot be asked: no answer");
+    }
 }

@@ -199,16 +199,14 @@ impl Output {
         if failure.is_closed_pipe {
             return Exit::Done;
         }
-        let (what, mend) = (failure.to_string(), failure.mend.as_deref().map(escape::line));
+        let (what, mend) = (failure.to_string(), escape::line(failure.mend_text()));
         if self.is_json() {
             let error = json!({ "error": what, "mend": mend, "exit": failure.exit as u8 });
             self.note(&escape::json(&error.to_string()));
             return failure.exit;
         }
         self.note(&format!("{} {what}", painted(self.stderr, Tone::Bad, "error:")));
-        if let Some(mend) = mend {
-            self.note(&format!("{}  {mend}", painted(self.stderr, Tone::Good, "mend:")));
-        }
+        self.note(&format!("{}  {mend}", painted(self.stderr, Tone::Good, "mend:")));
         failure.exit
     }
 }

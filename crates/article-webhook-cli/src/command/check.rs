@@ -114,6 +114,7 @@ fn wrong(error: &CheckError) -> Failure {
                 .mend("start the receiver, or check host and port of the URL")
         }
         CheckError::Remote => remote(),
-        _ => Failure::usage(error.to_string()),
+        _ => Failure::usage(error.to_string())
+            .mend("correct the URL, the token or the names of the headers; --help shows them"),
     }
 }

@@ -67,7 +67,8 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     let mut distinct = HashSet::new();
     ids.retain(|id| distinct.insert(id.clone()));
     if ids.is_empty() {
-        return Err(Failure::nothing_matched("there is no job id in it"));
+        return Err(Failure::nothing_matched("there is no job id in it")
+            .mend("write one job id a line; `#` begins a comment"));
     }
     if arguments.dry_run {
         return plan(&shared, ids, output).await;

@@ -69,7 +69,9 @@ async fn demo(
     let mut running = Running::start(file, HEADLESS_SPEED).await?;
     let told = tokio::select! {
         told = story::tell(&mut running, output) => told,
-        () = stop_signal() => Err(Failure::failed("interrupted")),
+        () = stop_signal() => {
+            Err(Failure::failed("interrupted").mend("repeat the command"))
+        }
         () = output.unread() => Err(Failure::of_closed_pipe()),
     };
     let ended = running.stop().await;

@@ -82,7 +82,11 @@ async fn simulate(
     for rule in arguments.fault {
         simulator = simulator.fault(rule);
     }
-    let wrong = |error| Failure::usage("the simulator cannot start").because(&error);
+    let wrong = |error| {
+        Failure::usage("the simulator cannot start")
+            .because(&error)
+            .mend("choose another --port, or leave it out; correct --deliver-to and --fault")
+    };
     let simulator = simulator.start().await.map_err(wrong)?;
     let url = simulator.base_url();
     let speed = arguments.speed;
@@ -96,7 +100,11 @@ async fn simulate(
     )?;
     for topic in &arguments.order {
         let job = simulator.order(topic).await;
-        let job = job.map_err(|error| Failure::failed("the order failed").because(&error))?;
+        let job = job.map_err(|error| {
+            Failure::failed("the order failed")
+                .because(&error)
+                .mend("correct the topic of --order, or give more --credits")
+        })?;
         let value = json!({ "ordered": job.job_id, "topic": topic });
         let line = format!("ordered  {}  {}", escape::line(&job.job_id), escape::line(topic));
         output.either(&value, &line)?;

@@ -6,12 +6,13 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
+    extent::what_there_is,
     selection::{FilterArguments, Selection, together},
     view,
 };
 use crate::{
     command::confirm::confirm, context::Context, exit::Exit, failure::Failure, output::Output,
-    store::InboxArgument, text::escape,
+    store::InboxArgument, text::command, text::escape,
 };
 
 /// How many of the entries a dry run and a question show to people.
@@ -149,15 +150,17 @@ pub(super) async fn run(
         return Err(Failure::usage(format!("{verb}: expected jobs, a filter, or --all"))
             .mend(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
     }
-    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let selection = arguments.selection(&change);
     let (matched, first) = survey(&selection, &inbox, &arguments, &context.output).await?;
     let missing = missing(&arguments, &inbox).await?;
     if matched == 0 {
-        return Err(Failure::nothing_matched(match &missing[..] {
+        let what = match &missing[..] {
             [] => "no entry matches".to_owned(),
             missing => missing.join("; "),
-        }));
+        };
+        return Err(Failure::nothing_matched(what).mend(what_there_is(&place)));
     }
     for line in missing {
         context.output.note(&escape::line(&line));
@@ -200,7 +203,9 @@ pub(super) async fn run(
             count => format!("{count} of them: {why}"),
         });
         let why = why.collect::<Vec<_>>().join("; ");
-        return Err(Failure::failed(format!("could not {verb} {}: {why}", entries(matched))));
+        let list = command::list(place.shown());
+        return Err(Failure::failed(format!("could not {verb} {}: {why}", entries(matched)))
+            .mend(format!("see their states: {list}")));
     }
     let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
     let value = json!({ "changed": changed, "matched": matched });

@@ -47,7 +47,9 @@ fn new_id() -> String {
 
 fn of_file(path: &Path, job: Option<&JobId>) -> Result<DeliveryRequest, Failure> {
     let body = awaited(|| fs::read(path)).map_err(|error| {
-        Failure::usage(format!("{} cannot be read", path.display())).because(&error)
+        Failure::usage(format!("{} cannot be read", path.display()))
+            .because(&error)
+            .mend("name a file that you may read, or leave out --file for a sample")
     })?;
     let of_body = || Some(ArticleResult::from_json(&body).ok()?.job_id);
     let job = job.cloned().or_else(of_body).ok_or_else(|| {
@@ -82,6 +84,7 @@ async fn of_entry(
             "there is no body"
         };
         Failure::nothing_matched(format!("{why} of {shown}"))
+            .mend(format!("ask the service for it: {}", command::get(job.as_str())))
     })?;
     Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }
