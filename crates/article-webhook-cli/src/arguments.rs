@@ -16,6 +16,7 @@ use crate::{
     context::Context,
     exit::{self, Exit},
     failure::Failure,
+    interruption::Interruption,
     output::{Format, Output},
     settings::input,
     text::escape,
@@ -54,29 +55,25 @@ impl Arguments {
         if self.command.ends_by_signal() {
             return self.command.run(context, Self::command).await;
         }
-        let output = context.output.clone();
+        let (output, interruption) = (context.output.clone(), context.interruption.clone());
         let mut stopped = tokio::spawn(async {
             stop_signal().await;
-            thread::spawn(move || end(&output));
+            thread::spawn(move || end(&output, &interruption));
         });
         tokio::select! {
             ended = self.command.run(context, Self::command) => ended,
-            _ = &mut stopped => Err(interrupted()),
+            _ = &mut stopped => Err(context.interruption.failure()),
         }
     }
 }
 
-fn interrupted() -> Failure {
-    Failure::failed("interrupted").mend("repeat the command")
-}
-
 /// Ends the process if the command does not end in order: at once where it waits for input.
-fn end(output: &Output) {
+fn end(output: &Output, interruption: &Interruption) {
     let end = Instant::now() + GRACE;
     while Instant::now() < end && !input::is_awaited() {
         thread::sleep(LOOK);
     }
-    process::exit(output.failure(&interrupted()) as i32);
+    process::exit(output.failure(&interruption.failure()) as i32);
 }
 
 /// Shows help, the version, or what is wrong with the command line, which may quote it.

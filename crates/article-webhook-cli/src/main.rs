@@ -13,6 +13,8 @@ mod store;
 
 mod page;
 
+mod interruption;
+
 mod context;
 
 mod command;

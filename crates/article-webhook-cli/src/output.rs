@@ -1,6 +1,7 @@
 //! The one place that writes to standard output and standard error.
 
 pub(crate) mod log;
+mod progress;
 mod queue;
 mod table;
 

@@ -48,9 +48,7 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
     let check = check.build().map_err(|error| wrong(&error))?;
     let output = &context.output;
     output.note(&check.notice());
-    output.progress("checking …");
-    let report = check.run().await;
-    output.progress("");
+    let report = output.during("checking", check.run()).await;
     let report = report.map_err(|error| wrong(&error))?;
     let exit = if report.is_conformant() { Exit::Done } else { Exit::Failed };
     if output.is_json() {

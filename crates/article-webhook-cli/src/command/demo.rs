@@ -70,7 +70,7 @@ async fn demo(
     let told = tokio::select! {
         told = story::tell(&mut running, output) => told,
         () = stop_signal() => {
-            Err(Failure::failed("interrupted").mend("repeat the command"))
+            Err(context.interruption.failure())
         }
         () = output.unread() => Err(Failure::of_closed_pipe()),
     };

@@ -10,11 +10,14 @@ mod examples;
 mod forwarding;
 mod forwarding_order;
 mod full_pipe;
+mod interrupted;
 mod listening;
 mod named;
+mod open_page;
 mod pipes;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod progress;
 mod refused;
 mod sample;
 mod signals;

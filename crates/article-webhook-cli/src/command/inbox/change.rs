@@ -179,6 +179,11 @@ pub(super) async fn run(
         confirm(&what, &question, show, &context.output).await?;
     }
     let (mut changed, mut left) = (0, BTreeMap::<_, u64>::new());
+    let interrupted_at = |changed| {
+        let what = format!("{} at least {changed} of {}", change.done(), entries(matched));
+        context.interruption.means(what, "repeat the command for the others");
+    };
+    interrupted_at(changed);
     selection
         .pages(&inbox, async |page| {
             let call = |entry| change.clone().apply(inbox.clone(), entry);
@@ -188,11 +193,13 @@ pub(super) async fn run(
                     Applied::Left(why) => *left.entry(why).or_default() += 1,
                 }
             }
+            interrupted_at(changed);
             context.output.progress(&format!("{} {changed} of {matched}", change.done()));
             Ok::<_, Failure>(())
         })
         .await?;
     context.output.progress("");
+    context.interruption.means_nothing_more();
     let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
     if gone > 0 {
         *left.entry(GONE).or_default() += gone;
@@ -255,10 +262,14 @@ async fn survey(
             if arguments.dry_run && output.is_json() {
                 page.iter().try_for_each(|entry| output.json(&view::json(entry)))?;
             }
+            if !output.is_json() {
+                output.progress(&format!("selected {}", entries(matched)));
+            }
             first.extend(page.into_iter().take(SHOWN - first.len().min(SHOWN)));
             Ok::<_, Failure>(())
         })
         .await?;
+    output.progress("");
     Ok((matched, first))
 }
 

@@ -44,16 +44,26 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         None => article,
     };
     let (Some(intent), Some(inbox)) = (&arguments.intent, &arguments.inbox) else {
+        context.interruption.means(
+            "it is not known whether the service took the order",
+            "look at the service before you order it again; an order with --intent and --inbox is remembered",
+        );
         let created = client.create_article(&article).await;
+        context.interruption.means_nothing_more();
         let created = created.map_err(|error| Failure::of_service(&error))?;
         return tell("ordered", &created.job_id, &context.output);
     };
     context.environment.may_change_inbox()?;
     let collector = Collector::new(&inbox.place(&context.environment)?.shared().await?, client);
+    context.interruption.means(
+        "it is not known whether the service took the order",
+        "repeat the command: the inbox remembers the intent, so that nothing is ordered twice, and says what is known",
+    );
     let outcome = match arguments.again {
         true => collector.order_again(intent, &article).await?,
         false => collector.order(intent, &article).await?,
     };
+    context.interruption.means_nothing_more();
     let again = "look at the service; then repeat the command with --again to order all the same";
     let failed = |what: String| Failure::failed(what);
     Err(match outcome {
