@@ -244,9 +244,6 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
     let next = states.values().filter(|(state, _)| *state == JobState::Expected).map(|(_, at)| *at);
     let next = next.min().map(|next| moment::relative(next, SystemTime::now()));
     let when = next.map(|next| format!("; the next is due {next}")).unwrap_or_default();
-    output.note(&format!(
-        "\n{missing} of {} have no article yet: repeat the command later{when}",
-        ids.len()
-    ));
-    Ok(Exit::Failed)
+    Err(Failure::failed(format!("{missing} of {} have no article yet", ids.len()))
+        .mend(format!("repeat the command later{when}")))
 }
