@@ -1,4 +1,5 @@
 mod gate;
+mod headers;
 mod turn;
 
 mod forward;
@@ -8,7 +9,7 @@ mod known;
 use std::path::PathBuf;
 
 use article_inbox::{EntryKey, Inbox, stop_signal};
-use article_webhook::{AuthToken, Delivery, Receiver, Reply};
+use article_webhook::{AuthToken, Delivery, Reply};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
@@ -27,6 +28,7 @@ use crate::{
     text::escape,
 };
 use forward::ForwardArguments;
+use headers::HeaderArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -42,6 +44,8 @@ pub(crate) struct ListenArguments {
     /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    #[command(flatten)]
+    headers: HeaderArguments,
     /// Show no page
     #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
     no_page: bool,
@@ -52,7 +56,7 @@ pub(crate) struct ListenArguments {
 const AFTER: &str = "\
 Each delivery is stored before it is answered. With --forward-to the first body of a job and an event is passed on as it came, \
 eight jobs at a time, and those of one job in the order of their arrival: also one of another event, or whose body is no article. \
-Its headers are written anew: Authorization, Content-Type, X-Service-Event and X-Service-Job-Id, and no others. A repeat is \
+Its headers are written anew: Authorization, Content-Type, and those of the event and the job id, and no others. A repeat is \
 not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \
 application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
@@ -79,6 +83,8 @@ async fn listen(
     let place = arguments.inbox.place(&context.environment)?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
     let accepted = AuthToken::new(&token).expect("a usable token");
+    // It is built again once its log is shown.
+    arguments.headers.receiver(accepted.clone())?;
     let cannot_listen = |error: std::io::Error| {
         Failure::failed(format!("cannot listen on port {}", arguments.port))
             .because(&error)
@@ -116,7 +122,7 @@ async fn listen(
     }
     log::show_refusals(output);
     // It warns of a token that can be guessed.
-    let receiver = Receiver::new(accepted);
+    let receiver = arguments.headers.receiver(accepted)?;
     let stop = || {
         let output = output.clone();
         async move {
@@ -126,7 +132,7 @@ async fn listen(
             }
         }
     };
-    let worker = arguments.forward.worker(&inbox, token, output)?;
+    let worker = arguments.forward.worker(&inbox, token, &arguments.headers, output)?;
     let worker = worker.map(|worker| {
         let mend = "deliveries are stored meanwhile; mend the cause and start `listen` again, which passes them on";
         let worker = worker.run(stop());

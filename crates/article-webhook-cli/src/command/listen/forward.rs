@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::{
     gate::Gate,
+    headers::HeaderArguments,
     turn::{Turn, Turns},
 };
 use crate::{
@@ -69,6 +70,7 @@ struct Forwarding {
     deliverer: Deliverer,
     to: WebUrl,
     token: Zeroizing<String>,
+    headers: HeaderArguments,
     speed: NonZeroU32,
     output: Output,
     gate: Gate,
@@ -119,6 +121,7 @@ impl ForwardArguments {
         &self,
         inbox: &Inbox,
         token: Zeroizing<String>,
+        headers: &HeaderArguments,
         output: &Output,
     ) -> Result<Option<Worker>, Failure> {
         let Some(to) = self.forward_to.clone() else { return Ok(None) };
@@ -126,6 +129,7 @@ impl ForwardArguments {
             deliverer: Deliverer::new(self.forward_timeout)?,
             to,
             token,
+            headers: headers.clone(),
             speed: self.forward_speed,
             output: output.clone(),
             gate: Gate::new(ABSENCE),
@@ -150,10 +154,8 @@ impl ForwardArguments {
 
 impl Forwarding {
     async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
-        let request = DeliveryRequest::new(job.body.clone())
-            .token(&self.token)
-            .header("X-Service-Event", job.key.event.as_str())
-            .header("X-Service-Job-Id", job.key.job_id.as_str());
+        let request = DeliveryRequest::new(job.body.clone()).token(&self.token);
+        let request = self.headers.of(request, &job.key);
         // While the application is absent, one delivery tries it for all.
         let Some(pass) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
         // Behind the gate, so that what waits for its turn does not ask without a rest while the application is absent.
