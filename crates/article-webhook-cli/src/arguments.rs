@@ -13,10 +13,9 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 
 use crate::{
     command::Command,
-    context::Context,
+    context::{Context, Interruption},
     exit::{self, Exit},
     failure::Failure,
-    interruption::Interruption,
     output::{Format, Output},
     settings::input,
     text::escape,

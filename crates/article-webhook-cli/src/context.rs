@@ -1,6 +1,10 @@
+mod interruption;
+
 use std::path::Path;
 
-use crate::{failure::Failure, interruption::Interruption, output::Output, settings::Environment};
+use crate::{failure::Failure, output::Output, settings::Environment};
+
+pub(crate) use interruption::Interruption;
 
 /// What every command has.
 pub(crate) struct Context {

@@ -13,8 +13,6 @@ mod store;
 
 mod page;
 
-mod interruption;
-
 mod context;
 
 mod command;

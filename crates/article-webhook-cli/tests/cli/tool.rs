@@ -31,7 +31,7 @@ pub(crate) fn seen(output: &Output) -> (Option<i32>, String, String) {
 
 /// Says what is skipped, past the capture of tests that pass.
 pub(crate) fn skipped(what: &str) {
-    writeln!(io::stdout(), "cli: skipped: {what}").unwrap();
+    io::stdout().write_all(format!("cli: skipped: {what}\n").as_bytes()).unwrap();
 }
 
 /// The same for what an installation would add, and which CI has to have.
