@@ -125,6 +125,12 @@ impl Output {
         }
     }
 
+    /// Fails if a line that was queued could not be written. The reader may have ended.
+    pub(crate) fn written(&self) -> Result<(), Failure> {
+        let failed = self.queues.as_ref().and_then(|queues| queues.stdout.failed());
+        failed.map_or(Ok(()), |kind| Err(Failure::of_output(&kind.into())))
+    }
+
     pub(crate) fn is_json(&self) -> bool {
         self.format == Format::Json
     }

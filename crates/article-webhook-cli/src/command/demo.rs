@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<E
     let output = context.output.queued()?;
     let ended = demo(arguments, context, &output).await;
     output.flush();
-    ended
+    ended.and_then(|exit| output.written().map(|()| exit))
 }
 
 async fn demo(

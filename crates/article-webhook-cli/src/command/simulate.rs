@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
     let output = context.output.queued()?;
     let ended = simulate(arguments, context, &output).await;
     output.flush();
-    ended
+    ended.and_then(|exit| output.written().map(|()| exit))
 }
 
 async fn simulate(
