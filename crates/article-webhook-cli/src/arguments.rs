@@ -104,17 +104,16 @@ fn without_urls(text: String) -> String {
     urls.iter().fold(text, |text, url| text.replace(url, "://…"))
 }
 
-/// What is wrong with the command line: its first paragraph says what, and the others what mends it.
+/// What is wrong with the command line: its first paragraph says what, and the others what fixes it.
 fn refused(kind: ErrorKind, text: &str) -> Failure {
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure::usage("a command or an argument is missing")
-            .mend("add --help to see them");
+        return Failure::usage("a command or an argument is missing").fix("add --help to see them");
     }
     let line = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.trim_end().split("\n\n").map(line);
     let what = paragraphs.next().unwrap_or_default();
-    let mend: Vec<_> = paragraphs.collect();
-    Failure::usage(what.strip_prefix("error: ").unwrap_or(&what)).mend(mend.join("; "))
+    let fix: Vec<_> = paragraphs.collect();
+    Failure::usage(what.strip_prefix("error: ").unwrap_or(&what)).fix(fix.join("; "))
 }
 
 #[cfg(test)]

@@ -201,19 +201,19 @@ impl Output {
         self.progress("");
     }
 
-    /// Shows why the command failed, and what mends it.
+    /// Shows why the command failed, and what fixes it.
     pub(crate) fn failure(&self, failure: &Failure) -> Exit {
         if failure.is_closed_pipe {
             return Exit::Done;
         }
-        let (what, mend) = (failure.to_string(), escape::line(failure.mend_text()));
+        let (what, fix) = (failure.to_string(), escape::line(failure.fix_text()));
         if self.is_json() {
-            let error = json!({ "error": what, "mend": mend, "exit": failure.exit as u8 });
+            let error = json!({ "error": what, "fix": fix, "exit": failure.exit as u8 });
             self.note(&escape::json(&error.to_string()));
             return failure.exit;
         }
         self.note(&format!("{} {what}", painted(self.stderr, Tone::Bad, "error:")));
-        self.note(&format!("{}  {mend}", painted(self.stderr, Tone::Good, "mend:")));
+        self.note(&format!("{}   {fix}", painted(self.stderr, Tone::Good, "fix:")));
         failure.exit
     }
 }

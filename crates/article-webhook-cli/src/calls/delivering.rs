@@ -41,7 +41,7 @@ pub(crate) fn remote() -> Failure {
     Failure::usage(
         "the URL's host is not this machine, and without TLS the token can be read on the way",
     )
-    .mend("add --allow-remote where that does no harm")
+    .fix("add --allow-remote where that does no harm")
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -82,7 +82,7 @@ impl Deliverer {
             .timeout(patience);
         let client = client.build();
         Ok(Self(client.map_err(|error| {
-            Failure::failed("the HTTP client cannot be set up").because(&error).mend(CERTIFICATES)
+            Failure::failed("the HTTP client cannot be set up").because(&error).fix(CERTIFICATES)
         })?))
     }
 

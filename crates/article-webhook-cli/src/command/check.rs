@@ -82,7 +82,7 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
             ("expected", &finding.expected),
             ("received", &finding.received),
             ("because", finding.why),
-            ("mend", finding.fix),
+            ("fix", finding.fix),
         ] {
             let text = escape::line(text);
             table.row([
@@ -109,10 +109,10 @@ fn wrong(error: &CheckError) -> Failure {
         CheckError::Unreachable { .. } | CheckError::NoAddress(_) => {
             Failure::failed("the receiver cannot be reached")
                 .because(error)
-                .mend("start the receiver, or check host and port of the URL")
+                .fix("start the receiver, or check host and port of the URL")
         }
         CheckError::Remote => remote(),
         _ => Failure::usage(error.to_string())
-            .mend("correct the URL, the token or the names of the headers; --help shows them"),
+            .fix("correct the URL, the token or the names of the headers; --help shows them"),
     }
 }

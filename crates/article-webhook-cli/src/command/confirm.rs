@@ -11,7 +11,7 @@ pub(super) async fn confirm(
 ) -> Result<(), Failure> {
     if output.is_json() || !stdin().is_terminal() || !stderr().is_terminal() {
         return Err(Failure::usage(format!("{what} needs a confirmation"))
-            .mend("add --yes; --dry-run shows what would be done"));
+            .fix("add --yes; --dry-run shows what would be done"));
     }
     show()?;
     output.note(&format!("{question}? [y/N]"));
@@ -19,6 +19,6 @@ pub(super) async fn confirm(
     let answer = read.await.ok().flatten().and_then(Result::ok).unwrap_or_default();
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::failed("nothing was changed").mend("answer y, or add --yes")),
+        _ => Err(Failure::failed("nothing was changed").fix("answer y, or add --yes")),
     }
 }

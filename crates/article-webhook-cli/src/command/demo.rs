@@ -86,7 +86,7 @@ fn must_be_new(file: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let file = file.display();
-    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).mend(
+    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).fix(
         format!(
             "name a file that does not exist; `inbox list {file}` shows what an earlier demo left"
         ),

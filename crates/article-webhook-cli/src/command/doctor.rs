@@ -91,7 +91,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         findings.extend(found);
     } else {
         let found = "the receiver, because it is not named";
-        findings.push(Finding::not_checked("receiver.not_named", found).mend("give --url URL"));
+        findings.push(Finding::not_checked("receiver.not_named", found).fix("give --url URL"));
     }
     findings.extend(clock::judge(&clocks));
 
@@ -100,8 +100,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         Some(inbox) => findings.extend(inbox::examine(inbox, context).await?),
         None => {
             let found = "the inbox and its disk, because none is named";
-            findings
-                .push(Finding::not_checked("inbox.not_named", found).mend("give --inbox INBOX"));
+            findings.push(Finding::not_checked("inbox.not_named", found).fix("give --inbox INBOX"));
         }
     }
     output.progress("");

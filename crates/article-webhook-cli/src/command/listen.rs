@@ -88,7 +88,7 @@ async fn listen(
     let cannot_listen = |error: std::io::Error| {
         Failure::failed(format!("cannot listen on port {}", arguments.port))
             .because(&error)
-            .mend("end the program that has the port, or choose another with --port")
+            .fix("end the program that has the port, or choose another with --port")
     };
     let server = Server::bind(("127.0.0.1", arguments.port)).await.map_err(cannot_listen)?;
     let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
@@ -134,12 +134,12 @@ async fn listen(
     };
     let worker = arguments.forward.worker(&inbox, token, &arguments.headers, output)?;
     let worker = worker.map(|worker| {
-        let mend = "deliveries are stored meanwhile; mend the cause and start `listen` again, which passes them on";
+        let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
         let worker = worker.run(stop());
         let failed = move |error| {
             let failure = Failure::from(error);
             let what = format!("nothing is passed on any more: {}", failure.what);
-            Failure { what, ..failure }.mend(mend)
+            Failure { what, ..failure }.fix(fix)
         };
         beside(worker, failed, output)
     });
@@ -151,11 +151,10 @@ async fn listen(
         }
     };
     let page = page.map(|(listener, page)| {
-        let mend = "deliveries are received meanwhile; start `listen` again to see the page";
+        let fix = "deliveries are received meanwhile; start `listen` again to see the page";
         let page = page.serve(listener, stop());
-        let failed = move |error| {
-            Failure::failed("the page is not shown any more").because(&error).mend(mend)
-        };
+        let failed =
+            move |error| Failure::failed("the page is not shown any more").because(&error).fix(fix);
         beside(page, failed, output)
     });
     let served = server.serve(receive(receiver, sink), stop()).await;

@@ -85,7 +85,7 @@ async fn simulate(
     let wrong = |error| {
         Failure::usage("the simulator cannot start")
             .because(&error)
-            .mend("choose another --port, or leave it out; correct --deliver-to and --fault")
+            .fix("choose another --port, or leave it out; correct --deliver-to and --fault")
     };
     let simulator = simulator.start().await.map_err(wrong)?;
     let url = simulator.base_url();
@@ -103,7 +103,7 @@ async fn simulate(
         let job = job.map_err(|error| {
             Failure::failed("the order failed")
                 .because(&error)
-                .mend("correct the topic of --order, or give more --credits")
+                .fix("correct the topic of --order, or give more --credits")
         })?;
         let value = json!({ "ordered": job.job_id, "topic": topic });
         let line = format!("ordered  {}  {}", escape::line(&job.job_id), escape::line(topic));

@@ -9,13 +9,13 @@ pub(crate) struct Interruption(Arc<Mutex<Option<Meaning>>>);
 #[derive(Debug, Clone)]
 struct Meaning {
     what: String,
-    mend: String,
+    fix: String,
 }
 
 impl Interruption {
     /// From now on it means this.
-    pub(crate) fn means(&self, what: impl Into<String>, mend: impl Into<String>) {
-        *self.meaning() = Some(Meaning { what: what.into(), mend: mend.into() });
+    pub(crate) fn means(&self, what: impl Into<String>, fix: impl Into<String>) {
+        *self.meaning() = Some(Meaning { what: what.into(), fix: fix.into() });
     }
 
     /// From now on it means nothing more than that the command was interrupted.
@@ -25,10 +25,8 @@ impl Interruption {
 
     pub(crate) fn failure(&self) -> Failure {
         match self.meaning().clone() {
-            None => Failure::failed("interrupted").mend("repeat the command"),
-            Some(Meaning { what, mend }) => {
-                Failure::failed(format!("interrupted: {what}")).mend(mend)
-            }
+            None => Failure::failed("interrupted").fix("repeat the command"),
+            Some(Meaning { what, fix }) => Failure::failed(format!("interrupted: {what}")).fix(fix),
         }
     }
 

@@ -26,10 +26,10 @@ pub(crate) fn usable(
     let setting = if file.is_some() { OPTION } else { VARIABLE };
     AuthToken::new(&token).map_err(|error| {
         let text = error.to_string();
-        // Most of them name what mends them, after a colon.
+        // Most of them name what fixes them, after a colon.
         let whole = "give the whole auth_token of the publish target, as in `Bearer <token>`";
-        let (what, mend) = text.rsplit_once(": ").unwrap_or((&text, whole));
-        Failure::usage(format!("{setting}: {what}")).mend(mend)
+        let (what, fix) = text.rsplit_once(": ").unwrap_or((&text, whole));
+        Failure::usage(format!("{setting}: {what}")).fix(fix)
     })?;
     Ok(token)
 }

@@ -59,17 +59,17 @@ fn every_command_prints_what_the_cases_say() {
 
 /// Clap's errors end with the usage and with what shows more.
 #[test]
-fn every_error_of_the_cases_says_what_mends_it() {
+fn every_error_of_the_cases_says_what_fixes_it() {
     let mut errors = 0;
     for case in read_dir(CASES).unwrap() {
         let text = fs::read_to_string(case.unwrap().path()).unwrap();
         for block in text.split("\n```\n") {
-            let is_mended = match block.lines().find(|line| line.starts_with("{\"error\":")) {
-                Some(line) => line.contains("\"mend\":\""),
+            let is_fixed = match block.lines().find(|line| line.starts_with("{\"error\":")) {
+                Some(line) => line.contains("\"fix\":\""),
                 None if !block.contains("\nerror: ") => continue,
-                None => block.contains("\nmend:  ") || block.contains("try '--help'."),
+                None => block.contains("\nfix:   ") || block.contains("try '--help'."),
             };
-            assert!(is_mended, "{block}");
+            assert!(is_fixed, "{block}");
             errors += 1;
         }
     }

@@ -65,7 +65,7 @@ fn a_header_with_two_meanings_is_refused_before_an_inbox_is_made() {
     let (exit, _, error) = seen(&listen.output().unwrap());
     assert_eq!(exit, Some(2), "{error}");
     assert!(
-        error.contains("\nmend:  give --event-header and --job-id-header two names"),
+        error.contains("\nfix:   give --event-header and --job-id-header two names"),
         "{error}"
     );
     assert!(!file.exists());

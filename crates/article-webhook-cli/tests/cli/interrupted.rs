@@ -68,7 +68,7 @@ async fn an_order_that_is_interrupted_has_an_unknown_outcome_and_is_said_to() {
         stream.read_exact(&mut [0; 64]).unwrap();
         connections.push(stream);
     };
-    let says = "error: interrupted: it is not known whether the service took the order\nmend:  ";
+    let says = "error: interrupted: it is not known whether the service took the order\nfix:   ";
     let (exit, error) = interrupted(&mut order(&service, &[]), &mut is_taken);
     let look = format!("{says}look at the service before you order it again");
     assert_eq!((exit, error.starts_with(&look)), (Some(1), true), "{error}");
@@ -96,7 +96,7 @@ async fn a_change_in_bulk_that_is_interrupted_says_how_much_was_done() {
         })
         .find(|(_, error)| error.contains("forgot"))
         .expect("it is interrupted while it changes entries");
-    let says = "error: interrupted: forgot at least 0 of 5 entries\nmend:  repeat the command for the others\n";
+    let says = "error: interrupted: forgot at least 0 of 5 entries\nfix:   repeat the command for the others\n";
     assert_eq!((exit, &*error), (Some(1), says));
     other.execute_batch("ROLLBACK").unwrap();
 }

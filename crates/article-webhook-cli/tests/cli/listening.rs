@@ -300,7 +300,7 @@ async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
     for refused in [["send", &other].as_slice(), &listen] {
         let (exit, out, error) = run(refused);
         assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-        assert!(error.contains("mend:  add --allow-remote where"), "{error}");
+        assert!(error.contains("fix:   add --allow-remote where"), "{error}");
     }
     assert!(!file.exists());
     assert_eq!(run(&["send", &other, "--allow-remote"]).0, Some(0));

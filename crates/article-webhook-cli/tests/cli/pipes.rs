@@ -45,7 +45,7 @@ async fn nothing_from_outside_reaches_a_terminal_as_it_is() {
     let output = tool(["inbox", "show", text(&file), "job_\u{202e}"]).output().unwrap();
     let (exit, _, error) = seen(&output);
     assert_eq!(exit, Some(3));
-    assert!(error.starts_with("error: no entry of \"job_\\u{202e}\"\nmend:  "), "{error}");
+    assert!(error.starts_with("error: no entry of \"job_\\u{202e}\"\nfix:   "), "{error}");
     let output = tool(["inbox", "list", text(&file), "--state", "\u{1b}[2J"]).output().unwrap();
     assert!(!seen(&output).2.chars().any(is_hostile));
 }

@@ -80,6 +80,6 @@ fn a_start_that_fails_leaves_no_file() {
     let (code, _, error) = seen(&refused);
     assert_eq!(code, Some(5), "{error}");
     assert!(error.contains("is not a SQLite database"), "{error}");
-    assert!(error.contains("\nmend:  name another file"), "{error}");
+    assert!(error.contains("\nfix:   name another file"), "{error}");
     assert_eq!(files(), ["inbox.db"]);
 }

@@ -44,7 +44,7 @@ async fn targets_are_replaced_after_a_yes_alone_and_no_secret_is_shown() {
 fn targets_are_not_sent_without_a_confirmation_and_not_by_a_dry_run() {
     let folder = tempfile::tempdir().unwrap();
     for (options, exit, says) in [
-        (&[][..], 2, "needs a confirmation\nmend:  add --yes"),
+        (&[][..], 2, "needs a confirmation\nfix:   add --yes"),
         (&["--json"], 2, "needs a confirmation"),
         (&["--dry-run"], 0, "would replace all publish targets of brand_1"),
         (&["--dry-run", "--yes"], 0, "nothing was changed"),
@@ -73,5 +73,5 @@ async fn several_targets_are_sent_in_one_call_and_a_token_without_a_url_is_refus
     let three = ["--token-file", text(&other), "--token-file", text(&other), "--dry-run"];
     let (exit, _, error) = run(&three);
     assert_eq!(exit, Some(2));
-    assert!(error.starts_with("error: 2 --webhook-url and 3 --token-file\nmend:  "), "{error}");
+    assert!(error.starts_with("error: 2 --webhook-url and 3 --token-file\nfix:   "), "{error}");
 }

@@ -12,7 +12,7 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
     let unreadable = |error: &std::io::Error| {
         Failure::usage(format!("{} cannot be read", path.display()))
             .because(error)
-            .mend("name a file that you may read, or - for standard input")
+            .fix("name a file that you may read, or - for standard input")
     };
     let lines = match path.as_os_str() == "-" {
         true => input::standard(),
@@ -28,7 +28,7 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
         ids.push(line.parse().map_err(|error: article_client::InvalidJobId| {
             Failure::usage(format!("line {number} is not a job id"))
                 .because(&error)
-                .mend(format!("correct line {number} of {}, or remove it", path.display()))
+                .fix(format!("correct line {number} of {}, or remove it", path.display()))
         })?);
     }
     Ok(ids)

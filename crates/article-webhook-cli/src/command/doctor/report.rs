@@ -55,7 +55,7 @@ fn line(finding: &Finding, output: &Output) -> Result<(), Failure> {
         _ => finding.found.clone(),
     };
     output.line(&format!("  {} {}", output.paint(tone, mark), escape::line(&found)))?;
-    for (name, text) in [("why: ", &finding.cause), ("mend:", &finding.mend)] {
+    for (name, text) in [("why:", &finding.cause), ("fix:", &finding.fix)] {
         if let Some(text) = text {
             let name = output.paint(Tone::Quiet, name);
             output.line(&format!("    {name} {}", escape::line(text)))?;

@@ -24,7 +24,7 @@ pub(super) fn open_to_others(code: &'static str, what: &str, path: &Path) -> Opt
         let path = path.display();
         Finding::warn(code, format!("all users of this machine may read or change {path}, {what}"))
             .because("who reads a secret can use it")
-            .mend(format!("chmod o= {}", quoted(&path.to_string())))
+            .fix(format!("chmod o= {}", quoted(&path.to_string())))
     })
 }
 

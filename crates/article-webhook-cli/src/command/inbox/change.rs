@@ -148,7 +148,7 @@ pub(super) async fn run(
     let is_bulk = arguments.jobs.is_empty();
     if is_bulk && arguments.filter.is_empty() && !arguments.all {
         return Err(Failure::usage(format!("{verb}: expected jobs, a filter, or --all"))
-            .mend(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
+            .fix(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
     }
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = place.shared().await?;
@@ -160,7 +160,7 @@ pub(super) async fn run(
             [] => "no entry matches".to_owned(),
             missing => missing.join("; "),
         };
-        return Err(Failure::nothing_matched(what).mend(what_there_is(&place)));
+        return Err(Failure::nothing_matched(what).fix(what_there_is(&place)));
     }
     for line in missing {
         context.output.note(&escape::line(&line));
@@ -212,7 +212,7 @@ pub(super) async fn run(
         let why = why.collect::<Vec<_>>().join("; ");
         let list = command::list(place.shown());
         return Err(Failure::failed(format!("could not {verb} {}: {why}", entries(matched)))
-            .mend(format!("see their states: {list}")));
+            .fix(format!("see their states: {list}")));
     }
     let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
     let value = json!({ "changed": changed, "matched": matched });

@@ -27,7 +27,7 @@ pub(super) struct ExtentArguments {
     all: bool,
 }
 
-/// What mends a selection of nothing.
+/// What fixes a selection of nothing.
 pub(super) fn what_there_is(place: &Place) -> String {
     format!("see what there is: {}", command::counts(place.shown()))
 }
@@ -71,7 +71,7 @@ impl ExtentArguments {
         }
         match is_empty {
             true => Err(Failure::nothing_matched(format!("no {} matches", kind.name))
-                .mend(what_there_is(place))),
+                .fix(what_there_is(place))),
             false => Ok(Exit::Done),
         }
     }

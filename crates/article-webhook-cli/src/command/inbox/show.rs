@@ -47,7 +47,7 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
     if entries.is_empty() {
         let what = format!("no entry of {job:?}", job = job.as_str());
         let list = command::list(place.shown());
-        return Err(Failure::nothing_matched(what).mend(format!("see which there are: {list}")));
+        return Err(Failure::nothing_matched(what).fix(format!("see which there are: {list}")));
     }
     if body {
         let bytes =
@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
         let bytes = bytes.ok_or_else(|| {
             let get = command::get(job.as_str());
             Failure::nothing_matched("retention has removed the bodies")
-                .mend(format!("ask the service for the article: {get}"))
+                .fix(format!("ask the service for the article: {get}"))
         })?;
         let text = String::from_utf8_lossy(bytes);
         match context.output.is_json() {

@@ -110,7 +110,7 @@ impl ForwardArguments {
             return Ok(());
         }
         let what = "the database has this inbox already: what --forward-to passes on is taken from the workers of the application";
-        Err(Failure::usage(what).mend(
+        Err(Failure::usage(what).fix(
             "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it",
         ))
     }

@@ -26,7 +26,7 @@ impl HeaderArguments {
             .job_id_header(&self.job_id_header);
         receiver.build().map_err(|error| {
             Failure::usage(error.to_string())
-                .mend("give --event-header and --job-id-header two names that no other header has")
+                .fix("give --event-header and --job-id-header two names that no other header has")
         })
     }
 

@@ -26,10 +26,10 @@ const FIX: &str =
 pub(crate) async fn run(arguments: BrandArguments, context: &Context) -> Result<Exit, Failure> {
     let path = arguments.file.display();
     let text = awaited(|| fs::read(&arguments.file)).map_err(|error| {
-        Failure::usage(format!("{path} cannot be read")).because(&error).mend(FIX)
+        Failure::usage(format!("{path} cannot be read")).because(&error).fix(FIX)
     })?;
     let brand: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| {
-        Failure::usage(format!("{path} is not one JSON object")).because(&error).mend(FIX)
+        Failure::usage(format!("{path} is not one JSON object")).because(&error).fix(FIX)
     })?;
     let client = arguments.service.client(&context.environment)?;
     configured(client.configure_brand(&brand).await, &context.output)

@@ -73,28 +73,28 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         }
         OrderOutcome::OrderedBefore(None) => {
             failed("the intent was ordered before, and its job was forgotten".to_owned())
-                .mend("choose another --intent for a new article")
+                .fix("choose another --intent for a new article")
         }
         OrderOutcome::InProgress { until } => {
             failed(format!("another process orders this intent, until {}", shown(until)))
-                .mend("try again after that")
+                .fix("try again after that")
         }
         OrderOutcome::Unknown { since, cause } => {
             let what =
                 format!("it is not known whether the service took the order of {}", shown(since));
             match cause {
-                Some(cause) => failed(what).because(&cause).mend(again),
-                None => failed(what).mend(again),
+                Some(cause) => failed(what).because(&cause).fix(again),
+                None => failed(what).fix(again),
             }
         }
         OrderOutcome::Abandoned { since } => {
-            failed(format!("the intent was given up {}", shown(since))).mend(again)
+            failed(format!("the intent was given up {}", shown(since))).fix(again)
         }
         OrderOutcome::Refused(error) => Failure::of_service(&error),
         OrderOutcome::Paused(pause) => {
             let why = pause.why.as_str().replace('_', " ");
             failed(format!("the service asked for a pause ({why}), until {}", shown(pause.until)))
-                .mend("try again after that")
+                .fix("try again after that")
         }
     })
 }

@@ -89,24 +89,24 @@ impl TargetsArguments {
         if names.len() != count {
             let what = format!("{count} --webhook-url and {} --name", self.name.len());
             return Err(
-                Failure::usage(what).mend("give each target a --name, in the order of the URLs")
+                Failure::usage(what).fix("give each target a --name, in the order of the URLs")
             );
         }
         let mut distinct = HashSet::new();
         if let Some(name) = names.iter().find(|name| !distinct.insert(*name)) {
             return Err(Failure::usage(format!("two targets have the name {name}"))
-                .mend("give each target another --name"));
+                .fix("give each target another --name"));
         }
         if !matches!(self.token_file.len(), 0 | 1) && self.token_file.len() != count {
             let what = format!("{count} --webhook-url and {} --token-file", self.token_file.len());
             return Err(Failure::usage(what)
-                .mend("give one --token-file for each URL, in their order, or one for all"));
+                .fix("give one --token-file for each URL, in their order, or one for all"));
         }
         let target = |(index, (url, name)): (usize, (&WebUrl, &String))| {
             let file = self.token_file.get(index).or(self.token_file.first());
             let token = token::usable(file.map(PathBuf::as_path), environment)?;
             let target = PublishTarget::webhook(name, url.as_str(), &token).map_err(|error| {
-                Failure::usage(error.to_string()).mend("give another token, by --token-file PATH")
+                Failure::usage(error.to_string()).fix("give another token, by --token-file PATH")
             })?;
             let origin = url.as_url().origin().ascii_serialization();
             Ok(Target { name: name.clone(), origin, target })

@@ -220,7 +220,7 @@ fn a_machine_without_certificates_is_found_whose_client_asks_nothing() {
         let (exit, _, error) = seen(&run.output().unwrap());
         assert_eq!(exit, Some(1), "{error}");
         assert!(error.contains("No CA certificates were loaded"), "{error}");
-        assert!(error.contains("\nmend:  install the certificates"), "{error}");
+        assert!(error.contains("\nfix:   install the certificates"), "{error}");
     }
 }
 

@@ -40,7 +40,7 @@ impl ExportArguments {
             return Ok(inbox.export(to).await?);
         }
         match inbox.export_entries(self.choice.filter(), to).await? {
-            0 => Err(Failure::nothing_matched("no entry matches").mend(what_there_is(place))),
+            0 => Err(Failure::nothing_matched("no entry matches").fix(what_there_is(place))),
             written => Ok(written),
         }
     }
@@ -76,7 +76,7 @@ async fn into_file(
     let unwritable = |error: &io::Error| {
         Failure::failed(format!("{} cannot be written", path.display()))
             .because(error)
-            .mend("name a file that does not exist, in a folder that you may write to")
+            .fix("name a file that does not exist, in a folder that you may write to")
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))

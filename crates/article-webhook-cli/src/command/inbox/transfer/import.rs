@@ -27,7 +27,7 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
         Some(path) => input::file(path).map_err(|error| {
             Failure::usage(format!("{} cannot be read", path.display()))
                 .because(&error)
-                .mend("name a file that you may read, or leave it out for standard input")
+                .fix("name a file that you may read, or leave it out for standard input")
         })?,
     };
     let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
