@@ -52,7 +52,7 @@ pub(crate) async fn inbox() -> Option<(String, Inbox)> {
     Some((format!("{url}?schema={schema}"), inbox))
 }
 
-pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut run = tool([]);
     seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
 }
@@ -101,7 +101,7 @@ fn a_receiver_makes_the_tables_and_an_operator_does_not() {
     for command in ["list", "health", "check"] {
         let (exit, _, error) = run(&["inbox", command, &url]);
         assert_eq!(exit, Some(5), "{error}");
-        let says = format!("error: the database has no inbox in the schema {schema}\nmend:  ");
+        let says = format!("error: the database has no inbox in the schema {schema}\nfix:   ");
         assert!(error.starts_with(&says), "{error}");
     }
     let mut listen = tool(["listen", "--json", "--no-page", "--port", "0", "--inbox", &url]);
@@ -214,7 +214,7 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     assert_eq!(by_file[0]["job_id"], "job_1");
     let (exit, _, error) = run(&["inbox", "list", "env:TEST_INBOX"]);
     assert_eq!(exit, Some(2));
-    assert!(error.starts_with("error: TEST_INBOX is not set, or is empty\nmend:  "), "{error}");
+    assert!(error.starts_with("error: TEST_INBOX is not set, or is empty\nfix:   "), "{error}");
 
     let mut page = tool(["inbox", "page", "env:TEST_INBOX", "--json"]);
     let (_page, started) = Running::start(page.env("TEST_INBOX", &secret));
@@ -240,8 +240,8 @@ fn found(url: &str) -> (Vec<(String, String)>, String) {
     let findings = lines.filter_map(|line| {
         let code = line["code"].as_str()?.strip_prefix("inbox.")?.to_owned();
         let severity = line["severity"].as_str().unwrap().to_owned();
-        let is_mended = line["mend"].is_string() || !matches!(&*severity, "warn" | "fail");
-        assert!(is_mended, "{line}");
+        let is_fixed = line["fix"].is_string() || !matches!(&*severity, "warn" | "fail");
+        assert!(is_fixed, "{line}");
         Some((code, severity))
     });
     (findings.collect(), out)
