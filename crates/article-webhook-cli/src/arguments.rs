@@ -13,7 +13,7 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 
 use crate::{
     command::Command,
-    context::Context,
+    context::{Context, Interruption},
     exit::{self, Exit},
     failure::Failure,
     output::{Format, Output},
@@ -54,29 +54,25 @@ impl Arguments {
         if self.command.ends_by_signal() {
             return self.command.run(context, Self::command).await;
         }
-        let output = context.output.clone();
+        let (output, interruption) = (context.output.clone(), context.interruption.clone());
         let mut stopped = tokio::spawn(async {
             stop_signal().await;
-            thread::spawn(move || end(&output));
+            thread::spawn(move || end(&output, &interruption));
         });
         tokio::select! {
             ended = self.command.run(context, Self::command) => ended,
-            _ = &mut stopped => Err(interrupted()),
+            _ = &mut stopped => Err(context.interruption.failure()),
         }
     }
 }
 
-fn interrupted() -> Failure {
-    Failure::failed("interrupted")
-}
-
 /// Ends the process if the command does not end in order: at once where it waits for input.
-fn end(output: &Output) {
+fn end(output: &Output, interruption: &Interruption) {
     let end = Instant::now() + GRACE;
     while Instant::now() < end && !input::is_awaited() {
         thread::sleep(LOOK);
     }
-    process::exit(output.failure(&interrupted()) as i32);
+    process::exit(output.failure(&interruption.failure()) as i32);
 }
 
 /// Shows help, the version, or what is wrong with the command line, which may quote it.
@@ -108,17 +104,16 @@ fn without_urls(text: String) -> String {
     urls.iter().fold(text, |text, url| text.replace(url, "://…"))
 }
 
-/// What is wrong with the command line: its first paragraph says what, and the others what mends it.
+/// What is wrong with the command line: its first paragraph says what, and the others what fixes it.
 fn refused(kind: ErrorKind, text: &str) -> Failure {
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure::usage("a command or an argument is missing")
-            .mend("add --help to see them");
+        return Failure::usage("a command or an argument is missing").fix("add --help to see them");
     }
     let line = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.trim_end().split("\n\n").map(line);
     let what = paragraphs.next().unwrap_or_default();
-    let mend: Vec<_> = paragraphs.collect();
-    Failure::usage(what.strip_prefix("error: ").unwrap_or(&what)).mend(mend.join("; "))
+    let fix: Vec<_> = paragraphs.collect();
+    Failure::usage(what.strip_prefix("error: ").unwrap_or(&what)).fix(fix.join("; "))
 }
 
 #[cfg(test)]

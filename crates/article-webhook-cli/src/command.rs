@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+mod confirm;
+
 mod check;
 mod collect;
 mod completions;
@@ -36,7 +38,7 @@ pub(crate) enum Command {
     Simulate(simulate::SimulateArguments),
     /// Receive on this machine, and pass what arrives on to an application
     Listen(listen::ListenArguments),
-    /// Deliver one article like the service, well or badly
+    /// Deliver one article like the service, intact or with a fault
     Send(send::SendArguments),
     /// Ask a receiver, in any language, all that matters about it
     Check(check::CheckArguments),

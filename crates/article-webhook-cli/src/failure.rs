@@ -2,19 +2,22 @@ use std::{error::Error, fmt, io};
 
 use crate::{exit::Exit, text::escape};
 
-/// Why a command failed: what happened, why, and what mends it. It holds no secret.
+/// Why a command failed: what happened, why, and what fixes it. It holds no secret.
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) what: String,
     pub(crate) cause: Option<String>,
-    pub(crate) mend: Option<String>,
+    pub(crate) fix: Option<String>,
     /// The reader of standard output has ended, which is no failure worth a word.
     pub(crate) is_closed_pipe: bool,
 }
 
+/// What fixes a failure of which nothing else is known.
+const AGAIN: &str = "try again; if it fails again, report it with what it printed";
+
 impl Failure {
     fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, what: what.into(), cause: None, mend: None, is_closed_pipe: false }
+        Self { exit, what: what.into(), cause: None, fix: None, is_closed_pipe: false }
     }
 
     pub(crate) fn failed(what: impl Into<String>) -> Self {
@@ -29,14 +32,25 @@ impl Failure {
         Self::new(Exit::NothingMatched, what)
     }
 
-    /// Adds the command or the change that mends it.
-    pub(crate) fn mend(self, mend: impl Into<String>) -> Self {
-        Self { mend: Some(mend.into()), ..self }
+    /// Adds the command or the change that fixes it.
+    pub(crate) fn fix(self, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..self }
     }
 
     /// Adds why.
     pub(crate) fn because(self, cause: &dyn Error) -> Self {
         Self { what: self.text(), cause: Some(causes(cause)), ..self }
+    }
+
+    /// What fixes it. It is not escaped.
+    pub(crate) fn fix_text(&self) -> &str {
+        self.fix.as_deref().unwrap_or(match self.exit {
+            Exit::Done | Exit::Failed => AGAIN,
+            Exit::Usage => "add --help to see what the command takes",
+            Exit::NothingMatched => "name another one, or leave out a filter",
+            Exit::Refused => "correct what the service names, or try again later",
+            Exit::Store => "see what is wrong with it: article-webhook doctor --inbox INBOX",
+        })
     }
 
     /// What happened, and why. It is not escaped.
@@ -45,6 +59,11 @@ impl Failure {
             Some(cause) if !self.what.ends_with(cause) => format!("{}: {cause}", self.what),
             _ => self.what.clone(),
         }
+    }
+
+    /// The reader of standard output has ended.
+    pub(crate) fn of_closed_pipe() -> Self {
+        Self::of_output(&io::ErrorKind::BrokenPipe.into())
     }
 
     /// A failed write to standard output.
@@ -63,44 +82,49 @@ impl Failure {
             None => Self::failed(what),
         };
         if error.is_outcome_unknown() {
-            let mend = "look whether the article was ordered before you order it again; an order with --intent and \
+            let fix = "look whether the article was ordered before you order it again; an order with --intent and \
                         --inbox is remembered";
-            return failure.mend(mend);
+            return failure.fix(fix);
         }
         if let Some(url) = error.upgrade_url() {
-            return failure.mend(format!("get more credits: {url}"));
+            return failure.fix(format!("get more credits: {url}"));
         }
         match error.response().map(|response| &response.outcome) {
             Some(Outcome::Unauthorized) => {
-                failure.mend("set ARTICLE_API_KEY to the key that the service issued for this URL")
+                failure.fix("set ARTICLE_API_KEY to the key that the service issued for this URL")
             }
             Some(Outcome::NotFound | Outcome::Page | Outcome::Redirect) => {
-                failure.mend("check --api-url or ARTICLE_API_URL: the part of the URL before /v1")
+                failure.fix("check --api-url or ARTICLE_API_URL: the part of the URL before /v1")
             }
             Some(Outcome::RateLimited) => match error.retry_after() {
                 Some(pause) => {
-                    failure.mend(format!("try again in {}", crate::text::moment::span(pause)))
+                    failure.fix(format!("try again in {}", crate::text::moment::span(pause)))
                 }
-                None => failure.mend("try again later"),
+                None => failure.fix("try again later"),
             },
             Some(Outcome::JobNotFound) => {
-                failure.mend("check the job id, and that the key is the one that ordered it")
+                failure.fix("check the job id, and that the key is the one that ordered it")
             }
             Some(_) => failure,
             None if error.is_transient() => {
-                failure.mend("check --api-url or ARTICLE_API_URL, and try again")
+                failure.fix("check --api-url or ARTICLE_API_URL, and try again")
             }
             None => failure,
         }
     }
 }
 
-/// A failure of an inbox. Its text says what to do.
+/// A failure of an inbox. The text of one that an operator must fix ends with what fixes it, after a colon.
 impl From<article_inbox::Error> for Failure {
     fn from(error: article_inbox::Error) -> Self {
         let exit = if error.is_invalid() { Exit::Failed } else { Exit::Store };
-        let cause = error.source().map(causes);
-        Self { cause, ..Self::new(exit, error.to_string()) }
+        let (cause, text) = (error.source().map(causes), error.to_string());
+        match text.rsplit_once(": ") {
+            Some((what, fix)) if !error.is_invalid() && !error.is_transient() => {
+                Self { cause, ..Self::new(exit, what) }.fix(fix)
+            }
+            _ => Self { cause, ..Self::new(exit, text) },
+        }
     }
 }
 
@@ -122,4 +146,27 @@ fn causes(error: &dyn Error) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_an_inbox_is_split_before_what_fixes_it() {
+        let of = |error: article_inbox::Error| {
+            let failure = Failure::from(error);
+            (failure.text(), failure.fix_text().to_owned())
+        };
+        let (what, fix) = of(article_inbox::Error::unusable("a: b is a link: remove it"));
+        assert_eq!((&*what, &*fix), ("a: b is a link", "remove it"));
+        let (what, fix) = of(article_inbox::Error::unusable("it is unusable"));
+        assert_eq!(what, "it is unusable");
+        assert!(fix.contains("article-webhook doctor"), "{fix}");
+        // What follows the colon is the cause.
+        let (what, fix) = of(article_inbox::Error::invalid("line 3 is no entry: no key"));
+        assert_eq!((&*what, &*fix), ("line 3 is no entry: no key", AGAIN));
+        let (what, _) = of(article_inbox::Error::unavailable("it cannot be asked: no answer"));
+        assert_eq!(what, "it cannot be asked: no answer");
+    }
 }

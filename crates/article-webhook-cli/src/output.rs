@@ -1,6 +1,7 @@
 //! The one place that writes to standard output and standard error.
 
 pub(crate) mod log;
+mod progress;
 mod queue;
 mod table;
 
@@ -124,6 +125,12 @@ impl Output {
         }
     }
 
+    /// Fails if a line that was queued could not be written. The reader may have ended.
+    pub(crate) fn written(&self) -> Result<(), Failure> {
+        let failed = self.queues.as_ref().and_then(|queues| queues.stdout.failed());
+        failed.map_or(Ok(()), |kind| Err(Failure::of_output(&kind.into())))
+    }
+
     pub(crate) fn is_json(&self) -> bool {
         self.format == Format::Json
     }
@@ -194,21 +201,19 @@ impl Output {
         self.progress("");
     }
 
-    /// Shows why the command failed, and what mends it.
+    /// Shows why the command failed, and what fixes it.
     pub(crate) fn failure(&self, failure: &Failure) -> Exit {
         if failure.is_closed_pipe {
             return Exit::Done;
         }
-        let (what, mend) = (failure.to_string(), failure.mend.as_deref().map(escape::line));
+        let (what, fix) = (failure.to_string(), escape::line(failure.fix_text()));
         if self.is_json() {
-            let error = json!({ "error": what, "mend": mend, "exit": failure.exit as u8 });
+            let error = json!({ "error": what, "fix": fix, "exit": failure.exit as u8 });
             self.note(&escape::json(&error.to_string()));
             return failure.exit;
         }
         self.note(&format!("{} {what}", painted(self.stderr, Tone::Bad, "error:")));
-        if let Some(mend) = mend {
-            self.note(&format!("{}  {mend}", painted(self.stderr, Tone::Good, "mend:")));
-        }
+        self.note(&format!("{}   {fix}", painted(self.stderr, Tone::Good, "fix:")));
         failure.exit
     }
 }

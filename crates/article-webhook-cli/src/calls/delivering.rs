@@ -11,6 +11,10 @@ use crate::failure::Failure;
 /// How long a receiver may take. The document does not define it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What an HTTP client needs of the system.
+pub(crate) const CERTIFICATES: &str = "install the certificates of public authorities, such as the package ca-certificates; if \
+     SSL_CERT_FILE or SSL_CERT_DIR is set, correct it";
+
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);
 
@@ -37,7 +41,7 @@ pub(crate) fn remote() -> Failure {
     Failure::usage(
         "the URL's host is not this machine, and without TLS the token can be read on the way",
     )
-    .mend("add --allow-remote where that does no harm")
+    .fix("add --allow-remote where that does no harm")
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -78,7 +82,7 @@ impl Deliverer {
             .timeout(patience);
         let client = client.build();
         Ok(Self(client.map_err(|error| {
-            Failure::failed("the HTTP client cannot be set up").because(&error)
+            Failure::failed("the HTTP client cannot be set up").because(&error).fix(CERTIFICATES)
         })?))
     }
 

@@ -1,10 +1,10 @@
-use std::path::PathBuf;
+use std::{error::Error, path::PathBuf};
 
 use article_client::{ApiKey, Client};
 use clap::Args;
 use serde_json::json;
 
-use super::WebUrl;
+use super::{WebUrl, delivering::CERTIFICATES};
 use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
 
 /// Where the service is, and the key for it.
@@ -25,7 +25,7 @@ impl ServiceArguments {
         let url =
             self.api_url.as_ref().map(WebUrl::as_str).or(of_environment).ok_or_else(|| {
                 Failure::usage("the URL of the service is not known")
-                    .mend("give --api-url URL, or set ARTICLE_API_URL")
+                    .fix("give --api-url URL, or set ARTICLE_API_URL")
             })?;
         let key = environment.secret(
             "ARTICLE_API_KEY",
@@ -38,12 +38,16 @@ impl ServiceArguments {
 
 /// A client of the service.
 pub(crate) fn client(key: &str, url: &str) -> Result<Client, Failure> {
-    let key = ApiKey::new(key).map_err(|error| Failure::usage(error.to_string()))?;
+    let key = ApiKey::new(key).map_err(|error| {
+        Failure::usage(error.to_string()).fix("give the API key as the service issued it")
+    })?;
     let client = Client::builder(key, url)
         .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")));
-    client.build().map_err(|error| {
-        Failure::usage(error.to_string())
-            .mend("give --api-url URL, such as https://service.example/api")
+    client.build().map_err(|error| match error.source() {
+        // It is not the URL: the HTTP client itself cannot be set up.
+        Some(_) => Failure::failed(error.to_string()).because(&error).fix(CERTIFICATES),
+        None => Failure::usage(error.to_string())
+            .fix("give --api-url URL, such as https://service.example/api"),
     })
 }
 
@@ -55,7 +59,7 @@ pub(crate) fn configured(
     let answer = answer.map_err(|error| {
         let failure = Failure::of_service(&error);
         match error.is_outcome_unknown() {
-            true => failure.mend(
+            true => failure.fix(
                 "look at the service whether it is configured now, and repeat the command if not",
             ),
             false => failure,

@@ -48,9 +48,7 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
     let check = check.build().map_err(|error| wrong(&error))?;
     let output = &context.output;
     output.note(&check.notice());
-    output.progress("checking …");
-    let report = check.run().await;
-    output.progress("");
+    let report = output.during("checking", check.run()).await;
     let report = report.map_err(|error| wrong(&error))?;
     let exit = if report.is_conformant() { Exit::Done } else { Exit::Failed };
     if output.is_json() {
@@ -84,7 +82,7 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
             ("expected", &finding.expected),
             ("received", &finding.received),
             ("because", finding.why),
-            ("mend", finding.fix),
+            ("fix", finding.fix),
         ] {
             let text = escape::line(text);
             table.row([
@@ -111,9 +109,10 @@ fn wrong(error: &CheckError) -> Failure {
         CheckError::Unreachable { .. } | CheckError::NoAddress(_) => {
             Failure::failed("the receiver cannot be reached")
                 .because(error)
-                .mend("start the receiver, or check host and port of the URL")
+                .fix("start the receiver, or check host and port of the URL")
         }
         CheckError::Remote => remote(),
-        _ => Failure::usage(error.to_string()),
+        _ => Failure::usage(error.to_string())
+            .fix("correct the URL, the token or the names of the headers; --help shows them"),
     }
 }

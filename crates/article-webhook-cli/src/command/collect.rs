@@ -67,7 +67,8 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     let mut distinct = HashSet::new();
     ids.retain(|id| distinct.insert(id.clone()));
     if ids.is_empty() {
-        return Err(Failure::nothing_matched("there is no job id in it"));
+        return Err(Failure::nothing_matched("there is no job id in it")
+            .fix("write one job id a line; `#` begins a comment"));
     }
     if arguments.dry_run {
         return plan(&shared, ids, output).await;
@@ -111,13 +112,11 @@ fn nothing_due(next: Option<SystemTime>, place: &Place) -> Failure {
     let what = "the ledger has no job that is to be asked for now";
     let Some(next) = next else {
         let name = command::collect_job(place.shown());
-        return Failure::nothing_matched(what).mend(format!("name a job to ask for it: {name}"));
+        return Failure::nothing_matched(what).fix(format!("name a job to ask for it: {name}"));
     };
     let (time, when) = (moment::shown(next), moment::relative(next, SystemTime::now()));
-    Failure::nothing_matched(format!("{what}; the next is due {when}, at {time}")).mend(format!(
-        "repeat the command then; to read an article before: {}",
-        command::get("JOB")
-    ))
+    Failure::nothing_matched(format!("{what}; the next is due {when}, at {time}"))
+        .fix(format!("repeat the command then; to read an article before: {}", command::get("JOB")))
 }
 
 /// The jobs stay in the ledger: a store in a file claims asks for the process that works on it alone.
@@ -181,7 +180,7 @@ async fn ask(
                     "the service asked for a pause ({why}), until {}",
                     moment::shown(pause.until)
                 ))
-                .mend("repeat the command after that; what was asked for stays in the ledger"));
+                .fix("repeat the command after that; what was asked for stays in the ledger"));
             }
             sleep(TICK).await;
         }
@@ -243,9 +242,6 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
     let next = states.values().filter(|(state, _)| *state == JobState::Expected).map(|(_, at)| *at);
     let next = next.min().map(|next| moment::relative(next, SystemTime::now()));
     let when = next.map(|next| format!("; the next is due {next}")).unwrap_or_default();
-    output.note(&format!(
-        "\n{missing} of {} have no article yet: repeat the command later{when}",
-        ids.len()
-    ));
-    Ok(Exit::Failed)
+    Err(Failure::failed(format!("{missing} of {} have no article yet", ids.len()))
+        .fix(format!("repeat the command later{when}")))
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use article_inbox::stop_signal;
 use clap::Args;
 
-use crate::{context::Context, exit::Exit, failure::Failure, page::PageArguments};
+use crate::{context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments};
 use running::Running;
 
 #[derive(Debug, Args)]
@@ -42,7 +42,18 @@ const SPEED: u32 = 60;
 const HEADLESS_SPEED: u32 = 120;
 
 pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<Exit, Failure> {
-    let output = &context.output;
+    // Ctrl-C ends it whether its output is read or not.
+    let output = context.output.queued()?;
+    let ended = demo(arguments, context, &output).await;
+    output.flush();
+    ended.and_then(|exit| output.written().map(|()| exit))
+}
+
+async fn demo(
+    arguments: DemoArguments,
+    context: &Context,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let file = arguments.inbox.as_deref();
     if let Some(file) = file {
         context.environment.may_change_inbox()?;
@@ -58,7 +69,10 @@ pub(crate) async fn run(arguments: DemoArguments, context: &Context) -> Result<E
     let mut running = Running::start(file, HEADLESS_SPEED).await?;
     let told = tokio::select! {
         told = story::tell(&mut running, output) => told,
-        () = stop_signal() => Err(Failure::failed("interrupted")),
+        () = stop_signal() => {
+            Err(context.interruption.failure())
+        }
+        () = output.unread() => Err(Failure::of_closed_pipe()),
     };
     let ended = running.stop().await;
     told?;
@@ -72,7 +86,7 @@ fn must_be_new(file: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let file = file.display();
-    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).mend(
+    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).fix(
         format!(
             "name a file that does not exist; `inbox list {file}` shows what an earlier demo left"
         ),

@@ -3,6 +3,7 @@ mod finding;
 mod clock;
 mod disk;
 mod report;
+mod rights;
 mod token;
 
 mod probe;
@@ -58,6 +59,14 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     let (token, mut findings) =
         token::examine(arguments.token_file.as_deref(), &context.environment);
     let mut clocks = Vec::new();
+    let env_file = context.environment.file();
+    for (code, what, path) in [
+        ("token.open_to_others", "the file of the token", arguments.token_file.as_deref()),
+        ("service.key_open_to_others", "the file of the key", arguments.api_key_file.as_deref()),
+        ("env_file.open_to_others", "the file of variables", env_file),
+    ] {
+        findings.extend(path.and_then(|path| rights::open_to_others(code, what, path)));
+    }
 
     output.progress("asking the service …");
     let (clock, found) = service::examine(
@@ -82,7 +91,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         findings.extend(found);
     } else {
         let found = "the receiver, because it is not named";
-        findings.push(Finding::not_checked("receiver.not_named", found).mend("give --url URL"));
+        findings.push(Finding::not_checked("receiver.not_named", found).fix("give --url URL"));
     }
     findings.extend(clock::judge(&clocks));
 
@@ -91,8 +100,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         Some(inbox) => findings.extend(inbox::examine(inbox, context).await?),
         None => {
             let found = "the inbox and its disk, because none is named";
-            findings
-                .push(Finding::not_checked("inbox.not_named", found).mend("give --inbox INBOX"));
+            findings.push(Finding::not_checked("inbox.not_named", found).fix("give --inbox INBOX"));
         }
     }
     output.progress("");

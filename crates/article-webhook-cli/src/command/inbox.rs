@@ -91,7 +91,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     }
     if changes && arguments.read_only {
         return Err(Failure::usage("this command changes the inbox, and --read-only forbids that")
-            .mend("leave it out, or look first with --dry-run"));
+            .fix("leave it out, or look first with --dry-run"));
     }
     match arguments.command {
         Is::List(arguments) => list::run(arguments, context).await,

@@ -1,11 +1,15 @@
 mod gate;
+mod headers;
+mod turn;
 
 mod forward;
 
+mod known;
+
 use std::path::PathBuf;
 
-use article_inbox::{Inbox, stop_signal};
-use article_webhook::{AuthToken, Delivery, Receiver, Reply};
+use article_inbox::{EntryKey, Inbox, stop_signal};
+use article_webhook::{AuthToken, Delivery, Reply};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
@@ -24,6 +28,7 @@ use crate::{
     text::escape,
 };
 use forward::ForwardArguments;
+use headers::HeaderArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -39,6 +44,8 @@ pub(crate) struct ListenArguments {
     /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    #[command(flatten)]
+    headers: HeaderArguments,
     /// Show no page
     #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
     no_page: bool,
@@ -47,11 +54,16 @@ pub(crate) struct ListenArguments {
 }
 
 const AFTER: &str = "\
-Each delivery is stored before it is answered. With --forward-to each is passed on as it came, with the token, the event and \
-the job id that came with it, eight jobs at a time: also one of another event, or whose body is no article. What the \
+Each delivery is stored before it is answered. With --forward-to the first body of a job and an event is passed on as it came, \
+eight jobs at a time, and those of one job in the order of their arrival: also one of another event, or whose body is no article. \
+Its headers are written anew: Authorization, Content-Type, and those of the event and the job id, and no others. A repeat is \
+not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \
 application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
-reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.";
+reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.
+
+A worker takes what it passes on: on an inbox in PostgreSQL that an application works on, the application would not get it. So \
+an inbox that a database has already needs --take-over.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     // A delivery is answered whether its line is read or not.
@@ -71,10 +83,12 @@ async fn listen(
     let place = arguments.inbox.place(&context.environment)?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
     let accepted = AuthToken::new(&token).expect("a usable token");
+    // It is built again once its log is shown.
+    arguments.headers.receiver(accepted.clone())?;
     let cannot_listen = |error: std::io::Error| {
         Failure::failed(format!("cannot listen on port {}", arguments.port))
             .because(&error)
-            .mend("end the program that has the port, or choose another with --port")
+            .fix("end the program that has the port, or choose another with --port")
     };
     let server = Server::bind(("127.0.0.1", arguments.port)).await.map_err(cannot_listen)?;
     let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
@@ -82,6 +96,7 @@ async fn listen(
         true => None,
         false => Some(arguments.page.bind(output).await?),
     };
+    arguments.forward.check_inbox(&place).await?;
     // An inbox is made once nothing else can be wrong.
     let inbox = place.exclusive().await?;
     let page = page.map(|listener| (listener, Page::new(&inbox, place.shown()).receiver(&url)));
@@ -107,7 +122,7 @@ async fn listen(
     }
     log::show_refusals(output);
     // It warns of a token that can be guessed.
-    let receiver = Receiver::new(accepted);
+    let receiver = arguments.headers.receiver(accepted)?;
     let stop = || {
         let output = output.clone();
         async move {
@@ -117,30 +132,29 @@ async fn listen(
             }
         }
     };
-    let worker = arguments.forward.worker(&inbox, token, output)?;
+    let worker = arguments.forward.worker(&inbox, token, &arguments.headers, output)?;
     let worker = worker.map(|worker| {
-        let mend = "deliveries are stored meanwhile; mend the cause and start `listen` again, which passes them on";
+        let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
         let worker = worker.run(stop());
         let failed = move |error| {
             let failure = Failure::from(error);
             let what = format!("nothing is passed on any more: {}", failure.what);
-            Failure { what, ..failure }.mend(mend)
+            Failure { what, ..failure }.fix(fix)
         };
         beside(worker, failed, output)
     });
     let sink = {
-        let (inbox, output) = (inbox.clone(), output.clone());
+        let (inbox, output, shown) = (inbox.clone(), output.clone(), place.shown().to_owned());
         move |delivery: Delivery| {
-            let (inbox, output) = (inbox.clone(), output.clone());
-            async move { keep(&inbox, delivery, &output).await }
+            let (inbox, output, shown) = (inbox.clone(), output.clone(), shown.clone());
+            async move { keep(&inbox, delivery, &shown, &output).await }
         }
     };
     let page = page.map(|(listener, page)| {
-        let mend = "deliveries are received meanwhile; start `listen` again to see the page";
+        let fix = "deliveries are received meanwhile; start `listen` again to see the page";
         let page = page.serve(listener, stop());
-        let failed = move |error| {
-            Failure::failed("the page is not shown any more").because(&error).mend(mend)
-        };
+        let failed =
+            move |error| Failure::failed("the page is not shown any more").because(&error).fix(fix);
         beside(page, failed, output)
     });
     let served = server.serve(receive(receiver, sink), stop()).await;
@@ -176,27 +190,38 @@ fn beside<E: Send + 'static>(
     })
 }
 
-/// Stores a delivery and shows it.
-async fn keep(inbox: &Inbox, delivery: Delivery, output: &Output) -> Reply {
+/// Stores a delivery and shows it. `place` is the inbox as the command line names it.
+async fn keep(inbox: &Inbox, delivery: Delivery, place: &str, output: &Output) -> Reply {
     let title = delivery.decode().map(|result| result.article.title);
-    let (job, bytes) = (delivery.job_id().clone(), delivery.body().len());
+    let key = EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() };
+    let body = delivery.body().clone();
     let reply = article_webhook::Sink::accept(inbox, delivery).await;
+    let mut text = None;
     let (name, tone) = match reply {
         Reply::Stored => ("stored", Tone::Good),
-        Reply::Duplicate => ("duplicate", Tone::Quiet),
+        Reply::Duplicate => match known::other_body(inbox, &key, &body).await {
+            None => ("duplicate", Tone::Quiet),
+            Some(other) => {
+                text = Some(other.text(place, &key.job_id));
+                ("another body", Tone::Busy)
+            }
+        },
         Reply::Ignored => ("ignored", Tone::Quiet),
         _ => ("not stored", Tone::Bad),
     };
+    let (job, bytes) = (key.job_id.as_str(), body.len());
     let title = title.unwrap_or_else(|error| error.to_string());
     let value = json!({
-        "delivered": job.as_str(),
+        "delivered": job,
         "reply": name,
         "title": title,
         "bytes": bytes,
+        "text": text,
     });
+    let more = text.map(|text| format!("\n  {}", escape::line(&text))).unwrap_or_default();
     let line = format!(
-        "{}  {}  “{}”, {bytes} bytes",
-        escape::line(job.as_str()),
+        "{}  {}  “{}”, {bytes} bytes{more}",
+        escape::line(job),
         output.paint(tone, name),
         escape::line(&escape::cut(&title)),
     );

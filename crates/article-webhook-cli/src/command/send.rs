@@ -73,7 +73,7 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     let answer = Deliverer::new(PATIENCE)?.deliver(arguments.url.as_url(), &request).await;
     let answer = answer.map_err(|error| {
         Failure::failed(format!("the receiver did not answer: {}", error.why()))
-            .mend("start the receiver, or check host and port of the URL")
+            .fix("start the receiver, or check host and port of the URL")
     })?;
     let took = start.elapsed().as_millis();
     let status = answer.status();

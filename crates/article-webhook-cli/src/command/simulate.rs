@@ -56,7 +56,18 @@ pub(crate) struct SimulateArguments {
 }
 
 pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Result<Exit, Failure> {
-    let output = &context.output;
+    // Ctrl-C ends it whether its output is read or not.
+    let output = context.output.queued()?;
+    let ended = simulate(arguments, context, &output).await;
+    output.flush();
+    ended.and_then(|exit| output.written().map(|()| exit))
+}
+
+async fn simulate(
+    arguments: SimulateArguments,
+    context: &Context,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let mut simulator = Simulator::builder()
         .port(arguments.port)
         .seed(arguments.seed)
@@ -71,7 +82,11 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
     for rule in arguments.fault {
         simulator = simulator.fault(rule);
     }
-    let wrong = |error| Failure::usage("the simulator cannot start").because(&error);
+    let wrong = |error| {
+        Failure::usage("the simulator cannot start")
+            .because(&error)
+            .fix("choose another --port, or leave it out; correct --deliver-to and --fault")
+    };
     let simulator = simulator.start().await.map_err(wrong)?;
     let url = simulator.base_url();
     let speed = arguments.speed;
@@ -85,7 +100,11 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
     )?;
     for topic in &arguments.order {
         let job = simulator.order(topic).await;
-        let job = job.map_err(|error| Failure::failed("the order failed").because(&error))?;
+        let job = job.map_err(|error| {
+            Failure::failed("the order failed")
+                .because(&error)
+                .fix("correct the topic of --order, or give more --credits")
+        })?;
         let value = json!({ "ordered": job.job_id, "topic": topic });
         let line = format!("ordered  {}  {}", escape::line(&job.job_id), escape::line(topic));
         output.either(&value, &line)?;
@@ -96,6 +115,7 @@ pub(crate) async fn run(arguments: SimulateArguments, context: &Context) -> Resu
     loop {
         tokio::select! {
             () = &mut stop => break,
+            () = output.unread() => return Err(Failure::of_closed_pipe()),
             _ = ticks.tick() => {}
         }
         for attempt in simulator.drain_attempts() {

@@ -37,6 +37,8 @@ struct State {
     waiting: VecDeque<Waiting>,
     /// The bytes of the lines that wait, and of the one that is being written.
     bytes: usize,
+    /// Why the last line that could not be written was lost, although the reader had not ended.
+    failed: Option<ErrorKind>,
 }
 
 enum Waiting {
@@ -77,6 +79,11 @@ impl Queue {
         let _ = self.0.unread.subscribe().wait_for(|unread| *unread).await;
     }
 
+    /// Why a line could not be written, if the reader has not ended.
+    pub(super) fn failed(&self) -> Option<ErrorKind> {
+        self.state().failed
+    }
+
     /// Waits until every line is written, but not for longer.
     pub(super) fn flush(&self, patience: Duration) {
         let is_busy = |state: &mut State| state.bytes > 0 || !state.waiting.is_empty();
@@ -90,10 +97,14 @@ impl Queue {
             let written = stream.write_all(line.as_bytes()).and_then(|()| stream.flush());
             let mut state = self.state();
             state.bytes -= line.len();
-            // What else may go wrong, such as a full disk, may be over by the next line.
-            if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
-                *state = State::default();
-                self.0.unread.send_replace(true);
+            match written.map_err(|error| error.kind()) {
+                Err(ErrorKind::BrokenPipe) => {
+                    *state = State::default();
+                    self.0.unread.send_replace(true);
+                }
+                // What else may go wrong, such as a full disk, may be over by the next line.
+                Err(other) => state.failed = Some(other),
+                Ok(()) => {}
             }
             self.0.changed.notify_all();
         }

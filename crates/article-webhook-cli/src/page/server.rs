@@ -36,12 +36,12 @@ pub(crate) async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListene
         return Err(Failure::usage(format!(
             "{address} can be reached by other machines, and the page shows all articles, without encryption"
         ))
-        .mend("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
+        .fix("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
     }
     TcpListener::bind(address).await.map_err(|error| {
         Failure::failed(format!("cannot show the page on {address}"))
             .because(&error)
-            .mend("end the program that has the port, or choose another")
+            .fix("end the program that has the port, or choose another")
     })
 }
 

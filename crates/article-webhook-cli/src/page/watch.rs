@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Counts, Entry, Filter, Inbox, Order};
+use article_inbox::{Counts, Entry, Filter, Inbox, LedgerHealth, Order};
 use tokio::{
     sync::{Mutex, watch},
     time::timeout,
@@ -32,6 +32,8 @@ pub(super) struct Seen {
     pub(super) revision: u64,
     /// `None`: not counted yet.
     pub(super) counts: Option<Counts>,
+    /// The same of the ledger.
+    ledger: Option<LedgerHealth>,
     has_ended: bool,
 }
 
@@ -68,9 +70,11 @@ impl Watch {
         if start >= *next {
             // A store that fails is shown by the page that asks it.
             let counts = self.inbox.counts().await.ok();
+            let ledger = self.inbox.ledger_health().await.ok();
             *next = Instant::now() + start.elapsed() * COUNTING;
             self.seen.send_if_modified(|seen| {
                 seen.counts = counts.or(seen.counts);
+                seen.ledger = ledger.or(seen.ledger);
                 false
             });
         }
@@ -96,8 +100,8 @@ impl Watch {
             tokio::spawn(self.clone().count());
             let filter = Filter { order: Order::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
-            let counts = self.seen.borrow().counts;
-            let revision = fingerprint(&page.entries, counts, self.panel.as_deref());
+            let seen = *self.seen.borrow();
+            let revision = fingerprint(&page.entries, seen, self.panel.as_deref());
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
                 seen.revision = revision;
@@ -119,7 +123,7 @@ impl Changes {
     }
 }
 
-fn fingerprint(entries: &[Entry], counts: Option<Counts>, panel: Option<&dyn Panel>) -> u64 {
+fn fingerprint(entries: &[Entry], seen: Seen, panel: Option<&dyn Panel>) -> u64 {
     let mut hasher = DefaultHasher::new();
     panel.map(|panel| (panel.text(), panel.actions(), panel.rows())).hash(&mut hasher);
     for entry in entries {
@@ -127,7 +131,30 @@ fn fingerprint(entries: &[Entry], counts: Option<Counts>, panel: Option<&dyn Pan
         (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);
     }
     for state in article_inbox::State::ALL {
-        counts.map(|counts| counts.of(state)).hash(&mut hasher);
+        seen.counts.map(|counts| counts.of(state)).hash(&mut hasher);
     }
+    // It has no hash of its own, and shows all that it has.
+    format!("{:?}", seen.ledger).hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use article_inbox::store::Expect;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_page_is_told_of_a_job_that_is_expected() {
+        let inbox = Inbox::memory();
+        let watch = Watch::new(inbox.clone(), None);
+        let mut changes = watch.changes();
+        tokio::spawn(watch.run());
+        // What was there before is told once.
+        while timeout(10 * PACE, changes.next()).await.is_ok() {}
+        let expect = Expect::job("job_1".parse().unwrap(), inbox.ledger().now());
+        inbox.ledger().expect(vec![expect]).await.unwrap();
+        let told = timeout(Duration::from_secs(30), changes.next()).await;
+        assert!(matches!(told, Ok(Some(_))), "{told:?}");
+    }
 }

@@ -1,4 +1,8 @@
-use std::{collections::HashMap, env, fs, path::Path};
+use std::{
+    collections::HashMap,
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use zeroize::Zeroizing;
 
@@ -10,6 +14,7 @@ use crate::failure::Failure;
 #[derive(Default)]
 pub(crate) struct Environment {
     file: HashMap<String, Zeroizing<String>>,
+    path: Option<PathBuf>,
 }
 
 impl Environment {
@@ -19,17 +24,25 @@ impl Environment {
             dotenvy::Error::Io(error) => {
                 Failure::usage(format!("--env-file: {} cannot be read", path.display()))
                     .because(&error)
+                    .fix("name a file that you may read: --env-file PATH")
             }
             // The error of a line is not shown, because it quotes the line.
             _ => Failure::usage(format!(
                 "--env-file: {} has a line that is no NAME=VALUE",
                 path.display()
-            )),
+            ))
+            .fix("write each variable as NAME='VALUE' on a line of its own"),
         };
         let variables = dotenvy::from_path_iter(path).map_err(wrong)?;
         let file =
             variables.map(|variable| variable.map(|(name, value)| (name, Zeroizing::new(value))));
-        Ok(Self { file: file.collect::<Result<_, _>>().map_err(wrong)? })
+        let file = file.collect::<Result<_, _>>().map_err(wrong)?;
+        Ok(Self { file, path: Some(path.to_owned()) })
+    }
+
+    /// The file that `--env-file` names.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Zeroizing<String>> {
@@ -44,7 +57,7 @@ impl Environment {
             Some(_) => Err(Failure::usage(
                 "this command changes the inbox, and ARTICLE_INBOX_READ_ONLY forbids that",
             )
-            .mend("unset ARTICLE_INBOX_READ_ONLY, or look first with --dry-run")),
+            .fix("unset ARTICLE_INBOX_READ_ONLY, or look first with --dry-run")),
         }
     }
 
@@ -58,7 +71,7 @@ impl Environment {
         let Some(path) = file else {
             return self.get(name).ok_or_else(|| {
                 Failure::usage(format!("{name} is not set"))
-                    .mend(format!("set {name}, name a file with {option} PATH, or a .env file with --env-file PATH"))
+                    .fix(format!("set {name}, name a file with {option} PATH, or a .env file with --env-file PATH"))
             });
         };
         // The path is not repeated: it may be the secret itself, given by mistake.
@@ -66,7 +79,7 @@ impl Environment {
         let text = text.map_err(|error| {
             Failure::usage(format!("{option}: the file cannot be read"))
                 .because(&error)
-                .mend(format!("name a file that has the secret: {option} PATH"))
+                .fix(format!("name a file that has the secret: {option} PATH"))
         })?;
         Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
     }

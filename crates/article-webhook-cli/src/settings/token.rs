@@ -24,6 +24,12 @@ pub(crate) fn usable(
 ) -> Result<Zeroizing<String>, Failure> {
     let token = read(file, environment)?;
     let setting = if file.is_some() { OPTION } else { VARIABLE };
-    AuthToken::new(&token).map_err(|error| Failure::usage(format!("{setting}: {error}")))?;
+    AuthToken::new(&token).map_err(|error| {
+        let text = error.to_string();
+        // Most of them name what fixes them, after a colon.
+        let whole = "give the whole auth_token of the publish target, as in `Bearer <token>`";
+        let (what, fix) = text.rsplit_once(": ").unwrap_or((&text, whole));
+        Failure::usage(format!("{setting}: {what}")).fix(fix)
+    })?;
     Ok(token)
 }

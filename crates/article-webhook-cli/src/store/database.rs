@@ -49,7 +49,7 @@ impl Database {
             .and_then(|settings| settings.working_connections(CONNECTIONS));
         settings.map_err(|error| {
             Failure::usage(error.to_string())
-                .mend("write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public")
+                .fix("write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public")
         })
     }
 
@@ -60,15 +60,19 @@ impl Database {
 
     /// Opens the inbox if its tables are there.
     pub(crate) async fn existing(&self) -> Result<Inbox, Failure> {
-        // A plain name, as the settings have checked.
-        let tables = format!("SELECT to_regclass('{}.article_inbox_meta') AS found", self.schema);
-        if self.row(&tables).await?.get("found").is_none() {
+        if !self.has_tables().await? {
             let what = format!("the database has no inbox in the schema {}", self.schema);
-            return Err(Failure::from(Error::unusable(what)).mend(
+            return Err(Failure::from(Error::unusable(what)).fix(
                 "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
             ));
         }
         self.open().await
+    }
+
+    pub(crate) async fn has_tables(&self) -> Result<bool, Failure> {
+        // A plain name, as the settings have checked.
+        let tables = format!("SELECT to_regclass('{}.article_inbox_meta') AS found", self.schema);
+        Ok(self.row(&tables).await?.get("found").is_some())
     }
 
     /// The row that a statement returns. It runs on a connection of its own, without what the inbox sets.
@@ -80,12 +84,12 @@ impl Database {
             answer.map_err(|error| Error::unavailable(what).because(error))
         };
         let answer = timeout(PATIENCE, asked).await.map_err(|_| {
-            Failure::from(Error::unavailable(format!("{what}: no answer within 10 seconds"))).mend(
+            Failure::from(Error::unavailable(format!("{what}: no answer within 10 seconds"))).fix(
                 "check host and port of the URL, and whether a firewall drops what is sent there",
             )
         })?;
         let answer = answer.map_err(|error| {
-            Failure::from(error).mend(
+            Failure::from(error).fix(
                 "start the server, or correct the URL: role, password, host, port and database; a URL with a password stands in a variable, as env:DATABASE_URL",
             )
         })?;

@@ -33,18 +33,18 @@ impl InboxArgument {
                 return Err(Failure::usage(
                     "the URL of the inbox has a password, which other users of this machine can read in an argument",
                 )
-                .mend("set a variable to the URL, such as DATABASE_URL, also in a file for --env-file, and write env:DATABASE_URL"));
+                .fix("set a variable to the URL, such as DATABASE_URL, also in a file for --env-file, and write env:DATABASE_URL"));
             }
             return Ok(Place { shown: argument.to_owned(), at: At::of(argument)? });
         };
         if !is_variable(name) {
             // It may be a URL with a password, so it is not repeated.
             return Err(Failure::usage("what follows env: is not the name of a variable")
-                .mend("write env:DATABASE_URL, and set DATABASE_URL to the inbox"));
+                .fix("write env:DATABASE_URL, and set DATABASE_URL to the inbox"));
         }
         let value = environment.get(name).ok_or_else(|| {
             Failure::usage(format!("{name} is not set, or is empty"))
-                .mend("set it to the inbox: its file, or the URL of a PostgreSQL database")
+                .fix("set it to the inbox: its file, or the URL of a PostgreSQL database")
         })?;
         Ok(Place { shown: argument.to_owned(), at: At::of(&value)? })
     }
@@ -78,7 +78,7 @@ impl At {
         if !is_url(text) {
             return match is_of_another_kind(text) {
                 true => Err(Failure::usage("the inbox is neither a file nor a PostgreSQL URL")
-                    .mend("name a file, or write postgresql://USER@HOST:PORT/DATABASE")),
+                    .fix("name a file, or write postgresql://USER@HOST:PORT/DATABASE")),
                 false => Ok(Self::File(text.into())),
             };
         }
@@ -86,7 +86,7 @@ impl At {
         return Ok(Self::Postgres(Database::new(text)?));
         #[cfg(not(feature = "postgres"))]
         Err(Failure::usage("PostgreSQL is not built into this tool")
-            .mend("build it with the feature `postgres`, or name the file of an inbox"))
+            .fix("build it with the feature `postgres`, or name the file of an inbox"))
     }
 }
 
@@ -119,6 +119,15 @@ impl Place {
             At::File(path) => others::hold_the_lock(path),
             #[cfg(feature = "postgres")]
             At::Postgres(_) => false,
+        }
+    }
+
+    /// Whether another process may work on the inbox beside this one, and has done so: a database that has an inbox.
+    pub(crate) async fn may_have_workers_beside(&self) -> Result<bool, Failure> {
+        match &self.at {
+            At::File(_) => Ok(false),
+            #[cfg(feature = "postgres")]
+            At::Postgres(database) => database.has_tables().await,
         }
     }
 
@@ -158,7 +167,7 @@ fn refused(path: &Path, error: Error) -> Failure {
     let failure = Failure::from(error);
     match path.exists() {
         true => failure,
-        false => failure.mend("check the path; the receiver creates the file when it starts"),
+        false => failure.fix("check the path; the receiver creates the file when it starts"),
     }
 }
 
@@ -179,7 +188,7 @@ mod tests {
             "postgresql://db.example/blog?user=blog&p%61ssword=canary",
         ] {
             let failure = place(argument).err().unwrap();
-            let text = format!("{failure} {:?}", failure.mend);
+            let text = format!("{failure} {:?}", failure.fix);
             assert!(text.contains("env:DATABASE_URL") && !text.contains("canary"), "{text}");
             let argument = InboxArgument::from(OsString::from(argument));
             assert!(!format!("{argument:?}").contains("canary"));
@@ -194,7 +203,7 @@ mod tests {
             "host=db.example user=blog password=canary",
         ] {
             let failure = place(argument).err().unwrap();
-            let text = format!("{failure} {:?}", failure.mend);
+            let text = format!("{failure} {:?}", failure.fix);
             assert!(!text.contains("canary"), "{text}");
         }
         assert!(

@@ -19,6 +19,10 @@ pub(crate) fn list(inbox: &str) -> String {
     command("inbox list", &[inbox])
 }
 
+pub(crate) fn counts(inbox: &str) -> String {
+    command("inbox counts", &[inbox])
+}
+
 pub(crate) fn check_inbox(inbox: &str) -> String {
     command("inbox check", &[inbox])
 }

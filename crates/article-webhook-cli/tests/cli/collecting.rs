@@ -57,7 +57,7 @@ async fn it_is_said_when_the_next_job_is_due() {
     sample::inbox(&file).await;
     let (exit, _, error) = seen(&collect(&file, &[]).output().unwrap());
     assert_eq!(exit, Some(3), "{error}");
-    assert!(error.contains("mend:  name a job to ask for it: article-webhook collect"), "{error}");
+    assert!(error.contains("fix:   name a job to ask for it: article-webhook collect"), "{error}");
 
     let store = SqliteStore::open(&file).unwrap();
     let jobs = [("job_2", 900), ("job_1", 630)].map(|(job, seconds)| {

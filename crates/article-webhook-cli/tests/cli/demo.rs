@@ -142,7 +142,10 @@ fn ctrl_c_ends_the_demo_in_order() {
     let rest = lines.count();
     let mut error = String::new();
     demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert_eq!((demo.0.wait().unwrap().code(), &*error), (Some(1), "error: interrupted\n"));
+    assert_eq!(
+        (demo.0.wait().unwrap().code(), &*error),
+        (Some(1), "error: interrupted\nfix:   repeat the command\n")
+    );
     assert!(rest < 20, "{rest} lines came after Ctrl-C");
 
     // The file can be opened, and is not damaged.

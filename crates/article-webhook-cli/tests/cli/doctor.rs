@@ -54,9 +54,9 @@ fn found(doctor: &mut Command) -> Found {
         let finding: Value = serde_json::from_str(line).unwrap();
         let Some(code) = finding["code"].as_str() else { continue };
         let severity = finding["severity"].as_str().unwrap();
-        // Each fault has a mend.
+        // Each fault has a fix.
         if matches!(severity, "warn" | "fail") {
-            assert!(finding["mend"].is_string() && finding["found"].is_string(), "{line}");
+            assert!(finding["fix"].is_string() && finding["found"].is_string(), "{line}");
         }
         findings.insert(code.to_owned(), severity.to_owned());
     }

@@ -2,8 +2,9 @@
 
 use std::{
     env,
-    fs::{self, read_dir},
+    fs::{self, Permissions, read_dir},
     future::pending,
+    os::unix::fs::PermissionsExt,
     path::Path,
 };
 
@@ -56,6 +57,25 @@ fn every_command_prints_what_the_cases_say() {
     }
 }
 
+/// Clap's errors end with the usage and with what shows more.
+#[test]
+fn every_error_of_the_cases_says_what_fixes_it() {
+    let mut errors = 0;
+    for case in read_dir(CASES).unwrap() {
+        let text = fs::read_to_string(case.unwrap().path()).unwrap();
+        for block in text.split("\n```\n") {
+            let is_fixed = match block.lines().find(|line| line.starts_with("{\"error\":")) {
+                Some(line) => line.contains("\"fix\":\""),
+                None if !block.contains("\nerror: ") => continue,
+                None => block.contains("\nfix:   ") || block.contains("try '--help'."),
+            };
+            assert!(is_fixed, "{block}");
+            errors += 1;
+        }
+    }
+    assert!(errors > 20, "{errors} errors");
+}
+
 async fn furnish(folder: &Path) {
     fs::create_dir(folder).unwrap();
     sample::inbox(&folder.join("inbox.db")).await;
@@ -72,7 +92,10 @@ async fn furnish(folder: &Path) {
         ("ids", "# from the shop\njob_lost\n\njob_done\n"),
         ("wrong-ids", "job_1\na b\n"),
     ] {
-        fs::write(folder.join(name), text).unwrap();
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        // As a file with a secret should be.
+        fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
     }
 }
 

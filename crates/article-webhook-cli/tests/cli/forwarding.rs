@@ -10,7 +10,7 @@ use std::{
 use article_webhook::fixture::DeliveryRequest;
 use serde_json::Value;
 
-use crate::tool::{text, tool};
+use crate::tool::{seen, text, tool};
 
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
@@ -44,13 +44,43 @@ fn request(stream: TcpStream) -> (BTreeMap<String, String>, Vec<u8>) {
 
 #[test]
 fn an_application_gets_the_headers_of_the_service_and_no_others_of_the_sender() {
+    gets("X-Service-Event", "X-Service-Job-Id", &[]);
+}
+
+#[test]
+fn the_headers_have_the_names_that_are_given_also_for_the_application() {
+    gets(
+        "X-Acme-Event",
+        "X-Acme-Job",
+        &["--event-header", "X-Acme-Event", "--job-id-header", "X-Acme-Job"],
+    );
+}
+
+#[test]
+fn a_header_with_two_meanings_is_refused_before_an_inbox_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let mut listen = tool(["listen", "--port", "0", "--inbox", text(&file), "--event-header"]);
+    let listen = listen.arg("X-Service-Job-Id").env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+    let (exit, _, error) = seen(&listen.output().unwrap());
+    assert_eq!(exit, Some(2), "{error}");
+    assert!(
+        error.contains("\nfix:   give --event-header and --job-id-header two names"),
+        "{error}"
+    );
+    assert!(!file.exists());
+}
+
+/// What an application gets of a delivery whose event and job id are in these headers.
+fn gets(event: &str, job_id: &str, options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let application = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = application.local_addr().unwrap();
     let to = format!("http://{address}/hooks?a=b");
     let mut listen = tool(["listen", "--port", "0", "--no-page", "--json", "--forward-to", &to]);
-    let listen = listen.args(["--inbox", text(&file)]).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+    let listen =
+        listen.args(["--inbox", text(&file)]).args(options).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
     let listen = listen.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut listening = Ended(listen.spawn().unwrap());
     let mut lines = BufReader::new(listening.0.stdout.take().unwrap()).lines();
@@ -61,6 +91,11 @@ fn an_application_gets_the_headers_of_the_service_and_no_others_of_the_sender() 
     let sent = DeliveryRequest::complete().job_id("job_é").token(TOKEN);
     let mut head = format!("POST /webhooks/articles HTTP/1.1\r\nHost: {receiver}\r\n").into_bytes();
     for (name, value) in sent.headers() {
+        let name = match &**name {
+            "X-Service-Event" => event,
+            "X-Service-Job-Id" => job_id,
+            other => other,
+        };
         head.extend_from_slice(format!("{name}: ").as_bytes());
         head.extend_from_slice(value);
         head.extend_from_slice(b"\r\n");
@@ -86,8 +121,8 @@ fn an_application_gets_the_headers_of_the_service_and_no_others_of_the_sender() 
             ("content-length", &length),
             ("content-type", "application/json"),
             ("host", &host),
-            ("x-service-event", "article.complete"),
-            ("x-service-job-id", "job_é"),
+            (&*event.to_ascii_lowercase(), "article.complete"),
+            (&*job_id.to_ascii_lowercase(), "job_é"),
         ]
     );
 }

@@ -26,19 +26,19 @@ use tokio::{
 
 use crate::tool::{seen, text, tool};
 
-const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-struct Listening {
+pub(crate) struct Listening {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Listening {
-    fn start(inbox: &Path, application: SocketAddr, options: &[&str]) -> Self {
+    pub(crate) fn start(inbox: &Path, application: SocketAddr, options: &[&str]) -> Self {
         let application = format!("http://{application}/hooks");
         let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(inbox)]);
         let listen = listen.args(["--forward-to", &application]).args(options);
@@ -51,12 +51,12 @@ impl Listening {
     }
 
     /// The next line about a job.
-    fn next(&mut self) -> Value {
+    pub(crate) fn next(&mut self) -> Value {
         serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
     }
 
     /// The next line about a job that was passed on.
-    fn next_forwarded(&mut self) -> Value {
+    pub(crate) fn next_forwarded(&mut self) -> Value {
         loop {
             let line = self.next();
             if !line["forwarded"].is_null() {
@@ -65,7 +65,7 @@ impl Listening {
         }
     }
 
-    fn end(mut self, signal: Signal) -> Option<i32> {
+    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
         self.process.wait().unwrap().code()
     }
@@ -86,12 +86,15 @@ fn send(url: &str, job: &str, token: &str) -> Option<i32> {
 }
 
 /// A port on which nothing listens yet.
-fn free_port() -> SocketAddr {
+pub(crate) fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
 /// The application that is being built. Aborting it closes its connections.
-async fn application(address: SocketAddr, sink: impl Sink + Clone + 'static) -> JoinHandle<()> {
+pub(crate) async fn application(
+    address: SocketAddr,
+    sink: impl Sink + Clone + 'static,
+) -> JoinHandle<()> {
     let server = Server::bind(address).await.unwrap();
     let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
     let service = receive(receiver, sink);
@@ -297,7 +300,7 @@ async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
     for refused in [["send", &other].as_slice(), &listen] {
         let (exit, out, error) = run(refused);
         assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-        assert!(error.contains("mend:  add --allow-remote where"), "{error}");
+        assert!(error.contains("fix:   add --allow-remote where"), "{error}");
     }
     assert!(!file.exists());
     assert_eq!(run(&["send", &other, "--allow-remote"]).0, Some(0));

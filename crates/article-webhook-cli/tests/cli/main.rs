@@ -8,15 +8,23 @@ mod doctor;
 mod endless;
 mod examples;
 mod forwarding;
+mod forwarding_order;
+mod full_pipe;
+mod interrupted;
 mod listening;
 mod named;
+mod open_page;
 mod pipes;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod progress;
 mod refused;
 mod sample;
 mod signals;
 mod starting;
+#[cfg(feature = "postgres")]
+mod take_over;
+mod targets;
 mod terminal;
 mod tool;
 mod unread;

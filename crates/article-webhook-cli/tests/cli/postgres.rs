@@ -1,5 +1,4 @@
 //! An inbox in PostgreSQL wherever the tool takes a file.
-#![allow(clippy::print_stdout)] // says what this machine cannot provoke
 
 use std::{
     env, fs,
@@ -19,20 +18,34 @@ use serde_json::{Value, json};
 use crate::{
     postgres_server::{Server, shared_url},
     sample,
-    tool::{seen, text, tool},
+    tool::{not_installed, seen, text, tool},
 };
 
-const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// The URL of a server, and a schema of it that no other test uses.
 fn place() -> Option<(String, String)> {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed);
-    Some((shared_url()?, format!("tool_{}_{number}", process::id())))
+    let url = told(shared_url())?;
+    Some((url, format!("tool_{}_{number}", process::id())))
+}
+
+/// Says it where there is none.
+#[track_caller]
+fn told<T>(server: Option<T>) -> Option<T> {
+    if server.is_none() {
+        not_installed("there is no PostgreSQL: install the package postgresql");
+    }
+    server
+}
+
+fn server(settings: &[&str]) -> Option<Server> {
+    told(Server::start(settings))
 }
 
 /// An inbox as the tool's arguments name it, and as an application opens it.
-async fn inbox() -> Option<(String, Inbox)> {
+pub(crate) async fn inbox() -> Option<(String, Inbox)> {
     let (url, schema) = place()?;
     let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
     let inbox = Inbox::new(PostgresStore::connect(settings).await.unwrap());
@@ -52,11 +65,11 @@ fn done(arguments: &[&str]) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Running {
     /// Starts a command that runs until it is ended. Returns its first line.
-    fn start(command: &mut Command) -> (Self, Value) {
+    pub(crate) fn start(command: &mut Command) -> (Self, Value) {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -74,7 +87,7 @@ impl Drop for Running {
 /// The URL is read as the inbox reads it, also where the tool asks the server itself.
 #[test]
 fn a_server_without_tls_is_told_where_the_url_asks_for_it() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = server(&[]) else { return };
     let url = format!("{}?sslmode=verify-full&schema=inbox", server.url());
     let (exit, _, error) = run(&["inbox", "list", &url]);
     assert_eq!(exit, Some(5), "{error}");
@@ -88,7 +101,7 @@ fn a_receiver_makes_the_tables_and_an_operator_does_not() {
     for command in ["list", "health", "check"] {
         let (exit, _, error) = run(&["inbox", command, &url]);
         assert_eq!(exit, Some(5), "{error}");
-        let says = format!("error: the database has no inbox in the schema {schema}\nmend:  ");
+        let says = format!("error: the database has no inbox in the schema {schema}\nfix:   ");
         assert!(error.starts_with(&says), "{error}");
     }
     let mut listen = tool(["listen", "--json", "--no-page", "--port", "0", "--inbox", &url]);
@@ -201,7 +214,7 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     assert_eq!(by_file[0]["job_id"], "job_1");
     let (exit, _, error) = run(&["inbox", "list", "env:TEST_INBOX"]);
     assert_eq!(exit, Some(2));
-    assert!(error.starts_with("error: TEST_INBOX is not set, or is empty\nmend:  "), "{error}");
+    assert!(error.starts_with("error: TEST_INBOX is not set, or is empty\nfix:   "), "{error}");
 
     let mut page = tool(["inbox", "page", "env:TEST_INBOX", "--json"]);
     let (_page, started) = Running::start(page.env("TEST_INBOX", &secret));
@@ -227,8 +240,8 @@ fn found(url: &str) -> (Vec<(String, String)>, String) {
     let findings = lines.filter_map(|line| {
         let code = line["code"].as_str()?.strip_prefix("inbox.")?.to_owned();
         let severity = line["severity"].as_str().unwrap().to_owned();
-        let is_mended = line["mend"].is_string() || !matches!(&*severity, "warn" | "fail");
-        assert!(is_mended, "{line}");
+        let is_fixed = line["fix"].is_string() || !matches!(&*severity, "warn" | "fail");
+        assert!(is_fixed, "{line}");
         Some((code, severity))
     });
     (findings.collect(), out)
@@ -271,7 +284,7 @@ async fn doctor_finds_a_server_that_is_too_old() {
         CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS \
         $$ SELECT CASE $1 WHEN 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting($1) END $$; \
         ALTER ROLE postgres SET search_path = old, pg_catalog";
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = server(&[]) else { return };
     let (client, connection) =
         tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -282,7 +295,7 @@ async fn doctor_finds_a_server_that_is_too_old() {
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let Some(program) = program("pg_receivewal") else { return };
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = server(&[]) else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut follow = Command::new(program);
     follow.args(["--no-password", "--dbname", &server.url(), "--directory", text(folder.path())]);
@@ -319,7 +332,7 @@ fn program(name: &str) -> Option<PathBuf> {
     let on_path = env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>();
     let found = found.chain(on_path).find(|program| program.exists());
     if found.is_none() {
-        println!("skipped: there is no {name}");
+        not_installed(&format!("there is no {name}: install the package postgresql"));
     }
     found
 }
@@ -332,7 +345,7 @@ fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
         ("default_transaction_read_only = on", "read_only_server", "fail"),
         ("max_connections = 8", "few_connections", "warn"),
     ] {
-        let Some(server) = Server::start(&[setting]) else { return };
+        let Some(server) = server(&[setting]) else { return };
         has(&server.url(), code, severity);
     }
 }

@@ -100,19 +100,16 @@ fn an_error_of_the_command_line_is_one_object_with_json() {
         assert_eq!((exit, &*out), (Some(2), ""), "{arguments:?}: {error}");
         let error: Value = serde_json::from_str(&error).unwrap();
         assert_eq!(error["exit"], 2);
-        [&error["error"], &error["mend"]].map(|it| it.as_str().unwrap().to_owned())
+        [&error["error"], &error["fix"]].map(|it| it.as_str().unwrap().to_owned())
     };
-    let [what, mend] = refused(&["get", "--json"]);
+    let [what, fix] = refused(&["get", "--json"]);
     assert_eq!(what, "the following required arguments were not provided: <JOB>");
-    assert_eq!(
-        mend,
-        "Usage: article-webhook get --json <JOB>; For more information, try '--help'."
-    );
+    assert_eq!(fix, "Usage: article-webhook get --json <JOB>; For more information, try '--help'.");
     let [what, _] = refused(&["--json", "send", "http://127.0.0.1:9/", "--fault", "\u{202e}"]);
     assert!(what.starts_with("invalid value ") && !what.contains('\u{202e}'), "{what}");
     for arguments in [&["--json"][..], &["inbox", "--json"], &["--json", "lisst"]] {
-        let [what, mend] = refused(arguments);
-        assert!(!what.contains("error") && mend.contains("--help"), "{what}: {mend}");
+        let [what, fix] = refused(arguments);
+        assert!(!what.contains("error") && fix.contains("--help"), "{what}: {fix}");
     }
     let (_, _, error) = seen(&tool(["get", "--", "job_1", "--json"]).output().unwrap());
     assert!(error.starts_with("error: unexpected argument"), "{error}");

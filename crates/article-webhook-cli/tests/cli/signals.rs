@@ -82,8 +82,8 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
         &["brand", input],
     ] {
         for (json, says) in [
-            (false, "error: interrupted\n"),
-            (true, "{\"error\":\"interrupted\",\"exit\":1,\"mend\":null}\n"),
+            (false, "error: interrupted\nfix:   repeat the command\n"),
+            (true, "{\"error\":\"interrupted\",\"exit\":1,\"fix\":\"repeat the command\"}\n"),
         ] {
             let command = if json { [command, &["--json"]].concat() } else { command.to_vec() };
             let (mut waiting, _open) = waiting_for_input(&command);

@@ -79,6 +79,7 @@ fn a_start_that_fails_leaves_no_file() {
     let refused = listen.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38").output().unwrap();
     let (code, _, error) = seen(&refused);
     assert_eq!(code, Some(5), "{error}");
-    assert!(error.contains("is not a SQLite database: name another file"), "{error}");
+    assert!(error.contains("is not a SQLite database"), "{error}");
+    assert!(error.contains("\nfix:   name another file"), "{error}");
     assert_eq!(files(), ["inbox.db"]);
 }

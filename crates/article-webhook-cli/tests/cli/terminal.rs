@@ -25,7 +25,7 @@ fn terminal() -> (File, File) {
 }
 
 /// Runs the tool on a terminal, and answers its question. Returns the exit code, the terminal's text and standard output.
-fn answered(tool: &mut Command, answer: &str) -> (Option<i32>, String, String) {
+pub(crate) fn answered(tool: &mut Command, answer: &str) -> (Option<i32>, String, String) {
     answered_after(tool, "[y/N]\r", answer)
 }
 

@@ -1,6 +1,8 @@
 //! The tool's process.
 
 use std::{
+    env,
+    io::{self, Write},
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -25,4 +27,16 @@ pub(crate) fn text(path: &Path) -> &str {
 pub(crate) fn seen(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Says what is skipped, past the capture of tests that pass.
+pub(crate) fn skipped(what: &str) {
+    io::stdout().write_all(format!("cli: skipped: {what}\n").as_bytes()).unwrap();
+}
+
+/// The same for what an installation would add, and which CI has to have.
+#[track_caller]
+pub(crate) fn not_installed(what: &str) {
+    assert!(env::var_os("CI").is_none(), "{what}");
+    skipped(what);
 }

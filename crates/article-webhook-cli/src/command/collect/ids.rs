@@ -10,7 +10,9 @@ use crate::{failure::Failure, settings::input};
 /// One id a line. Empty lines and those that begin with `#` are left out.
 pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
     let unreadable = |error: &std::io::Error| {
-        Failure::usage(format!("{} cannot be read", path.display())).because(error)
+        Failure::usage(format!("{} cannot be read", path.display()))
+            .because(error)
+            .fix("name a file that you may read, or - for standard input")
     };
     let lines = match path.as_os_str() == "-" {
         true => input::standard(),
@@ -24,7 +26,9 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
             continue;
         }
         ids.push(line.parse().map_err(|error: article_client::InvalidJobId| {
-            Failure::usage(format!("line {number} is not a job id")).because(&error)
+            Failure::usage(format!("line {number} is not a job id"))
+                .because(&error)
+                .fix(format!("correct line {number} of {}, or remove it", path.display()))
         })?);
     }
     Ok(ids)

@@ -37,6 +37,7 @@ pub(super) async fn run(
     loop {
         tokio::select! {
             () = &mut stop => break,
+            () = output.unread() => return Err(Failure::of_closed_pipe()),
             happening = running.next() => show(&happening?, output)?,
         }
     }

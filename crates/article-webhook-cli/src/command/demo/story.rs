@@ -147,7 +147,7 @@ pub(super) fn end(ended: &[Ended], inbox: Option<&Path>, output: &Output) -> Res
         }
         let what =
             format!("not every article arrived once: missing {missing:?}, repeated {repeated:?}");
-        return Err(Failure::failed(what).mend(
+        return Err(Failure::failed(what).fix(
             "repeat it on an idle machine; if it fails again, report it with what it printed",
         ));
     }

@@ -53,7 +53,7 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<Finding> {
     if readings.is_empty() {
         let found = "this machine's clock, because no answer had a `Date`";
         return vec![
-            Finding::not_checked("clock.no_date", found).mend("name the receiver or the service"),
+            Finding::not_checked("clock.no_date", found).fix("name the receiver or the service"),
         ];
     }
     readings.iter().map(of_reading).collect()
@@ -77,7 +77,7 @@ fn of_reading(Reading { whose, difference }: &Reading) -> Finding {
     };
     finding
         .because("certificates, URLs that expire, retries and retention go by the clock")
-        .mend("switch on time synchronisation, such as `timedatectl set-ntp true`, or mend the other clock")
+        .fix("switch on time synchronisation, such as `timedatectl set-ntp true`, or fix the other clock")
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(super) fn examine(folder: &Path) -> Vec<Finding> {
                 format!("no file can be made in {}", folder.display()),
             )
             .because(error.to_string())
-            .mend("let the user of the receiver write to the folder, or name a file in another"),
+            .fix("let the user of the receiver write to the folder, or name a file in another"),
         ),
     }
     findings
@@ -63,9 +63,7 @@ fn sync(file: &mut File) -> Finding {
                 "what is written cannot be synced to the disk",
             )
             .because(error.to_string())
-            .mend(
-                "look into the log of the system for errors of the disk, and whether it is full",
-            );
+            .fix("look into the log of the system for errors of the disk, and whether it is full");
         }
     };
     times.sort_unstable();
@@ -76,7 +74,7 @@ fn sync(file: &mut File) -> Finding {
     }
     Finding::fail("disk.sync_too_fast", format!("a sync returns after {shown}"))
         .because("that is too fast to have reached a device: what was acknowledged is lost when the power is cut")
-        .mend(
+        .fix(
             "put the inbox on a disk whose syncs are real: no memory, no `libeatmydata`, no `sync=disabled`, no virtual \
              disk with the cache mode `unsafe`",
         )
@@ -98,7 +96,7 @@ fn file_system(folder: &Path) -> Option<Finding> {
         TMPFS | RAMFS => Some(
             Finding::fail("disk.in_memory", format!("{} lies in memory", folder.display()))
                 .because("every article is lost when the machine or the container ends")
-                .mend("name a file on a disk"),
+                .fix("name a file on a disk"),
         ),
         OVERLAY => Some(
             Finding::warn(
@@ -106,7 +104,7 @@ fn file_system(folder: &Path) -> Option<Finding> {
                 format!("{} lies in a layer of a container", folder.display()),
             )
             .because("every article is lost when the container is removed")
-            .mend("mount a volume, and name a file in it"),
+            .fix("mount a volume, and name a file in it"),
         ),
         _ => None,
     }
@@ -130,7 +128,7 @@ fn rights(folder: &Path) -> Option<Finding> {
         let folder = folder.display();
         Finding::warn("disk.folder_open_to_others", format!("all users may write to {folder}"))
             .because("each of them can replace or remove the inbox")
-            .mend(format!("chmod o-w {folder}"))
+            .fix(format!("chmod o-w {folder}"))
     })
 }
 
@@ -145,7 +143,7 @@ fn free_space(folder: &Path) -> Option<Finding> {
         _ => Finding::fail("disk.little_space", found),
     };
     let finding = finding.because("a full disk stores no delivery, and each is answered 503");
-    Some(finding.mend("make room, move the inbox to a larger disk, or shorten its retention"))
+    Some(finding.fix("make room, move the inbox to a larger disk, or shorten its retention"))
 }
 
 #[cfg(not(unix))]

@@ -11,7 +11,7 @@ pub(super) enum Severity {
     NotChecked,
 }
 
-/// What was found, why it matters, and what mends it. Its texts are not escaped, and hold no secret.
+/// What was found, why it matters, and what fixes it. Its texts are not escaped, and hold no secret.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Finding {
     /// The group, a dot, and a name: `token.short`. It stays the same from version to version.
@@ -19,12 +19,12 @@ pub(super) struct Finding {
     pub(super) severity: Severity,
     pub(super) found: String,
     pub(super) cause: Option<String>,
-    pub(super) mend: Option<String>,
+    pub(super) fix: Option<String>,
 }
 
 impl Finding {
     fn new(code: &'static str, severity: Severity, found: impl Into<String>) -> Self {
-        Self { code, severity, found: found.into(), cause: None, mend: None }
+        Self { code, severity, found: found.into(), cause: None, fix: None }
     }
 
     pub(super) fn ok(code: &'static str, found: impl Into<String>) -> Self {
@@ -43,7 +43,7 @@ impl Finding {
         Self::new(code, Severity::NotChecked, found)
     }
 
-    /// A message of a crate: what is wrong, a colon, and what mends it. One without a colon gets the other mend.
+    /// A message of a crate: what is wrong, a colon, and what fixes it. One without a colon gets the other fix.
     pub(super) fn of_message(
         code: &'static str,
         severity: Severity,
@@ -51,8 +51,8 @@ impl Finding {
         otherwise: &str,
     ) -> Self {
         match message.rsplit_once(": ") {
-            Some((found, mend)) => Self::new(code, severity, found).mend(mend),
-            None => Self::new(code, severity, message).mend(otherwise),
+            Some((found, fix)) => Self::new(code, severity, found).fix(fix),
+            None => Self::new(code, severity, message).fix(otherwise),
         }
     }
 
@@ -61,9 +61,9 @@ impl Finding {
         Self { cause: Some(cause.into()), ..self }
     }
 
-    /// Adds what mends it.
-    pub(super) fn mend(self, mend: impl Into<String>) -> Self {
-        Self { mend: Some(mend.into()), ..self }
+    /// Adds what fixes it.
+    pub(super) fn fix(self, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..self }
     }
 
     pub(super) fn group(&self) -> &'static str {

@@ -46,7 +46,7 @@ impl Examined {
         }
         let Some(token) = token else {
             return Err(Finding::not_checked("receiver.headers", "what needs the right token")
-                .mend("set ARTICLE_WEBHOOK_TOKEN to a token that can be used, or give --token-file PATH"));
+                .fix("set ARTICLE_WEBHOOK_TOKEN to a token that can be used, or give --token-file PATH"));
         };
         if !is_private {
             return Err(Finding::not_checked(
@@ -65,7 +65,7 @@ impl Examined {
                     "the connection ended while a body of 8 MiB was sent",
                 )
                 .because(why.cause.unwrap_or(why.found))
-                .mend("raise the limits of bodies and their times in the proxy before the receiver")
+                .fix("raise the limits of bodies and their times in the proxy before the receiver")
             }
         });
         Ok(())
@@ -89,7 +89,7 @@ impl Examined {
                     "the URL is http, and the host is another machine",
                 )
                 .because("nothing is signed: who reads the token on the way can deliver articles")
-                .mend("serve the receiver with TLS, and give the service the https URL");
+                .fix("serve the receiver with TLS, and give the service the https URL");
                 self.findings.push(finding);
                 false
             }
@@ -157,7 +157,7 @@ impl Examined {
 
 fn unknown_host(host: &str, cause: Option<String>) -> Finding {
     let finding = Finding::fail("receiver.unknown_host", format!("the host {host} has no address"))
-        .mend("check the host of the URL, and the DNS entry for it");
+        .fix("check the host of the URL, and the DNS entry for it");
     match cause {
         Some(cause) => finding.because(cause),
         None => finding,

@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// The groups, in the order in which they are shown, with what people call them.
-const GROUPS: [(&str, &str); 6] = [
+const GROUPS: [(&str, &str); 7] = [
+    ("env_file", "The file of variables"),
     ("token", "The token of deliveries"),
     ("service", "The service's API"),
     ("receiver", "The receiver"),
@@ -54,7 +55,7 @@ fn line(finding: &Finding, output: &Output) -> Result<(), Failure> {
         _ => finding.found.clone(),
     };
     output.line(&format!("  {} {}", output.paint(tone, mark), escape::line(&found)))?;
-    for (name, text) in [("why: ", &finding.cause), ("mend:", &finding.mend)] {
+    for (name, text) in [("why:", &finding.cause), ("fix:", &finding.fix)] {
         if let Some(text) = text {
             let name = output.paint(Tone::Quiet, name);
             output.line(&format!("    {name} {}", escape::line(text)))?;

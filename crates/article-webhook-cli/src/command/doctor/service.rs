@@ -32,7 +32,7 @@ pub(super) async fn examine(
         (Some(url), Ok(key)) => (url, key),
         (None, Err(_)) if key_file.is_none() => {
             let found = "neither ARTICLE_API_URL nor ARTICLE_API_KEY is set";
-            return (None, vec![Finding::not_checked("service.not_named", found).mend(
+            return (None, vec![Finding::not_checked("service.not_named", found).fix(
                 "set both to ask the service whether it accepts the key; a receiver alone needs neither",
             )]);
         }
@@ -42,7 +42,7 @@ pub(super) async fn examine(
                 None => Finding::warn("service.key_not_set", failure.text())
                     .because("without a key, nothing can be ordered or collected"),
             };
-            return (None, vec![finding.mend(failure.mend.unwrap_or_else(|| NO_KEY.to_owned()))]);
+            return (None, vec![finding.fix(failure.fix.unwrap_or_else(|| NO_KEY.to_owned()))]);
         }
         (None, Ok(_)) => {
             return (
@@ -50,7 +50,7 @@ pub(super) async fn examine(
                 vec![
                     Finding::warn("service.url_not_set", "ARTICLE_API_URL is not set")
                         .because("there is an API key, and no service to use it at")
-                        .mend("give --api-url URL, or set ARTICLE_API_URL"),
+                        .fix("give --api-url URL, or set ARTICLE_API_URL"),
                 ],
             );
         }
@@ -59,7 +59,7 @@ pub(super) async fn examine(
         Ok(client) => client,
         Err(failure) => {
             let finding = Finding::fail("service.settings", failure.text());
-            return (None, vec![finding.mend(failure.mend.unwrap_or_else(|| NO_KEY.to_owned()))]);
+            return (None, vec![finding.fix(failure.fix.unwrap_or_else(|| NO_KEY.to_owned()))]);
         }
     };
     let no_job: JobId = NO_JOB.parse().expect("a constant job id is valid");
@@ -86,24 +86,24 @@ pub(super) async fn examine(
         }
         Outcome::Unauthorized => Finding::fail("service.key_refused", "the service refuses the API key")
             .because(shown)
-            .mend("set ARTICLE_API_KEY to the key that the service issued for this URL"),
+            .fix("set ARTICLE_API_KEY to the key that the service issued for this URL"),
         Outcome::Forbidden => Finding::fail("service.key_forbidden", "the API key may not read articles")
             .because(shown)
-            .mend("give the key the right to read articles, or use another key; a proxy may answer 403 as well"),
+            .fix("give the key the right to read articles, or use another key; a proxy may answer 403 as well"),
         Outcome::NotFound | Outcome::Page | Outcome::Redirect | Outcome::NotJson => {
             Finding::fail("service.wrong_url", "at ARTICLE_API_URL is no API of the service")
                 .because(shown)
-                .mend("set ARTICLE_API_URL to the part of the URL before /v1")
+                .fix("set ARTICLE_API_URL to the part of the URL before /v1")
         }
         Outcome::RateLimited => Finding::warn("service.rate_limited", "the service limits the rate of calls")
             .because(shown)
-            .mend("try again later: whether the key is accepted is not known"),
+            .fix("try again later: whether the key is accepted is not known"),
         Outcome::Unavailable => Finding::fail("service.unavailable", "the service cannot answer now")
             .because(shown)
-            .mend("try again later; if others can use it, check ARTICLE_API_URL"),
+            .fix("try again later; if others can use it, check ARTICLE_API_URL"),
         _ => Finding::fail("service.unexpected", "the service gives an answer that its document does not have")
             .because(shown)
-            .mend("check ARTICLE_API_URL, and whether the service has a newer document"),
+            .fix("check ARTICLE_API_URL, and whether the service has a newer document"),
     };
     (reading, vec![finding])
 }
@@ -111,5 +111,5 @@ pub(super) async fn examine(
 fn unreachable(cause: String) -> Finding {
     Finding::fail("service.unreachable", "the service cannot be reached")
         .because(cause)
-        .mend("check ARTICLE_API_URL, and whether this machine may connect to it")
+        .fix("check ARTICLE_API_URL, and whether this machine may connect to it")
 }

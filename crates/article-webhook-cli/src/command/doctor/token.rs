@@ -46,7 +46,7 @@ const PLACEHOLDERS: [&str; 22] = [
 const FEW_CHARACTERS: usize = 6;
 
 const RANDOM: &str = "take a random token, such as `Bearer $(openssl rand -hex 32)`, and give it to the service with \
-     `article-webhook targets`";
+     `article-webhook targets`, which replaces all publish targets of the brand";
 
 /// The token, if there is one that can be used, and what was found about it.
 pub(super) fn examine(
@@ -61,8 +61,8 @@ pub(super) fn examine(
                 None => Finding::warn("token.not_set", failure.text())
                     .because("a receiver does not start without the token that the service sends"),
             };
-            let mend = failure.mend.unwrap_or_else(|| "name another file".to_owned());
-            return (None, vec![finding.mend(mend)]);
+            let fix = failure.fix.unwrap_or_else(|| "name another file".to_owned());
+            return (None, vec![finding.fix(fix)]);
         }
     };
     match AuthToken::new(&value) {
@@ -89,7 +89,7 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     if let Some(doubt) = token.doubt() {
-        let (code, mend) = match has_scheme {
+        let (code, fix) = match has_scheme {
             true => (
                 "token.quoted",
                 "remove the quotation marks, unless they are part of the auth_token",
@@ -101,7 +101,7 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
         };
         let found = doubt.split_once(": ").map_or(doubt, |(found, _)| found);
         let cause = "the service sends the auth_token of the publish target as it is, and all of it is compared";
-        let finding = Finding::warn(code, found).because(cause).mend(mend);
+        let finding = Finding::warn(code, found).because(cause).fix(fix);
         findings.push(finding);
     }
     if is_placeholder(secret) {
@@ -111,13 +111,13 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
                 "the token is a placeholder that was never filled in",
             )
             .because("all who know the placeholder can deliver articles")
-            .mend(RANDOM),
+            .fix(RANDOM),
         );
     } else if EXAMPLES.iter().any(|example| secret.contains(example)) {
         findings.push(
             Finding::fail("token.example", "the token stands in the examples of this project")
                 .because("all who read them can deliver articles")
-                .mend(RANDOM),
+                .fix(RANDOM),
         );
     } else if token.is_short() {
         findings.push(
@@ -126,13 +126,13 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
                 "the token has fewer than 16 characters after its scheme word",
             )
             .because("a short token can be guessed")
-            .mend(RANDOM),
+            .fix(RANDOM),
         );
     } else if secret.chars().collect::<BTreeSet<_>>().len() < FEW_CHARACTERS {
         findings.push(
             Finding::warn("token.weak", "the token repeats a few characters")
                 .because("a pattern can be guessed")
-                .mend(RANDOM),
+                .fix(RANDOM),
         );
     }
     if findings.is_empty() {

@@ -26,7 +26,7 @@ pub(super) fn refusal_of_wrong_token(answer: &Answer) -> Result<Option<Finding>,
             format!("a delivery with a wrong token gets {status}"),
         )
         .because("either no receiver is at this URL, or it accepts what strangers deliver")
-        .mend("check the URL; if it is right, give the receiver the token of the publish target"));
+        .fix("check the URL; if it is right, give the receiver the token of the publish target"));
     }
     unfit(answer)?;
     Ok(Some(match status {
@@ -37,10 +37,10 @@ pub(super) fn refusal_of_wrong_token(answer: &Answer) -> Result<Option<Finding>,
         _ if status.is_client_error() => {
             Finding::warn("receiver.token_checked_late", format!("a wrong token gets {status}"))
                 .because("what a stranger sends is looked at before the token is")
-                .mend("check the token before everything else, and answer 401")
+                .fix("check the token before everything else, and answer 401")
         }
         _ => Finding::warn("receiver.unexpected", format!("a wrong token gets {status}"))
-            .mend("answer 401 to a wrong token"),
+            .fix("answer 401 to a wrong token"),
     }))
 }
 
@@ -51,17 +51,17 @@ fn unfit(answer: &Answer) -> Step {
     if status.is_redirection() {
         return Err(Finding::fail("receiver.redirects", format!("the receiver answers {status}"))
             .because("the service follows no redirect, and delivers again in vain")
-            .mend("give the service the URL to which it redirects: often https, with or without a last slash"));
+            .fix("give the service the URL to which it redirects: often https, with or without a last slash"));
     }
     if *status == StatusCode::NOT_FOUND {
         return Err(Finding::fail("receiver.not_found", "no receiver is at this path")
             .because(format!("the answer is {status}"))
-            .mend("check the path of the URL, and the routes of the proxy"));
+            .fix("check the path of the URL, and the routes of the proxy"));
     }
     if *status == StatusCode::METHOD_NOT_ALLOWED {
         return Err(Finding::fail("receiver.no_post", "what is at this path takes no POST")
             .because(format!("the answer is {status}"))
-            .mend("check the path of the URL; mount the receiver for POST"));
+            .fix("check the path of the URL; mount the receiver for POST"));
     }
     if answer.is_page {
         return Err(Finding::fail(
@@ -69,7 +69,7 @@ fn unfit(answer: &Answer) -> Step {
             format!("the answer is {status} with a page for people"),
         )
         .because("a proxy or another application answers in the receiver's place")
-        .mend("start the receiver, and look into the log of the proxy before it"));
+        .fix("start the receiver, and look into the log of the proxy before it"));
     }
     if status.is_server_error() {
         return Err(Finding::fail(
@@ -77,7 +77,7 @@ fn unfit(answer: &Answer) -> Step {
             format!("the receiver answers {status}{code}"),
         )
         .because("the service delivers again at most three times")
-        .mend("look into the log of the receiver"));
+        .fix("look into the log of the receiver"));
     }
     Ok(())
 }
@@ -93,14 +93,14 @@ pub(super) fn accepted_token(answer: &Answer) -> Step {
         .because(
             "what is answered with 2xx is not delivered again: an article that is cut off is lost",
         )
-        .mend("answer 400 to a body that is no JSON; `article-webhook check URL` has all cases"));
+        .fix("answer 400 to a body that is no JSON; `article-webhook check URL` has all cases"));
     }
     unfit(answer)?;
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             Err(Finding::fail("receiver.token_refused", format!("the token is refused with {status}"))
                 .because("the receiver has another token, or a proxy removes or uses up `Authorization`")
-                .mend(
+                .fix(
                     "compare the token with that of the receiver, whose log says whether `Authorization` was missing or \
                      wrong; let the proxy pass it on",
                 ))
@@ -111,27 +111,26 @@ pub(super) fn accepted_token(answer: &Answer) -> Step {
 
 pub(super) fn stripped(code: &'static str, name: &str, option: &str, answered: &str) -> Finding {
     let found = format!("{name} does not arrive");
-    let mend = format!(
+    let fix = format!(
         "let the proxy pass on all headers that begin with X-Service-; if the receiver has another name, give {option}"
     );
     // The code of a strict receiver.
     if answered == "bad_request" {
         return Finding::fail(code, found)
             .because("the receiver refuses deliveries without it")
-            .mend(mend);
+            .fix(fix);
     }
     Finding::warn(code, found)
         .because(
             "without it, a delivery with a broken body cannot be told from others, nor asked for",
         )
-        .mend(mend)
+        .fix(fix)
 }
 
 pub(super) fn no_codes() -> Finding {
     let found = "whether headers and large bodies arrive, because the answers have no codes of this project";
-    Finding::not_checked("receiver.headers", found).mend(
-        "`article-webhook check URL` asks a receiver of any kind, and delivers articles to it",
-    )
+    Finding::not_checked("receiver.headers", found)
+        .fix("`article-webhook check URL` asks a receiver of any kind, and delivers articles to it")
 }
 
 pub(super) fn body_limit(answer: &Answer) -> Finding {
@@ -145,11 +144,11 @@ pub(super) fn body_limit(answer: &Answer) -> Finding {
             format!("the receiver refuses a body of {size} MiB"),
         )
         .because("its own limit, or that of a layer of its framework, is lower")
-        .mend("raise `body_limit` of the receiver, and the limit of the layer before it"),
+        .fix("raise `body_limit` of the receiver, and the limit of the layer before it"),
         (StatusCode::PAYLOAD_TOO_LARGE, _) => {
             Finding::fail("receiver.body_limit", format!("a proxy refuses a body of {size} MiB"))
                 .because("the answer is not that of the receiver")
-                .mend("raise the limit of the proxy, such as `client_max_body_size 8m` of nginx")
+                .fix("raise the limit of the proxy, such as `client_max_body_size 8m` of nginx")
         }
         (_, Some("bad_request")) => {
             let found = format!(
@@ -160,7 +159,7 @@ pub(super) fn body_limit(answer: &Answer) -> Finding {
         (status, _) => {
             Finding::warn("receiver.body_limit", format!("a body of {size} MiB gets {status}"))
                 .because("the receiver would say that it is no JSON")
-                .mend("look into the log of the receiver and of the proxy before it")
+                .fix("look into the log of the receiver and of the proxy before it")
         }
     }
 }
@@ -175,5 +174,5 @@ pub(super) fn speed(longest: Duration) -> Finding {
     };
     finding
         .because("the service does not say how long it waits; an answer within 5 s is safe, and a refusal needs no disk")
-        .mend("look at the load of the machine and the way to it; answer before the work, with an inbox")
+        .fix("look at the load of the machine and the way to it; answer before the work, with an inbox")
 }

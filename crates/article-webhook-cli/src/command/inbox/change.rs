@@ -1,7 +1,4 @@
-use std::{
-    collections::{BTreeMap, HashSet},
-    io::{IsTerminal, stderr, stdin},
-};
+use std::collections::{BTreeMap, HashSet};
 
 use article_inbox::{Entry, Error, Filter, Inbox, State};
 use article_webhook::JobId;
@@ -9,12 +6,13 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
+    extent::what_there_is,
     selection::{FilterArguments, Selection, together},
     view,
 };
 use crate::{
-    context::Context, exit::Exit, failure::Failure, output::Output, store::InboxArgument,
-    text::escape,
+    command::confirm::confirm, context::Context, exit::Exit, failure::Failure, output::Output,
+    store::InboxArgument, text::command, text::escape,
 };
 
 /// How many of the entries a dry run and a question show to people.
@@ -150,17 +148,19 @@ pub(super) async fn run(
     let is_bulk = arguments.jobs.is_empty();
     if is_bulk && arguments.filter.is_empty() && !arguments.all {
         return Err(Failure::usage(format!("{verb}: expected jobs, a filter, or --all"))
-            .mend(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
+            .fix(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
     }
-    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let selection = arguments.selection(&change);
     let (matched, first) = survey(&selection, &inbox, &arguments, &context.output).await?;
     let missing = missing(&arguments, &inbox).await?;
     if matched == 0 {
-        return Err(Failure::nothing_matched(match &missing[..] {
+        let what = match &missing[..] {
             [] => "no entry matches".to_owned(),
             missing => missing.join("; "),
-        }));
+        };
+        return Err(Failure::nothing_matched(what).fix(what_there_is(&place)));
     }
     for line in missing {
         context.output.note(&escape::line(&line));
@@ -173,9 +173,17 @@ pub(super) async fn run(
         return Ok(Exit::Done);
     }
     if is_bulk && !arguments.yes {
-        confirm(verb, matched, &first, &context.output).await?;
+        let entries = entries(matched);
+        let show = || show(&first, matched, &context.output);
+        let (what, question) = (format!("{verb} of {entries}"), format!("{verb} {entries}"));
+        confirm(&what, &question, show, &context.output).await?;
     }
     let (mut changed, mut left) = (0, BTreeMap::<_, u64>::new());
+    let interrupted_at = |changed| {
+        let what = format!("{} at least {changed} of {}", change.done(), entries(matched));
+        context.interruption.means(what, "repeat the command for the others");
+    };
+    interrupted_at(changed);
     selection
         .pages(&inbox, async |page| {
             let call = |entry| change.clone().apply(inbox.clone(), entry);
@@ -185,11 +193,13 @@ pub(super) async fn run(
                     Applied::Left(why) => *left.entry(why).or_default() += 1,
                 }
             }
+            interrupted_at(changed);
             context.output.progress(&format!("{} {changed} of {matched}", change.done()));
             Ok::<_, Failure>(())
         })
         .await?;
     context.output.progress("");
+    context.interruption.means_nothing_more();
     let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
     if gone > 0 {
         *left.entry(GONE).or_default() += gone;
@@ -200,7 +210,9 @@ pub(super) async fn run(
             count => format!("{count} of them: {why}"),
         });
         let why = why.collect::<Vec<_>>().join("; ");
-        return Err(Failure::failed(format!("could not {verb} {}: {why}", entries(matched))));
+        let list = command::list(place.shown());
+        return Err(Failure::failed(format!("could not {verb} {}: {why}", entries(matched)))
+            .fix(format!("see their states: {list}")));
     }
     let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
     let value = json!({ "changed": changed, "matched": matched });
@@ -250,10 +262,14 @@ async fn survey(
             if arguments.dry_run && output.is_json() {
                 page.iter().try_for_each(|entry| output.json(&view::json(entry)))?;
             }
+            if !output.is_json() {
+                output.progress(&format!("selected {}", entries(matched)));
+            }
             first.extend(page.into_iter().take(SHOWN - first.len().min(SHOWN)));
             Ok::<_, Failure>(())
         })
         .await?;
+    output.progress("");
     Ok((matched, first))
 }
 
@@ -263,26 +279,6 @@ fn show(first: &[Entry], matched: u64, output: &Output) -> Result<(), Failure> {
         output.line(&format!("… and {} more", matched - first.len() as u64))?;
     }
     Ok(())
-}
-
-async fn confirm(
-    verb: &str,
-    matched: u64,
-    first: &[Entry],
-    output: &Output,
-) -> Result<(), Failure> {
-    if output.is_json() || !stdin().is_terminal() || !stderr().is_terminal() {
-        let what = format!("{verb} of {} needs a confirmation", entries(matched));
-        return Err(Failure::usage(what).mend("add --yes; --dry-run shows what would be done"));
-    }
-    show(first, matched, output)?;
-    output.note(&format!("{verb} {}? [y/N]", entries(matched)));
-    let read = tokio::task::spawn_blocking(|| stdin().lines().next());
-    let answer = read.await.ok().flatten().and_then(Result::ok).unwrap_or_default();
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::failed("nothing was changed")),
-    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,14 @@ use crate::{
 };
 
 pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
-    let inbox = inbox.place(&context.environment)?.shared().await?;
-    let (damage, settings): (Vec<_>, Vec<_>) =
-        inbox.check().await?.into_iter().partition(Finding::is_damage);
-    let exit = if damage.is_empty() { Exit::Done } else { Exit::Failed };
     let output = &context.output;
+    let inbox = inbox.place(&context.environment)?.shared().await?;
+    let (damage, settings): (Vec<_>, Vec<_>) = output
+        .during("looking for damage", inbox.check())
+        .await?
+        .into_iter()
+        .partition(Finding::is_damage);
+    let exit = if damage.is_empty() { Exit::Done } else { Exit::Failed };
     if output.is_json() {
         let texts = |found: &[Finding]| found.iter().map(ToString::to_string).collect::<Vec<_>>();
         output.json(&json!({

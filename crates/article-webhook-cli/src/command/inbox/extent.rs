@@ -6,6 +6,8 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Table},
+    store::Place,
+    text::command,
 };
 
 /// How many are read at once when all are listed.
@@ -25,6 +27,11 @@ pub(super) struct ExtentArguments {
     all: bool,
 }
 
+/// What fixes a selection of nothing.
+pub(super) fn what_there_is(place: &Place) -> String {
+    format!("see what there is: {}", command::counts(place.shown()))
+}
+
 /// What a list is of.
 pub(super) struct Kind<T> {
     /// What an error calls one of them.
@@ -39,6 +46,7 @@ impl ExtentArguments {
     pub(super) async fn show<T>(
         &self,
         kind: &Kind<T>,
+        place: &Place,
         output: &Output,
         read: impl AsyncFn(i64, u32) -> Result<(Vec<T>, Option<i64>), Error>,
     ) -> Result<Exit, Failure> {
@@ -62,7 +70,8 @@ impl ExtentArguments {
             after = next;
         }
         match is_empty {
-            true => Err(Failure::nothing_matched(format!("no {} matches", kind.name))),
+            true => Err(Failure::nothing_matched(format!("no {} matches", kind.name))
+                .fix(what_there_is(place))),
             false => Ok(Exit::Done),
         }
     }

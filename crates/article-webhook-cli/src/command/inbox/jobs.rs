@@ -49,7 +49,8 @@ fn states() -> impl TypedValueParser<Value = JobState> {
 }
 
 pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<Exit, Failure> {
-    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let filter = JobFilter {
         state: arguments.state,
         intent: arguments.intent.map(Into::into),
@@ -64,7 +65,7 @@ pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<E
         Ok((page.items, page.next))
     };
     let kind = Kind { name: "job", json, table };
-    arguments.extent.show(&kind, &context.output, read).await
+    arguments.extent.show(&kind, &place, &context.output, read).await
 }
 
 fn table(jobs: &[ExpectedJob]) -> Table {

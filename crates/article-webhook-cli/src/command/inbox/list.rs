@@ -20,12 +20,13 @@ pub(super) struct ListArguments {
 }
 
 pub(super) async fn run(arguments: ListArguments, context: &Context) -> Result<Exit, Failure> {
-    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let filter = arguments.choice.filter();
     let read = async |after, limit| {
         let page = inbox.list(Filter { after, limit, ..filter.clone() }).await?;
         Ok((page.entries, page.next))
     };
     let kind = Kind { name: "entry", json: view::json, table: view::table };
-    arguments.extent.show(&kind, &context.output, read).await
+    arguments.extent.show(&kind, &place, &context.output, read).await
 }

@@ -12,6 +12,7 @@ use crate::{
     failure::Failure,
     output::{Output, Table, Tone},
     store::InboxArgument,
+    text::command,
     text::escape,
     text::moment::{exact, relative, shown},
 };
@@ -34,7 +35,8 @@ pub(super) struct ShowArguments {
 
 pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<Exit, Failure> {
     let ShowArguments { inbox, job, event, body } = arguments;
-    let inbox = inbox.place(&context.environment)?.shared().await?;
+    let place = inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let event = event.as_deref().map(Into::into);
     let filter = Filter { event, job_id: Some(job.clone()), ..Filter::default() };
     let mut entries = Vec::new();
@@ -44,15 +46,19 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
     }
     if entries.is_empty() {
         let what = format!("no entry of {job:?}", job = job.as_str());
-        return Err(Failure::nothing_matched(what));
+        let list = command::list(place.shown());
+        return Err(Failure::nothing_matched(what).fix(format!("see which there are: {list}")));
     }
     if body {
         let bytes =
             entries.iter().flat_map(|(_, bodies)| bodies).filter_map(|body| body.bytes.as_ref());
         let articles = bytes.clone().filter(|bytes| ArticleResult::from_json(bytes).is_ok());
         let bytes = articles.last().or_else(|| bytes.last());
-        let bytes =
-            bytes.ok_or_else(|| Failure::nothing_matched("retention has removed the bodies"))?;
+        let bytes = bytes.ok_or_else(|| {
+            let get = command::get(job.as_str());
+            Failure::nothing_matched("retention has removed the bodies")
+                .fix(format!("ask the service for the article: {get}"))
+        })?;
         let text = String::from_utf8_lossy(bytes);
         match context.output.is_json() {
             true => context.output.raw_json(&text)?,

@@ -6,25 +6,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Failed, Inbox, Job, UndecodableJob, Worker};
+use article_inbox::{EntryKey, Failed, Inbox, Job, UndecodableJob, Worker};
 use article_simulator::pause_after;
-use article_webhook::{Event, JobId, fixture::DeliveryRequest};
+use article_webhook::fixture::DeliveryRequest;
 use bytes::Bytes;
 use clap::Args;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::gate::Gate;
+use super::{
+    gate::Gate,
+    headers::HeaderArguments,
+    turn::{Turn, Turns},
+};
 use crate::{
     calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl},
     failure::Failure,
     output::{Output, Tone},
+    store::Place,
     text::escape,
     text::moment,
 };
 
-/// How many entries are passed on at the same time. There is one entry per job and event, so that deliveries of the same
-/// event of a job stay in order.
+/// How many jobs are passed on at the same time.
 const AT_ONCE: u32 = 8;
 
 /// How long deliveries wait for an application that cannot be reached, between two tries.
@@ -47,6 +51,10 @@ pub(super) struct ForwardArguments {
     /// How many times as fast as the service to pass on again what the application refused
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
     forward_speed: NonZeroU32,
+    /// Pass on what a PostgreSQL inbox has that was there before, although an application that works on it does not get
+    /// that
+    #[arg(long, requires = "forward_to")]
+    take_over: bool,
     #[command(flatten)]
     remote: RemoteArguments,
 }
@@ -62,30 +70,31 @@ struct Forwarding {
     deliverer: Deliverer,
     to: WebUrl,
     token: Zeroizing<String>,
+    headers: HeaderArguments,
     speed: NonZeroU32,
     output: Output,
     gate: Gate,
+    turns: Turns,
 }
 
 /// A delivery that is passed on, whether it is an article or not.
 struct Stored {
-    job_id: JobId,
-    event: Event,
+    key: EntryKey,
     attempt: u32,
     body: Bytes,
 }
 
 impl From<Job> for Stored {
     fn from(job: Job) -> Self {
-        let (job_id, event) = (job.job_id().clone(), job.event().clone());
-        Self { job_id, event, attempt: job.attempt(), body: job.body().clone() }
+        let key = EntryKey { job_id: job.job_id().clone(), event: job.event().clone() };
+        Self { key, attempt: job.attempt(), body: job.body().clone() }
     }
 }
 
 impl From<UndecodableJob> for Stored {
     fn from(job: UndecodableJob) -> Self {
-        let (job_id, event) = (job.job_id().clone(), job.event().clone());
-        Self { job_id, event, attempt: job.attempt(), body: job.body().clone() }
+        let key = EntryKey { job_id: job.job_id().clone(), event: job.event().clone() };
+        Self { key, attempt: job.attempt(), body: job.body().clone() }
     }
 }
 
@@ -95,12 +104,24 @@ impl ForwardArguments {
         self.forward_to.as_ref().map_or(Ok(()), |to| self.remote.allow(to.as_url()))
     }
 
+    /// Refuses an inbox on which an application may work: what is passed on is done, and its worker does not get it.
+    pub(super) async fn check_inbox(&self, place: &Place) -> Result<(), Failure> {
+        if self.forward_to.is_none() || self.take_over || !place.may_have_workers_beside().await? {
+            return Ok(());
+        }
+        let what = "the database has this inbox already: what --forward-to passes on is taken from the workers of the application";
+        Err(Failure::usage(what).fix(
+            "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it",
+        ))
+    }
+
     /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
     /// passed on.
     pub(super) fn worker(
         &self,
         inbox: &Inbox,
         token: Zeroizing<String>,
+        headers: &HeaderArguments,
         output: &Output,
     ) -> Result<Option<Worker>, Failure> {
         let Some(to) = self.forward_to.clone() else { return Ok(None) };
@@ -108,9 +129,11 @@ impl ForwardArguments {
             deliverer: Deliverer::new(self.forward_timeout)?,
             to,
             token,
+            headers: headers.clone(),
             speed: self.forward_speed,
             output: output.clone(),
             gate: Gate::new(ABSENCE),
+            turns: Turns::new(inbox),
         });
         let pass_on = move |stored: Stored| {
             let forwarding = Arc::clone(&forwarding);
@@ -131,12 +154,12 @@ impl ForwardArguments {
 
 impl Forwarding {
     async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
-        let request = DeliveryRequest::new(job.body.clone())
-            .token(&self.token)
-            .header("X-Service-Event", job.event.as_str())
-            .header("X-Service-Job-Id", job.job_id.as_str());
+        let request = DeliveryRequest::new(job.body.clone()).token(&self.token);
+        let request = self.headers.of(request, &job.key);
         // While the application is absent, one delivery tries it for all.
-        let Some(turn) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
+        let Some(pass) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
+        // Behind the gate, so that what waits for its turn does not ask without a rest while the application is absent.
+        self.turn(job).await?;
         let start = Instant::now();
         let answer = self.deliverer.deliver(self.to.as_url(), &request).await;
         let took = start.elapsed().as_millis();
@@ -160,7 +183,7 @@ impl Forwarding {
             }
         };
         self.gate.open();
-        drop(turn);
+        drop(pass);
         let answer = Some(status.as_u16());
         if !status.is_success() {
             let cause = format!("the application answered {}", status.as_u16());
@@ -169,6 +192,22 @@ impl Forwarding {
         let text = format!("forwarded: {} in {took} ms", status.as_u16());
         self.show(job, answer, Tone::Good, &text);
         Ok(())
+    }
+
+    /// Puts the delivery off while one that arrived earlier for its job has not ended. That costs no attempt.
+    async fn turn(&self, job: &Stored) -> Result<(), Failed> {
+        match self.turns.of(&job.key).await {
+            Ok(Turn::Now) => Ok(()),
+            Ok(Turn::Later { pause, is_new }) => {
+                if is_new {
+                    let text = "waits for what arrived before it for this job";
+                    self.show(job, None, Tone::Quiet, text);
+                }
+                Err(Failed::snooze(pause))
+            }
+            // The worker says what is wrong with the inbox, if it lasts.
+            Err(_) => Err(Failed::snooze(ABSENCE)),
+        }
     }
 
     /// What the service would do now.
@@ -185,7 +224,7 @@ impl Forwarding {
     }
 
     fn show(&self, job: &Stored, status: Option<u16>, tone: Tone, text: &str) {
-        let id = job.job_id.as_str();
+        let id = job.key.job_id.as_str();
         let value =
             json!({ "forwarded": id, "status": status, "attempt": job.attempt, "text": text });
         let line =

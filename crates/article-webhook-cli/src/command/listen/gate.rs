@@ -21,7 +21,7 @@ pub(super) struct Gate {
 
 /// The right to try. It is kept until the try has ended.
 #[derive(Debug)]
-pub(super) struct Turn<'a>(#[expect(dead_code, reason = "held")] Option<MutexGuard<'a, ()>>);
+pub(super) struct Pass<'a>(#[expect(dead_code, reason = "held")] Option<MutexGuard<'a, ()>>);
 
 impl Gate {
     pub(super) fn new(pause: Duration) -> Self {
@@ -29,15 +29,15 @@ impl Gate {
     }
 
     /// `None`: the application is absent, and another task tries it. Takes up to two pauses.
-    pub(super) async fn enter(&self) -> Option<Turn<'_>> {
+    pub(super) async fn enter(&self) -> Option<Pass<'_>> {
         if self.absent().is_none() {
-            return Some(Turn(None));
+            return Some(Pass(None));
         }
         let one = timeout(self.pause, self.one.lock()).await.ok()?;
         let tried = *self.absent();
-        let Some(tried) = tried else { return Some(Turn(None)) };
+        let Some(tried) = tried else { return Some(Pass(None)) };
         sleep_until(tried + self.pause).await;
-        Some(Turn(Some(one)))
+        Some(Pass(Some(one)))
     }
 
     /// The application cannot be reached. Whether that is new.
@@ -73,14 +73,14 @@ mod tests {
             let (gate, tries) = (Arc::clone(&gate), Arc::clone(&tries));
             async move {
                 loop {
-                    let Some(turn) = gate.enter().await else { continue };
+                    let Some(pass) = gate.enter().await else { continue };
                     if Instant::now() >= back {
                         gate.open();
                         return;
                     }
                     tries.fetch_add(1, Ordering::SeqCst);
                     gate.close();
-                    drop(turn);
+                    drop(pass);
                 }
             }
         };

@@ -47,12 +47,14 @@ fn new_id() -> String {
 
 fn of_file(path: &Path, job: Option<&JobId>) -> Result<DeliveryRequest, Failure> {
     let body = awaited(|| fs::read(path)).map_err(|error| {
-        Failure::usage(format!("{} cannot be read", path.display())).because(&error)
+        Failure::usage(format!("{} cannot be read", path.display()))
+            .because(&error)
+            .fix("name a file that you may read, or leave out --file for a sample")
     })?;
     let of_body = || Some(ArticleResult::from_json(&body).ok()?.job_id);
     let job = job.cloned().or_else(of_body).ok_or_else(|| {
         Failure::usage(format!("{} is not an article result with a job id", path.display()))
-            .mend("add --job JOB to send it all the same")
+            .fix("add --job JOB to send it all the same")
     })?;
     Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }
@@ -67,8 +69,7 @@ async fn of_entry(
     let shown = escape::line(job.as_str());
     let found = inbox.show(EntryKey::article(job.clone())).await?;
     let (entry, bodies) = found.ok_or_else(|| {
-        Failure::nothing_matched(format!("no article of {shown}"))
-            .mend(command::list(place.shown()))
+        Failure::nothing_matched(format!("no article of {shown}")).fix(command::list(place.shown()))
     })?;
     let bytes = bodies.into_iter().filter_map(|body| body.bytes);
     let articles: Vec<_> = bytes.collect();
@@ -82,6 +83,7 @@ async fn of_entry(
             "there is no body"
         };
         Failure::nothing_matched(format!("{why} of {shown}"))
+            .fix(format!("ask the service for it: {}", command::get(job.as_str())))
     })?;
     Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }

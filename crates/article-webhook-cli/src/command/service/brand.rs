@@ -20,12 +20,16 @@ pub(crate) struct BrandArguments {
     service: ServiceArguments,
 }
 
+const FIX: &str =
+    "name a file that you may read, and that has one JSON object, such as {\"name\":\"My shop\"}";
+
 pub(crate) async fn run(arguments: BrandArguments, context: &Context) -> Result<Exit, Failure> {
     let path = arguments.file.display();
-    let text = awaited(|| fs::read(&arguments.file))
-        .map_err(|error| Failure::usage(format!("{path} cannot be read")).because(&error))?;
+    let text = awaited(|| fs::read(&arguments.file)).map_err(|error| {
+        Failure::usage(format!("{path} cannot be read")).because(&error).fix(FIX)
+    })?;
     let brand: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| {
-        Failure::usage(format!("{path} is not one JSON object")).because(&error)
+        Failure::usage(format!("{path} is not one JSON object")).because(&error).fix(FIX)
     })?;
     let client = arguments.service.client(&context.environment)?;
     configured(client.configure_brand(&brand).await, &context.output)

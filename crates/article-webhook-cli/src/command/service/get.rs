@@ -93,7 +93,7 @@ fn not_complete(
     let status = unfinished.status.as_deref();
     if arguments.html || arguments.output.is_some() {
         let status = status.map(|status| format!(", its status is {status:?}")).unwrap_or_default();
-        return Err(Failure::failed(format!("the job is not complete{status}")).mend("add --wait"));
+        return Err(Failure::failed(format!("the job is not complete{status}")).fix("add --wait"));
     }
     let job = escape::line(arguments.job.as_str());
     let shown = escape::line(status.unwrap_or("not complete"));
@@ -133,6 +133,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     written().map_err(|error| {
         Failure::failed(format!("{} cannot be written", path.display()))
             .because(&error)
-            .mend("name a file that does not exist, in a folder that you may write to")
+            .fix("name a file that does not exist, in a folder that you may write to")
     })
 }

@@ -44,16 +44,26 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         None => article,
     };
     let (Some(intent), Some(inbox)) = (&arguments.intent, &arguments.inbox) else {
+        context.interruption.means(
+            "it is not known whether the service took the order",
+            "look at the service before you order it again; an order with --intent and --inbox is remembered",
+        );
         let created = client.create_article(&article).await;
+        context.interruption.means_nothing_more();
         let created = created.map_err(|error| Failure::of_service(&error))?;
         return tell("ordered", &created.job_id, &context.output);
     };
     context.environment.may_change_inbox()?;
     let collector = Collector::new(&inbox.place(&context.environment)?.shared().await?, client);
+    context.interruption.means(
+        "it is not known whether the service took the order",
+        "repeat the command: the inbox remembers the intent, so that nothing is ordered twice, and says what is known",
+    );
     let outcome = match arguments.again {
         true => collector.order_again(intent, &article).await?,
         false => collector.order(intent, &article).await?,
     };
+    context.interruption.means_nothing_more();
     let again = "look at the service; then repeat the command with --again to order all the same";
     let failed = |what: String| Failure::failed(what);
     Err(match outcome {
@@ -63,28 +73,28 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         }
         OrderOutcome::OrderedBefore(None) => {
             failed("the intent was ordered before, and its job was forgotten".to_owned())
-                .mend("choose another --intent for a new article")
+                .fix("choose another --intent for a new article")
         }
         OrderOutcome::InProgress { until } => {
             failed(format!("another process orders this intent, until {}", shown(until)))
-                .mend("try again after that")
+                .fix("try again after that")
         }
         OrderOutcome::Unknown { since, cause } => {
             let what =
                 format!("it is not known whether the service took the order of {}", shown(since));
             match cause {
-                Some(cause) => failed(what).because(&cause).mend(again),
-                None => failed(what).mend(again),
+                Some(cause) => failed(what).because(&cause).fix(again),
+                None => failed(what).fix(again),
             }
         }
         OrderOutcome::Abandoned { since } => {
-            failed(format!("the intent was given up {}", shown(since))).mend(again)
+            failed(format!("the intent was given up {}", shown(since))).fix(again)
         }
         OrderOutcome::Refused(error) => Failure::of_service(&error),
         OrderOutcome::Paused(pause) => {
             let why = pause.why.as_str().replace('_', " ");
             failed(format!("the service asked for a pause ({why}), until {}", shown(pause.until)))
-                .mend("try again after that")
+                .fix("try again after that")
         }
     })
 }

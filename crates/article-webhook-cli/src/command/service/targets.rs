@@ -1,39 +1,130 @@
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
 use article_client::PublishTarget;
 use clap::Args;
+use serde_json::json;
 
 use crate::{
     calls::{ServiceArguments, WebUrl, configured},
+    command::confirm::confirm,
     context::Context,
     exit::Exit,
     failure::Failure,
-    settings::token,
+    output::{Output, Table, Tone},
+    settings::{Environment, token},
+    text::escape,
 };
 
 #[derive(Debug, Args)]
+#[command(after_help = AFTER)]
 pub(crate) struct TargetsArguments {
     /// The brand, as `brand` printed it
     #[arg(value_name = "BRAND")]
     brand: String,
-    /// The receiver that the service delivers to
-    #[arg(long, value_name = "URL")]
-    webhook_url: WebUrl,
-    /// The name of the target
-    #[arg(long, default_value = "default")]
-    name: String,
-    /// A file with the token that deliveries carry [default: the token in ARTICLE_WEBHOOK_TOKEN]
+    /// A receiver that the service delivers to; may be repeated, and each needs a --name then
+    #[arg(long, value_name = "URL", required = true)]
+    webhook_url: Vec<WebUrl>,
+    /// The name of a target; may be repeated, in the order of the URLs [default: default]
+    #[arg(long)]
+    name: Vec<String>,
+    /// A file with the token that deliveries carry; may be repeated, in the order of the URLs [default: the token in
+    /// ARTICLE_WEBHOOK_TOKEN, for all]
     #[arg(long, value_name = "PATH")]
-    token_file: Option<PathBuf>,
+    token_file: Vec<PathBuf>,
+    /// Only show what would be sent
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     service: ServiceArguments,
 }
 
+const AFTER: &str = "\
+The service replaces all publish targets of the brand with these, and its API lists none: name every target that shall stay. \
+The command asks before it does so; where it cannot ask, it needs --yes.";
+
+struct Target {
+    name: String,
+    /// Where the URL leads. Its path may be a secret, and is not shown.
+    origin: String,
+    target: PublishTarget,
+}
+
 pub(crate) async fn run(arguments: TargetsArguments, context: &Context) -> Result<Exit, Failure> {
-    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let target = PublishTarget::webhook(&arguments.name, arguments.webhook_url.as_str(), &token)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let output = &context.output;
+    let targets = arguments.targets(&context.environment)?;
+    let brand = escape::line(&arguments.brand);
+    let count = match targets.len() {
+        1 => "this one".to_owned(),
+        count => format!("these {count}"),
+    };
+    let replaces = format!("all publish targets of {brand} with {count}");
+    if arguments.dry_run {
+        show(&arguments.brand, &targets, output)?;
+        output.note(&format!("would replace {replaces}; nothing was changed"));
+        return Ok(Exit::Done);
+    }
     let client = arguments.service.client(&context.environment)?;
-    let answer = client.set_publish_targets(&arguments.brand, &[target]).await;
-    configured(answer, &context.output)
+    if !arguments.yes {
+        let what = format!("replacing all publish targets of {}", arguments.brand);
+        let show = || show(&arguments.brand, &targets, output);
+        confirm(&what, &format!("replace {replaces}"), show, output).await?;
+    }
+    let targets: Vec<_> = targets.into_iter().map(|target| target.target).collect();
+    let answer = client.set_publish_targets(&arguments.brand, &targets).await;
+    let exit = configured(answer, output)?;
+    if !output.is_json() {
+        output.note(&format!("replaced {replaces}"));
+    }
+    Ok(exit)
+}
+
+impl TargetsArguments {
+    fn targets(&self, environment: &Environment) -> Result<Vec<Target>, Failure> {
+        let count = self.webhook_url.len();
+        let default = ["default".to_owned()];
+        let names = if self.name.is_empty() { &default[..] } else { &self.name };
+        if names.len() != count {
+            let what = format!("{count} --webhook-url and {} --name", self.name.len());
+            return Err(
+                Failure::usage(what).fix("give each target a --name, in the order of the URLs")
+            );
+        }
+        let mut distinct = HashSet::new();
+        if let Some(name) = names.iter().find(|name| !distinct.insert(*name)) {
+            return Err(Failure::usage(format!("two targets have the name {name}"))
+                .fix("give each target another --name"));
+        }
+        if !matches!(self.token_file.len(), 0 | 1) && self.token_file.len() != count {
+            let what = format!("{count} --webhook-url and {} --token-file", self.token_file.len());
+            return Err(Failure::usage(what)
+                .fix("give one --token-file for each URL, in their order, or one for all"));
+        }
+        let target = |(index, (url, name)): (usize, (&WebUrl, &String))| {
+            let file = self.token_file.get(index).or(self.token_file.first());
+            let token = token::usable(file.map(PathBuf::as_path), environment)?;
+            let target = PublishTarget::webhook(name, url.as_str(), &token).map_err(|error| {
+                Failure::usage(error.to_string()).fix("give another token, by --token-file PATH")
+            })?;
+            let origin = url.as_url().origin().ascii_serialization();
+            Ok(Target { name: name.clone(), origin, target })
+        };
+        self.webhook_url.iter().zip(names).enumerate().map(target).collect()
+    }
+}
+
+fn show(brand: &str, targets: &[Target], output: &Output) -> Result<(), Failure> {
+    if output.is_json() {
+        return targets.iter().try_for_each(|target| {
+            output.json(&json!({ "brand": brand, "name": target.name, "at": target.origin }))
+        });
+    }
+    let mut table = Table::new(["TARGET", "AT"]);
+    for target in targets {
+        table
+            .row([(Tone::Plain, escape::line(&target.name)), (Tone::Plain, target.origin.clone())]);
+    }
+    table.write(output)
 }

@@ -1,5 +1,3 @@
-#![allow(clippy::print_stdout)] // says what this machine cannot provoke
-
 use std::{
     fs::{self, Permissions},
     os::unix::{fs::PermissionsExt, process::CommandExt},
@@ -8,7 +6,7 @@ use std::{
 };
 
 use super::{TOKEN, doctor, found};
-use crate::tool::text;
+use crate::tool::{not_installed, skipped, text};
 
 const TOOL: &str = env!("CARGO_BIN_EXE_article-webhook");
 
@@ -25,7 +23,7 @@ fn mounted(folder: &Path, mount: &str) -> Option<Command> {
         unshare
     };
     if !unshare(mount).output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: this user may not mount: {mount}");
+        skipped(&format!("this user may not mount: {mount}"));
         return None;
     }
     Some(unshare(&format!("{mount} && exec \"$2\" doctor --json --inbox \"$1\"/inbox.db")))
@@ -47,7 +45,7 @@ fn a_disk_whose_syncs_are_real_passes() {
 #[test]
 fn a_file_system_in_memory_and_its_sync_are_found() {
     if !Path::new("/dev/shm").is_dir() {
-        println!("skipped: there is no /dev/shm");
+        not_installed("there is no /dev/shm");
         return;
     }
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -93,7 +91,7 @@ fn a_folder_that_others_or_not_even_the_receiver_may_write_to_is_found() {
     }
     match run.output() {
         Ok(_) => found(&mut run).has("disk.not_writable", "fail"),
-        Err(error) => println!("skipped: another user cannot run the tool: {error}"),
+        Err(error) => skipped(&format!("another user cannot run the tool: {error}")),
     }
     mode(folder.path(), 0o755);
 }

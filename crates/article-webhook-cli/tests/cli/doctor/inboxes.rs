@@ -211,7 +211,7 @@ async fn what_a_ledger_waits_for_is_found() {
 }
 
 #[tokio::test]
-async fn an_inbox_that_cannot_be_used_is_found_with_the_mend() {
+async fn an_inbox_that_cannot_be_used_is_found_with_the_fix() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     run(&path("no-folder/inbox.db")).has("inbox.refused", "fail");
@@ -228,7 +228,7 @@ async fn an_inbox_that_cannot_be_used_is_found_with_the_mend() {
 }
 
 #[tokio::test]
-async fn the_mend_is_told_apart_from_the_cause() {
+async fn the_fix_is_told_apart_from_the_cause() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
@@ -241,8 +241,8 @@ async fn the_mend_is_told_apart_from_the_cause() {
     let refused: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(refused["found"], format!("{} is damaged", text(&file)));
     assert!(refused["cause"].as_str().unwrap().ends_with("image is malformed"), "{line}");
-    let mend = refused["mend"].as_str().unwrap();
-    assert!(mend.starts_with("to restore a backup, stop the receiver"), "{mend}");
+    let fix = refused["fix"].as_str().unwrap();
+    assert!(fix.starts_with("to restore a backup, stop the receiver"), "{fix}");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 use std::{
     net::{SocketAddr, TcpListener, TcpStream},
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -16,6 +17,7 @@ use super::{
     TOKEN, doctor, found,
     server::{answer, read, refusal, serve, serve_connections, stripping},
 };
+use crate::tool::{seen, tool};
 
 /// A receiver of this project, and its inbox.
 async fn receiver(receiver: Receiver) -> (SocketAddr, Inbox) {
@@ -112,6 +114,19 @@ async fn a_limit_of_bodies_below_8_mib_is_found_with_its_owner() {
     proxy.has("receiver.body_limit", "fail");
     assert!(proxy.out.contains("client_max_body_size"), "{}", proxy.out);
 
+    for status in ["408 Request Timeout", "500 Internal Server Error", "502 Bad Gateway"] {
+        let other = serve(move |request| match request.body.len() {
+            ..1000 if !request.has(TOKEN) => refusal("401 Unauthorized", "unauthorized"),
+            ..1000 if request.has("no event") => refusal("400 Bad Request", "bad_request"),
+            ..1000 => refusal("400 Bad Request", "invalid_job_id"),
+            _ => answer(status, "", ""),
+        });
+        let other = found(&mut doctor(&["--url", &other]));
+        other.has("receiver.body_limit", "warn");
+        let says = format!("a body of 8 MiB gets {status}");
+        assert!(other.out.contains(&says), "{}", other.out);
+    }
+
     // It reads the head of a large body, and ends the connection.
     let cut = serve_connections("127.0.0.1", |mut stream| {
         use std::io::{Read, Write};
@@ -184,6 +199,29 @@ fn a_receiver_that_is_not_reached_is_found_with_the_reason() {
         thread::sleep(Duration::from_secs(60));
     });
     found(&mut doctor(&["--url", &url(silent)])).has("receiver.timeout", "fail");
+}
+
+#[test]
+fn a_machine_without_certificates_is_found_whose_client_asks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let without = |tool: &mut Command| {
+        tool.env("SSL_CERT_FILE", "/dev/null").env("SSL_CERT_DIR", folder.path());
+        tool.env("ARTICLE_API_KEY", "sk-1").env("ARTICLE_API_URL", "http://127.0.0.1:9");
+    };
+    let mut doctor = doctor(&["--url", "http://127.0.0.1:9/"]);
+    without(&mut doctor);
+    let found = found(&mut doctor);
+    found.has("receiver.not_asked", "fail");
+    found.has("service.settings", "fail");
+    assert_eq!(found.out.matches("ca-certificates").count(), 2, "{}", found.out);
+    for command in [&["get", "job_1"][..], &["send", "http://127.0.0.1:9/"]] {
+        let mut run = tool([]);
+        without(run.args(command).env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
+        let (exit, _, error) = seen(&run.output().unwrap());
+        assert_eq!(exit, Some(1), "{error}");
+        assert!(error.contains("No CA certificates were loaded"), "{error}");
+        assert!(error.contains("\nfix:   install the certificates"), "{error}");
+    }
 }
 
 /// As with a firewall that drops packets: the system drops those of a connection for which a full queue has no room.

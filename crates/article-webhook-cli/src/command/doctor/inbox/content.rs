@@ -13,13 +13,13 @@ use crate::{
 /// A larger inbox is not read to its end.
 const CHECKED_WHOLE: u64 = 64 << 20;
 
-/// The mend of an error that names none.
+/// The fix of an error that names none.
 const SEE_LOG: &str = "look into the log of the receiver; close other programs that write to the inbox; make room on the disk";
 
 pub(super) fn refused(failure: Failure) -> Finding {
     const CODE: &str = "inbox.refused";
-    let finding = match failure.mend {
-        Some(mend) => Finding::fail(CODE, failure.what).mend(mend),
+    let finding = match failure.fix {
+        Some(fix) => Finding::fail(CODE, failure.what).fix(fix),
         None => Finding::of_message(CODE, Severity::Fail, &failure.what, SEE_LOG),
     };
     match failure.cause {
@@ -70,8 +70,8 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_inbox::Erro
     let Opened { inbox, name, bytes } = opened;
     if *bytes > CHECKED_WHOLE {
         let found = format!("whether {} MiB are sound, which takes long", bytes >> 20);
-        let mend = command::check_inbox(name);
-        return Ok(vec![Finding::not_checked("inbox.sound", found).mend(mend)]);
+        let fix = command::check_inbox(name);
+        return Ok(vec![Finding::not_checked("inbox.sound", found).fix(fix)]);
     }
     let mut found = inbox.check().await?;
     // The settings of the server are judged apart.
@@ -80,8 +80,8 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_inbox::Erro
         return Ok(vec![Finding::ok("inbox.sound", "no damage found")]);
     }
     let of_message = |found: &article_inbox::Finding| {
-        Finding::fail("inbox.damage", found.to_string()).mend(
-            "restart the receiver, which mends what it can; ask for a corrupt entry anew with `article-webhook collect`",
+        Finding::fail("inbox.damage", found.to_string()).fix(
+            "restart the receiver, which repairs what it can; ask for a corrupt entry anew with `article-webhook collect`",
         )
     };
     Ok(found.iter().map(of_message).collect())
@@ -97,21 +97,21 @@ fn entries(counts: &Counts) -> Vec<Finding> {
         count => findings.push(finding(format!("{count} entries are {}", state.as_str()))),
     };
     note(State::Dead, |found| {
-        Finding::warn("inbox.dead", found).because("their handler failed at every attempt").mend(
-            "article-webhook inbox list INBOX --state dead; then mend the cause and `inbox requeue`",
+        Finding::warn("inbox.dead", found).because("their handler failed at every attempt").fix(
+            "article-webhook inbox list INBOX --state dead; then fix the cause and `inbox requeue`",
         )
     });
     note(State::Unhandled, |found| {
         Finding::warn("inbox.unhandled", found)
             .because("no body of theirs is an article that this version reads")
-            .mend(
+            .fix(
                 "article-webhook inbox list INBOX --state unhandled; a newer version may read them",
             )
     });
     note(State::Corrupt, |found| {
         Finding::fail("inbox.corrupt", found)
             .because("the disk or another program changed what was stored")
-            .mend("article-webhook collect --inbox INBOX JOB for each; then check the disk")
+            .fix("article-webhook collect --inbox INBOX JOB for each; then check the disk")
     });
     findings
 }
@@ -126,14 +126,14 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
                 format!("{} ordered jobs are overdue", counts.overdue),
             )
             .because("they have neither been delivered nor collected for three days")
-            .mend("article-webhook collect --inbox INBOX; ask the service about jobs that stay"),
+            .fix("article-webhook collect --inbox INBOX; ask the service about jobs that stay"),
         );
     }
     if counts.unknown_intents > 0 {
         findings.push(
             Finding::warn("inbox.unknown_orders", format!("{} orders have an unknown outcome", counts.unknown_intents))
                 .because("the answer to the call was lost: the article may have been ordered")
-                .mend("look at the service whether the job exists; a delivery to its webhook URL settles it"),
+                .fix("look at the service whether the job exists; a delivery to its webhook URL settles it"),
         );
     }
     if let Some(pause) = health.paused {
@@ -144,16 +144,16 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
                 format!("asks and orders pause until {until}"),
             )
             .because("the service refused the API key")
-            .mend("give the collector the key that the service issued; another key ends the pause"),
+            .fix("give the collector the key that the service issued; another key ends the pause"),
             PauseReason::RateLimited => {
                 Finding::warn("inbox.rate_limited", format!("asks and orders pause until {until}"))
                     .because("the service limits the rate of calls")
-                    .mend("wait; if it happens often, lower the rate of the collector")
+                    .fix("wait; if it happens often, lower the rate of the collector")
             }
             PauseReason::Unavailable => {
                 Finding::warn("inbox.unavailable", format!("asks and orders pause until {until}"))
                     .because("the service, or a proxy before it, cannot serve any call now")
-                    .mend("wait; if it does not end, ask the service")
+                    .fix("wait; if it does not end, ask the service")
             }
         });
     }

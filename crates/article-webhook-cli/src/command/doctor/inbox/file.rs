@@ -26,7 +26,7 @@ pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Findin
         let found = format!("{} does not exist", file.display());
         findings.push(
             Finding::warn("inbox.missing", found)
-                .mend("check the path; the receiver makes the file when it starts"),
+                .fix("check the path; the receiver makes the file when it starts"),
         );
         return Ok(findings);
     }
@@ -52,14 +52,14 @@ pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Findin
 fn open_to_others(place: &SqlitePlace) -> Option<Finding> {
     let first = place.open_to_others.first()?;
     let found = format!("others than the owner have rights on {}", first.display());
-    let mend = format!(
+    let fix = format!(
         "chmod go= {0} {0}-wal {0}-shm; a receiver does it when it starts",
         place.path.display()
     );
     Some(
         Finding::warn("inbox.open_to_others", found)
             .because("bodies of articles are stored as they came")
-            .mend(mend),
+            .fix(fix),
     )
 }
 

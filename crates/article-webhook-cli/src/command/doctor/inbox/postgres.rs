@@ -49,11 +49,10 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
     let mut findings = server.judge();
     if !server.is("has_inbox") {
         let found = format!("the database has no inbox in the schema {}", database.schema());
-        findings.push(
-            Finding::warn("inbox.missing", found).mend(
+        findings
+            .push(Finding::warn("inbox.missing", found).fix(
                 "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
-            ),
-        );
+            ));
         return findings;
     }
     match place.shared().await {
@@ -69,8 +68,8 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
 
 fn unreachable(failure: Failure) -> Finding {
     let finding = Finding::fail("inbox.unreachable", failure.text());
-    match failure.mend {
-        Some(mend) => finding.mend(mend),
+    match failure.fix {
+        Some(fix) => finding.fix(fix),
         None => finding,
     }
 }
@@ -97,7 +96,7 @@ impl Server {
             OLDEST.. => Finding::ok("inbox.server", found),
             _ => Finding::fail("inbox.server_too_old", found)
                 .because("an inbox needs PostgreSQL 13 or newer")
-                .mend("upgrade the server"),
+                .fix("upgrade the server"),
         }];
         for (setting, code) in
             [("fsync", "inbox.fsync_off"), ("full_page_writes", "inbox.full_page_writes_off")]
@@ -108,7 +107,7 @@ impl Server {
                         .because(
                             "a power cut loses what was acknowledged, and an inbox does not start",
                         )
-                        .mend(format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()")),
+                        .fix(format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()")),
                 );
             }
         }
@@ -116,7 +115,7 @@ impl Server {
             findings.push(
                 Finding::fail("inbox.read_only_server", "PostgreSQL allows no writing")
                     .because("it is a standby, or default_transaction_read_only is on")
-                    .mend("name the primary server, or all of them: several hosts may stand in the URL"),
+                    .fix("name the primary server, or all of them: several hosts may stand in the URL"),
             );
         }
         if self.number("standbys") > 0 && self.text("synchronous_standby_names").is_empty() {
@@ -126,7 +125,7 @@ impl Server {
                     "standbys follow this server asynchronously",
                 )
                 .because("a failover to one of them may lose what was acknowledged")
-                .mend("set synchronous_standby_names"),
+                .fix("set synchronous_standby_names"),
             );
         }
         findings.push(self.connections());
@@ -141,6 +140,6 @@ impl Server {
         }
         Finding::warn("inbox.few_connections", found)
             .because("without a connection, every delivery is answered 503")
-            .mend("raise max_connections, or make the pools of the programs smaller")
+            .fix("raise max_connections, or make the pools of the programs smaller")
     }
 }

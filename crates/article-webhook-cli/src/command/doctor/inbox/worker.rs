@@ -49,10 +49,10 @@ pub(super) async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
         findings.push(match live.is_worked_on {
             true => Finding::warn("inbox.slow_worker", found)
                 .because("a worker runs, and does not keep up")
-                .mend("raise the `concurrency` of the worker, or look at what its handler waits for"),
+                .fix("raise the `concurrency` of the worker, or look at what its handler waits for"),
             false => Finding::fail("inbox.no_worker", format!("{found}, and none is worked on"))
                 .because("what is stored is handled by a worker, and none claims it")
-                .mend("run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended"),
+                .fix("run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended"),
         });
     }
     if let Some(since) = failures {
@@ -65,7 +65,7 @@ pub(super) async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
             .because(
                 "failures wait for a worker that has a handler for them, and none works on any",
             )
-            .mend(
+            .fix(
                 "give a handler with `Worker::on_failure` to the worker in the receiver's process",
             ),
         );

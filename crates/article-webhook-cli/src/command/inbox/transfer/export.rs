@@ -8,8 +8,18 @@ use clap::Args;
 use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
 
-use super::{super::selection::ChoiceArguments, counting::Counting, kept::Kept};
-use crate::{context::Context, exit::Exit, failure::Failure, store::InboxArgument, text::escape};
+use super::{
+    super::{extent::what_there_is, selection::ChoiceArguments},
+    counting::Counting,
+    kept::Kept,
+};
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    store::{InboxArgument, Place},
+    text::escape,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
@@ -25,29 +35,30 @@ pub(crate) struct ExportArguments {
 
 impl ExportArguments {
     /// With a filter, the entries that pass it, without the ledger, which is about all jobs.
-    async fn write(&self, inbox: &Inbox, to: impl Write) -> Result<u64, Failure> {
+    async fn write(&self, inbox: &Inbox, place: &Place, to: impl Write) -> Result<u64, Failure> {
         if self.choice.is_empty() {
             return Ok(inbox.export(to).await?);
         }
         match inbox.export_entries(self.choice.filter(), to).await? {
-            0 => Err(Failure::nothing_matched("no entry matches")),
+            0 => Err(Failure::nothing_matched("no entry matches").fix(what_there_is(place))),
             written => Ok(written),
         }
     }
 }
 
 pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
-    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = place.shared().await?;
     let Some(path) = &arguments.output else {
         let mut kept = Kept::new(Shown::default());
         let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
-        let written = arguments.write(&inbox, to).await;
+        let written = arguments.write(&inbox, &place, to).await;
         return match kept.failed {
             Some(error) => Err(Failure::of_output(&error)),
             None => written.map(|_| Exit::Done),
         };
     };
-    let exported = into_file(&inbox, path, &arguments, context).await?;
+    let exported = into_file(&inbox, &place, path, &arguments, context).await?;
     context
         .output
         .either(&json!({ "exported": exported }), &format!("exported {exported} entries"))?;
@@ -57,6 +68,7 @@ pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result
 /// The file appears whole or not at all, and only its owner can read it.
 async fn into_file(
     inbox: &Inbox,
+    place: &Place,
     path: &Path,
     arguments: &ExportArguments,
     context: &Context,
@@ -64,14 +76,14 @@ async fn into_file(
     let unwritable = |error: &io::Error| {
         Failure::failed(format!("{} cannot be written", path.display()))
             .because(error)
-            .mend("name a file that does not exist, in a folder that you may write to")
+            .fix("name a file that does not exist, in a folder that you may write to")
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| unwritable(&error))?;
     let mut kept = Kept::new(file);
     let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
-    let exported = arguments.write(inbox, to).await;
+    let exported = arguments.write(inbox, place, to).await;
     context.output.progress("");
     if let Some(error) = kept.failed {
         return Err(unwritable(&error));

@@ -25,7 +25,9 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
     let lines = match &arguments.lines {
         None => input::standard(),
         Some(path) => input::file(path).map_err(|error| {
-            Failure::usage(format!("{} cannot be read", path.display())).because(&error)
+            Failure::usage(format!("{} cannot be read", path.display()))
+                .because(&error)
+                .fix("name a file that you may read, or leave it out for standard input")
         })?,
     };
     let inbox = arguments.inbox.place(&context.environment)?.shared().await?;

@@ -1,0 +1,86 @@
+//! What a delivery is for whose job and event the inbox has a body.
+
+use article_inbox::{Body, Digest, EntryKey, Inbox, State};
+use article_webhook::{ArticleResult, JobId};
+
+use crate::text::command;
+
+/// A body that differs from the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OtherBody {
+    Kept,
+    /// The entry has as many as it may have.
+    NotKept,
+    /// The first is no article, and has not been handed out yet.
+    HandedOut,
+}
+
+/// Whether the body that was delivered differs from the first. `None`: it is a repeat.
+pub(super) async fn other_body(inbox: &Inbox, key: &EntryKey, body: &[u8]) -> Option<OtherBody> {
+    // Without an entry there is nothing to tell: the job was erased meanwhile, or the inbox fails.
+    let (entry, bodies) = inbox.show(key.clone()).await.ok().flatten()?;
+    let digest = Digest::of(body);
+    if bodies.first()?.digest == digest {
+        return None;
+    }
+    let is_next = entry.state == State::Waiting && key.is_article();
+    Some(match bodies.iter().any(|it| it.digest == digest) {
+        true if is_next && bodies.iter().find(is_article)?.digest == digest => OtherBody::HandedOut,
+        true => OtherBody::Kept,
+        false => OtherBody::NotKept,
+    })
+}
+
+fn is_article(body: &&Body) -> bool {
+    body.bytes.as_ref().is_some_and(|bytes| ArticleResult::from_json(bytes).is_ok())
+}
+
+impl OtherBody {
+    /// What became of it, and how it is tried again. It is not escaped.
+    pub(super) fn text(self, inbox: &str, job: &JobId) -> String {
+        let kept = match self {
+            Self::Kept => "kept, and not passed on",
+            Self::NotKept => "neither kept nor passed on",
+            Self::HandedOut => return "kept, and handed out: the first is no article".to_owned(),
+        };
+        let forget = command::forget(inbox, job.as_str());
+        format!(
+            "{kept}: the inbox hands out one body of a job; deliver it under another job id, or again after: {forget}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{Sink, fixture::DeliveryRequest};
+
+    use super::*;
+
+    const ARTICLE: &str =
+        r#"{"job_id":"job_1","status":"complete","article":{"title":"a","html":"<p>a</p>"}}"#;
+
+    async fn deliver(inbox: &Inbox, body: &str) {
+        let request = DeliveryRequest::new(body.to_owned()).header("X-Service-Job-Id", "job_1");
+        inbox.accept(request.delivery().unwrap()).await;
+    }
+
+    #[tokio::test]
+    async fn a_repeat_of_the_first_is_none_and_any_other_is_told_with_what_becomes_of_it() {
+        let key = EntryKey::article("job_1".parse().unwrap());
+        let no_article = r#"{"job_id":"job_1"}"#;
+        for (is_done, of_article) in [(false, OtherBody::HandedOut), (true, OtherBody::Kept)] {
+            let inbox = Inbox::memory();
+            deliver(&inbox, no_article).await;
+            if is_done {
+                let worker = inbox.worker(async |_| Ok(())).on_undecodable(async |_| Ok(()));
+                worker.run_until_idle().await.unwrap();
+            }
+            deliver(&inbox, ARTICLE).await;
+            let of = async |body: &str| other_body(&inbox, &key, body.as_bytes()).await;
+            assert_eq!(of(no_article).await, None);
+            assert_eq!(of(ARTICLE).await, Some(of_article), "{is_done}");
+            assert_eq!(of("{}").await, Some(OtherBody::NotKept), "it was never stored");
+        }
+        assert_eq!(other_body(&Inbox::memory(), &key, b"{}").await, None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether it is the turn of a delivery: those of a job are passed on in the order of their arrival.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use article_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
+
+/// How soon it is looked again whether an earlier delivery has ended that is under way or due.
+const SOON: Duration = Duration::from_secs(1);
+
+/// The longest pause before it is looked again. An earlier delivery may be requeued before its time.
+const LONGEST: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(super) struct Turns {
+    inbox: Inbox,
+    /// What waits for its turn, so that it is told once.
+    held: Mutex<HashSet<EntryKey>>,
+}
+
+/// What a delivery does.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Now,
+    /// One that arrived earlier for the same job has not ended.
+    Later {
+        pause: Duration,
+        is_new: bool,
+    },
+}
+
+impl Turns {
+    pub(super) fn new(inbox: &Inbox) -> Self {
+        Self { inbox: inbox.clone(), held: Mutex::default() }
+    }
+
+    /// Whether the delivery may be passed on, which its worker has leased.
+    pub(super) async fn of(&self, key: &EntryKey) -> Result<Turn, Error> {
+        let earlier = self.earlier(key).await?;
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(earlier) = earlier else {
+            held.remove(key);
+            return Ok(Turn::Now);
+        };
+        let pause = match earlier.state {
+            State::Waiting => earlier.at.duration_since(SystemTime::now()).unwrap_or_default(),
+            // It has the time of its lease, and ends long before.
+            _ => SOON,
+        };
+        Ok(Turn::Later { pause: pause.clamp(SOON, LONGEST), is_new: held.insert(key.clone()) })
+    }
+
+    /// The first entry of the job that arrived earlier and has not ended.
+    async fn earlier(&self, key: &EntryKey) -> Result<Option<Entry>, Error> {
+        let mut filter = Filter { job_id: Some(key.job_id.clone()), ..Filter::default() };
+        loop {
+            // By ascending id, which is the order of arrival.
+            let page = self.inbox.list(filter.clone()).await?;
+            for entry in page.entries {
+                if entry.key == *key {
+                    return Ok(None);
+                }
+                // A failure is no delivery, and nothing passes it on.
+                let is_open = matches!(entry.state, State::Waiting | State::Leased);
+                if is_open && !entry.key.is_failure() {
+                    return Ok(Some(entry));
+                }
+            }
+            let Some(next) = page.next else { return Ok(None) };
+            filter.after = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::{Sink, fixture::DeliveryRequest};
+
+    use super::*;
+
+    async fn inbox(events: &[&str]) -> Inbox {
+        let inbox = Inbox::memory();
+        for event in events {
+            let request =
+                DeliveryRequest::complete().job_id("job_1").header("X-Service-Event", event);
+            inbox.accept(request.delivery().unwrap()).await;
+        }
+        inbox
+    }
+
+    fn key(event: &str) -> EntryKey {
+        EntryKey { job_id: "job_1".parse().unwrap(), event: event.into() }
+    }
+
+    #[tokio::test]
+    async fn only_what_arrived_earlier_and_has_not_ended_is_waited_for_and_told_once() {
+        let inbox = inbox(&["first", "second", "third"]).await;
+        let turns = Turns::new(&inbox);
+        let later = |is_new| Turn::Later { pause: SOON, is_new };
+        assert_eq!(turns.of(&key("first")).await.unwrap(), Turn::Now);
+        assert_eq!(turns.of(&key("second")).await.unwrap(), later(true));
+        assert_eq!(turns.of(&key("second")).await.unwrap(), later(false));
+        inbox.bury(key("first"), "no").await.unwrap();
+        assert_eq!(turns.of(&key("second")).await.unwrap(), Turn::Now);
+        assert_eq!(turns.of(&key("third")).await.unwrap(), later(true));
+        inbox.requeue(key("first")).await.unwrap();
+        assert_eq!(turns.of(&key("second")).await.unwrap(), later(true), "it is new again");
+    }
+}

@@ -1,0 +1,29 @@
+//! What stands on the last line of the terminal while something lasts.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::interval;
+
+use super::Output;
+use crate::text::moment;
+
+/// How often the time is shown that it has taken.
+const TICK: Duration = Duration::from_secs(1);
+
+impl Output {
+    /// Does some work, and shows what it is, and for how long it has lasted. Only on a terminal.
+    pub(crate) async fn during<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
+        let (start, mut ticks, mut work) = (Instant::now(), interval(TICK), std::pin::pin!(work));
+        let done = loop {
+            tokio::select! {
+                done = &mut work => break done,
+                _ = ticks.tick() => {
+                    let lasted = moment::span(start.elapsed());
+                    self.progress(&format!("{what}, for {lasted}"));
+                }
+            }
+        };
+        self.clear_progress();
+        done
+    }
+}

@@ -1,0 +1,191 @@
+//! In which order an application gets the deliveries of a job from `listen --forward-to`, and what it does not get.
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use article_webhook::{Delivery, Reply, fixture::DeliveryRequest};
+use rustix::process::Signal;
+use serde_json::Value;
+use tokio::{sync::mpsc, time::timeout};
+
+use crate::{
+    listening::{Listening, PATIENCE, TOKEN, application, free_port},
+    tool::{seen, text, tool},
+};
+
+const FIRST: &str = "article.complete";
+const SECOND: &str = "article.updated";
+
+/// A delivery that the application saw, and whether it took it.
+type Seen = (String, String, bool);
+
+/// Starts an application that refuses the first event of `job_1` so many times. Returns what it sees.
+async fn refusing(address: SocketAddr, times: usize) -> mpsc::UnboundedReceiver<Seen> {
+    let (saw, seen) = mpsc::unbounded_channel();
+    let refused = Arc::new(AtomicUsize::new(0));
+    let sink = move |delivery: Delivery| {
+        let (job, event) = (delivery.job_id().to_string(), delivery.event().as_str().to_owned());
+        let is_refused =
+            (&*job, &*event) == ("job_1", FIRST) && refused.fetch_add(1, Ordering::SeqCst) < times;
+        saw.send((job, event, !is_refused)).unwrap();
+        async move { if is_refused { Reply::Unavailable } else { Reply::Stored } }
+    };
+    application(address, sink).await;
+    seen
+}
+
+async fn deliver(url: &str, job: &str, event: &str, body: &[u8]) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let service = reqwest::Client::builder().no_proxy().build().unwrap();
+    let post = service.post(url).body(body.to_vec());
+    let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
+    let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
+    assert_eq!(post.send().await.unwrap().status(), 200, "{job}");
+}
+
+fn article(job: &str) -> Vec<u8> {
+    DeliveryRequest::complete().job_id(job).body().to_vec()
+}
+
+/// What the application sees until it has taken this delivery.
+async fn until(seen: &mut mpsc::UnboundedReceiver<Seen>, job: &str, event: &str) -> Vec<Seen> {
+    let mut all = Vec::new();
+    let last = (job.to_owned(), event.to_owned(), true);
+    while all.last() != Some(&last) {
+        let next = timeout(PATIENCE, seen.recv()).await;
+        all.push(next.unwrap_or_else(|_| panic!("after {all:?} it waits for {last:?}")).unwrap());
+    }
+    all
+}
+
+fn of_job_1(all: &[Seen]) -> Vec<(&str, bool)> {
+    let of_job = all.iter().filter(|(job, ..)| job == "job_1");
+    of_job.map(|(_, event, is_taken)| (&**event, *is_taken)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_waits_until_what_arrived_before_it_for_its_job_is_taken_and_no_other_job_waits()
+{
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let address = free_port();
+    let mut seen = refusing(address, 2).await;
+    let mut listening = Listening::start(&file, address, &["--forward-speed", "20"]);
+    deliver(&listening.url, "job_1", FIRST, &article("job_1")).await;
+    deliver(&listening.url, "job_1", SECOND, &article("job_1")).await;
+    deliver(&listening.url, "job_2", SECOND, &article("job_2")).await;
+    let all = until(&mut seen, "job_1", SECOND).await;
+    let expected = [(FIRST, false), (FIRST, false), (FIRST, true), (SECOND, true)];
+    assert_eq!(of_job_1(&all), expected, "{all:?}");
+    let at = |it: (&str, &str)| {
+        all.iter().position(|seen| (&*seen.0, &*seen.1, seen.2) == (it.0, it.1, true))
+    };
+    assert!(at(("job_2", SECOND)).unwrap() < at(("job_1", FIRST)).unwrap(), "{all:?}");
+
+    let mut held = 0;
+    loop {
+        let line = listening.next_forwarded();
+        match line["text"].as_str().unwrap() {
+            "waits for what arrived before it for this job" => {
+                assert_eq!((&line["forwarded"], &line["status"]), (&"job_1".into(), &Value::Null));
+                held += 1;
+            }
+            _ if line["forwarded"] == "job_1" && line["status"] == 200 => break,
+            _ => {}
+        }
+    }
+    assert_eq!(held, 1, "it is told once");
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_goes_on_once_what_arrived_before_it_for_its_job_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let address = free_port();
+    let mut seen = refusing(address, usize::MAX).await;
+    let listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
+    deliver(&listening.url, "job_1", FIRST, &article("job_1")).await;
+    deliver(&listening.url, "job_1", SECOND, &article("job_1")).await;
+    let all = until(&mut seen, "job_1", SECOND).await;
+    let mut expected = vec![(FIRST, false); 4];
+    expected.push((SECOND, true));
+    assert_eq!(of_job_1(&all), expected);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn order_is_kept_although_the_application_and_the_tool_die_and_return() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let address = free_port();
+    let listening = Listening::start(&file, address, &["--forward-speed", "20"]);
+    let events = [FIRST, SECOND, "article.moved"];
+    for event in events {
+        for job in ["job_1", "job_2", "job_3"] {
+            deliver(&listening.url, job, event, &article(job)).await;
+        }
+    }
+    assert_eq!(listening.end(Signal::KILL), None);
+    let listening = Listening::start(&file, address, &["--forward-speed", "20"]);
+    let mut seen = refusing(address, 1).await;
+    let mut all: Vec<Seen> = Vec::new();
+    while all.iter().filter(|(.., is_taken)| *is_taken).count() < 9 {
+        all.push(timeout(PATIENCE, seen.recv()).await.expect("everything arrives").unwrap());
+    }
+    for job in ["job_1", "job_2", "job_3"] {
+        let of_job = all.iter().filter(|(it, _, is_taken)| it == job && *is_taken);
+        assert_eq!(of_job.map(|(_, event, _)| &**event).collect::<Vec<_>>(), events, "{all:?}");
+    }
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+fn show(file: &Path, job: &str) -> Value {
+    let mut show = tool(["inbox", "show", text(file), job, "--json"]);
+    let (exit, out, error) = seen(&show.output().unwrap());
+    assert_eq!(exit, Some(0), "{error}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_body_of_a_known_job_is_kept_and_told_apart_from_a_repeat() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let address = free_port();
+    let mut seen = refusing(address, 0).await;
+    let mut listening = Listening::start(&file, address, &[]);
+    let (first, edited) =
+        (article("job_1"), DeliveryRequest::minimal().job_id("job_1").body().to_vec());
+    deliver(&listening.url, "job_1", FIRST, &first).await;
+    until(&mut seen, "job_1", FIRST).await;
+    let url = listening.url.clone();
+    let mut delivered = |expected: &str| loop {
+        let line = listening.next();
+        if !line["delivered"].is_null() {
+            assert_eq!(line["reply"], expected, "{line}");
+            break line;
+        }
+    };
+    delivered("stored");
+    for (body, reply) in
+        [(&first, "duplicate"), (&edited, "another body"), (&edited, "another body")]
+    {
+        deliver(&url, "job_1", FIRST, body).await;
+        let line = delivered(reply);
+        let fix = line["text"].as_str();
+        assert_eq!(fix.is_some(), reply == "another body", "{line}");
+        if let Some(fix) = fix {
+            let forget = format!("article-webhook inbox forget -- {} job_1", text(&file));
+            assert!(fix.starts_with("kept, and not passed on: ") && fix.contains(&forget), "{fix}");
+        }
+    }
+    assert_eq!(show(&file, "job_1")["bodies"].as_array().unwrap().len(), 2);
+    assert!(seen.try_recv().is_err(), "the application gets one");
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}

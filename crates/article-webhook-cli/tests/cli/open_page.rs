@@ -1,0 +1,78 @@
+//! Ctrl-C while a browser has the page open.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use reqwest::{Client, Response};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+
+use crate::{
+    sample,
+    tool::{text, tool},
+};
+
+/// How long something may take that takes no time on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The stream of events of an open page, and the first of them.
+async fn events(page: &str) -> Response {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let browser = Client::builder().no_proxy().build().unwrap();
+    let opened = browser.get(page).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let mut events = opened.url().join("events").unwrap();
+    events.set_query(None);
+    let stream =
+        browser.get(events).header("Cookie", cookie).header("Sec-Fetch-Site", "same-origin");
+    let mut stream = stream.send().await.unwrap();
+    assert_eq!(stream.status(), 200);
+    let first = timeout(PATIENCE, stream.chunk()).await.expect("something is told").unwrap();
+    assert!(first.is_some());
+    stream
+}
+
+async fn ends(command: &mut Command) {
+    let command = command.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut output = BufReader::new(running.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    let started: Value = serde_json::from_str(&line).unwrap();
+    let mut stream = events(started["page"].as_str().unwrap()).await;
+    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    let ended = timeout(PATIENCE, async {
+        loop {
+            match running.try_wait().unwrap() {
+                Some(status) => return status.code(),
+                None => sleep(Duration::from_millis(20)).await,
+            }
+        }
+    });
+    let ended = ended.await;
+    if ended.is_err() {
+        running.kill().unwrap();
+    }
+    assert_eq!(ended, Ok(Some(0)), "{command:?}");
+    // The stream ends as a stream does, and is not cut off.
+    while let Some(_chunk) = timeout(PATIENCE, stream.chunk()).await.unwrap().unwrap() {}
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_the_page_of_an_inbox_that_a_browser_has_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    ends(&mut tool(["inbox", "page", text(&file), "--json"])).await;
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_a_receiver_whose_page_a_browser_has_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    ends(&mut tool(["listen", "--port", "0", "--json", "--inbox", text(&file)])).await;
+}

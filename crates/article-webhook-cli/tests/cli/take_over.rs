@@ -1,0 +1,67 @@
+//! `listen --forward-to` on an inbox in PostgreSQL that an application works on.
+
+use std::{
+    net::TcpListener,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use article_inbox::State;
+use article_webhook::fixture::DeliveryRequest;
+
+use crate::{
+    postgres::{Running, TOKEN, inbox},
+    sample,
+    tool::tool,
+};
+
+/// How long something may take that takes no time on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The exit code and the error of a command that must not go on.
+fn refused(arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = tool([]);
+    let command = command.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let start = Instant::now();
+    while running.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            running.kill().unwrap();
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let output = running.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_application_keeps_its_articles_unless_they_are_to_be_taken_over() {
+    let Some((url, inbox)) = inbox().await else { return };
+    sample::deliver(&inbox, DeliveryRequest::minimal().job_id("job_1")).await;
+    let application = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("http://{}/", application.local_addr().unwrap());
+    let listen = ["listen", "--json", "--no-page", "--port", "0", "--inbox", &url];
+    let forwarding = [&listen[..], &["--forward-to", &to]].concat();
+    let (exit, error) = refused(&forwarding);
+    assert_eq!(exit, Some(2), "{error}");
+    assert!(error.contains("the database has this inbox already"), "{error}");
+    assert!(error.contains("--take-over"), "{error}");
+    let start = |arguments: &[&str]| {
+        Running::start(tool([]).args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN))
+    };
+    drop(start(&listen));
+    assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 1, "it only receives");
+
+    let (listening, _) = start(&[&forwarding[..], &["--take-over"]].concat());
+    application.accept().unwrap();
+    drop(listening);
+    // What was not there before is no application's.
+    let new = format!("{url}_new");
+    let new =
+        ["listen", "--json", "--no-page", "--port", "0", "--inbox", &new, "--forward-to", &to];
+    let (_listening, started) = start(&new);
+    assert!(started["listening"].is_string());
+    inbox.close().await.unwrap();
+}
