@@ -125,10 +125,15 @@ impl Trial {
         }
     }
 
+    /// How many attempts were not acknowledged until now.
+    pub(crate) fn refused(&self) -> usize {
+        self.refused.load(Ordering::SeqCst)
+    }
+
     /// Whether a delivery is refused within this time.
     pub(crate) fn refuses_within(&self, patience: Duration) -> bool {
-        let (start, refused) = (Instant::now(), self.refused.load(Ordering::SeqCst));
-        while self.refused.load(Ordering::SeqCst) == refused {
+        let (start, refused) = (Instant::now(), self.refused());
+        while self.refused() == refused {
             if start.elapsed() > patience {
                 return false;
             }
