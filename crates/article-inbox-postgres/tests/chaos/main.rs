@@ -15,7 +15,7 @@
 //! | `node` | nodes are killed |
 //! | `exhausted` | others have taken every connection; then a lock on the table keeps those of the nodes busy |
 //! | `timeout` | an administrator has set short time-outs for the role |
-//! | `cut` | the connection is cut after each byte of a COMMIT and of its answer |
+//! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 7 |
 //! | `lost_commit` | the answer to a COMMIT is lost |
 //! | `pooler` | behind PgBouncer: its connections are killed, the server crashes, and PgBouncer ends |
 //! | `full` | the disk of the tables is full, and that of the log |
@@ -69,7 +69,7 @@ fn main() {
         ("exhausted", fault::server::exhausted),
         ("timeout", fault::server::timeout),
         ("node", fault::nodes::killed),
-        ("cut", fault::network::cut),
+        ("cut", fault::cut::cut),
         ("lost_commit", fault::network::lost_commit),
         ("pooler", fault::pooler::pooler),
         ("full", fault::disk::full),
