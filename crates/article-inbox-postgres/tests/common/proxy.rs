@@ -26,6 +26,7 @@ pub(crate) enum Fate {
 
 /// Parts of the requests that commit. The COMMIT of a transaction is a request of its own, and so is a statement that commits by
 /// itself. A claim is sent with what begins and commits it, in one write or in several.
+#[allow(dead_code, reason = "not every test needs every part")]
 pub(crate) const COMMIT: &[u8] = b"; COMMIT\0";
 pub(crate) const RECORD: &[u8] = b".article_inbox_record(";
 pub(crate) const COMPLETE: &[u8] = b".article_inbox_complete(";

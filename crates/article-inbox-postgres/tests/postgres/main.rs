@@ -11,6 +11,7 @@ mod scene;
 mod server;
 
 mod bloat;
+mod clocks;
 mod inbox;
 mod moving;
 mod network;
