@@ -30,6 +30,8 @@
 
 #[path = "../common/bouncer.rs"]
 mod bouncer;
+#[path = "../common/log.rs"]
+mod log;
 #[path = "../common/proxy.rs"]
 mod proxy;
 #[path = "../common/scene.rs"]
