@@ -111,14 +111,13 @@ impl Unanswered {
                 _ = &mut commit => break,
                 turn = self.asking.acquire() => turn,
             };
-            let is_committing = is_committing(pool.manager()).await;
-            drop(turn);
-            let pause = match is_committing {
+            let pause = match is_committing(pool.manager()).await {
                 // It may have ended just now, and its connection is given back.
                 Some(false) => Duration::ZERO,
                 Some(true) => SILENT,
                 None => UNKNOWN,
             };
+            drop(turn);
             if timeout(pause, &mut commit).await.is_ok() || pause.is_zero() {
                 break;
             }
