@@ -125,6 +125,12 @@ impl Trial {
         }
     }
 
+    /// How many seconds the clock of each node is ahead of that of this machine.
+    pub(crate) fn clocks(&self) -> [i64; NODES] {
+        let ahead = |node: &Node| node.began.cast_signed() - node::seconds().cast_signed();
+        [0, 1].map(|number| lock(&self.nodes[number]).as_ref().map_or(0, ahead))
+    }
+
     /// How many attempts were not acknowledged until now.
     pub(crate) fn refused(&self) -> usize {
         self.refused.load(Ordering::SeqCst)
@@ -146,7 +152,11 @@ impl Trial {
         let mut sender = Sender::default();
         while !self.is_over.load(Ordering::SeqCst) {
             let number = self.begun.fetch_add(1, Ordering::SeqCst);
-            let word = if number.is_multiple_of(3) { "own" } else { "plain" };
+            let word = match number % 6 {
+                0 | 3 => "own",
+                1 => "fails",
+                _ => "plain",
+            };
             let parcel = Parcel::new(format!("{word}-{number}"), [300, 3_000, 20_000][number % 3]);
             let mut attempts = 0;
             // Acknowledged, and now and then sent again, to the other node: the service may not have seen the answer.
