@@ -15,7 +15,7 @@ use crate::{
     database::{Database, rows},
     ledger::Ledger,
     node::{self, Node},
-    runs,
+    runs::{self, Record},
     sender::{Parcel, Sender},
 };
 
@@ -40,8 +40,8 @@ pub(crate) struct Trial {
     is_over: AtomicBool,
 }
 
-/// Runs nodes and senders while `fail` makes something fail. It returns what that was, for the report.
-pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> String) {
+/// Runs nodes and senders while `fail` makes something fail. It returns what that was, for the report. Returns what ran.
+pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> String) -> Record {
     let start = Instant::now();
     let folder = tempfile::tempdir().unwrap();
     let trial = Trial {
@@ -86,6 +86,7 @@ pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> S
         record.runs,
         start.elapsed().as_secs(),
     );
+    record
 }
 
 impl Trial {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::shared;
-use crate::{database::Database, form::Form, trial};
+use crate::{database::Database, form::Form, node, trial};
 
 /// How many seconds the clock of each node is ahead of the server's.
 const AHEAD: [i64; 2] = [600, -600];
@@ -34,11 +34,11 @@ pub(crate) fn clocks(form: Form) -> Option<()> {
         return None;
     };
     let database = Database::fresh(&[server.port]).with_clocks(clocks);
-    trial::run("clocks", database, |trial| {
+    let kills = form.choose(4, 40);
+    let record = trial::run("clocks", database, |trial| {
         for (found, ahead) in trial.clocks().into_iter().zip(AHEAD) {
             assert!((found - ahead).abs() < 120, "a clock is {found} s ahead, and not {ahead}");
         }
-        let kills = form.choose(4, 40);
         for kill in 0..kills {
             thread::sleep(Duration::from_millis(fastrand::u64(20..500)));
             trial.kill(kill % 2);
@@ -46,6 +46,9 @@ pub(crate) fn clocks(form: Form) -> Option<()> {
         }
         format!("clocks {AHEAD:?} s ahead, {kills} nodes killed")
     });
+    // What a node holds is run again if it is killed, and not because a lease has ended by another's clock.
+    let (extra, held) = (record.extra(), kills * node::CONCURRENCY);
+    assert!(extra <= held, "{extra} runs more, and {held} at most were interrupted");
     Some(())
 }
 
