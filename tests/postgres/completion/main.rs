@@ -1,7 +1,6 @@
 //! Exactly once in the application's own transaction, with the drivers that applications use. Each handler is what the page
 //! of `article-inbox-postgres` shows.
 
-#![allow(clippy::print_stderr)] // what is skipped is said
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
 #[path = "../../../crates/article-inbox-postgres/tests/common/scene.rs"]

@@ -18,7 +18,7 @@ use self::{naive::Naive, pgbench::Pgbench};
 pub(crate) enum Contender {
     Store(PostgresStore),
     Naive(Arc<Naive>),
-    /// The program of PostgreSQL, with a connection for each delivery that waits.
+    /// The program of PostgreSQL, with a connection for each delivery that waits, and at most 64.
     Pgbench(Arc<Pgbench>),
     Sqlite(SqliteStore),
 }

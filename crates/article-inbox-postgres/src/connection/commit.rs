@@ -9,7 +9,7 @@ use std::{
 
 use article_inbox::Error;
 use deadpool::managed::Pool;
-use tokio::time::timeout;
+use tokio::{select, sync::Semaphore, time::timeout};
 use tokio_postgres::types::Type;
 
 use super::{
@@ -80,13 +80,21 @@ pub(super) fn unanswered() -> Fault {
 /// Each keeps its connection, and its place in the pool, until it ends. While a synchronous standby is missing, the server
 /// ends no commit, also if its connection is gone: others in its place would take one place of the server after the other.
 /// A connection whose server has vanished ends by its keepalives. Behind a pooler it may not, so the server is asked.
-#[derive(Clone, Default)]
-pub(super) struct Unanswered(Arc<AtomicUsize>);
+/// One of them asks at a time, so that all of them together take one connection more.
+#[derive(Clone)]
+pub(super) struct Unanswered {
+    count: Arc<AtomicUsize>,
+    asking: Arc<Semaphore>,
+}
 
 impl Unanswered {
+    pub(super) fn none() -> Self {
+        Self { count: Arc::default(), asking: Arc::new(Semaphore::new(1)) }
+    }
+
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Waits until a commit ends, or is none of the server's any more.
@@ -95,20 +103,26 @@ impl Unanswered {
         commit: impl Future<Output = Result<(), Fault>>,
         pool: Pool<Connector>,
     ) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         let mut commit = pin!(commit);
         loop {
+            let turn = select! {
+                biased;
+                _ = &mut commit => break,
+                turn = self.asking.acquire() => turn,
+            };
             let pause = match is_committing(pool.manager()).await {
                 // It may have ended just now, and its connection is given back.
                 Some(false) => Duration::ZERO,
                 Some(true) => SILENT,
                 None => UNKNOWN,
             };
+            drop(turn);
             if timeout(pause, &mut commit).await.is_ok() || pause.is_zero() {
                 break;
             }
         }
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -67,7 +67,7 @@ impl Connections {
         Ok(Self {
             receiving: pool(settings.receiving)?,
             working: pool(settings.working)?,
-            unanswered: Unanswered::default(),
+            unanswered: Unanswered::none(),
             runtime: runtime.clone(),
             is_closed: AtomicBool::new(false),
             calls: Arc::default(),

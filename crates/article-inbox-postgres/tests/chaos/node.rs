@@ -7,7 +7,7 @@ use std::{
     path::Path,
     process::{self, Child, Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use article_inbox::{Failed, Inbox, Job};
@@ -35,13 +35,19 @@ pub(crate) struct Node {
     process: Child,
     said: std::path::PathBuf,
     pub(crate) address: SocketAddr,
+    /// What its clock showed when it began, in seconds since 1970.
+    pub(crate) began: u64,
 }
 
 impl Node {
     pub(crate) fn start(database: &Database, folder: &Path, number: usize) -> Self {
         let said = folder.join(format!("node {number}"));
         let errors = fs::File::options().create(true).append(true).open(&said).unwrap();
-        let mut process = Command::new(env::current_exe().unwrap())
+        let mut command = Command::new(env::current_exe().unwrap());
+        if let Some(clock) = database.clock(number) {
+            command.env("LD_PRELOAD", clock);
+        }
+        let mut process = command
             .args([SERVE, &database.url(), &database.schema])
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -51,10 +57,14 @@ impl Node {
             .unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let port: u16 = line.trim().parse().unwrap_or_else(|_| {
+        let told = line
+            .trim()
+            .split_once(' ')
+            .and_then(|(port, began)| Some((port.parse::<u16>().ok()?, began.parse().ok()?)));
+        let (port, began) = told.unwrap_or_else(|| {
             panic!("a node ends: {}", fs::read_to_string(&said).unwrap_or_default())
         });
-        Self { process, said, address: (Ipv4Addr::LOCALHOST, port).into() }
+        Self { process, said, address: (Ipv4Addr::LOCALHOST, port).into(), began }
     }
 
     /// `kill -9`.
@@ -119,7 +129,7 @@ async fn serve_until_told(url: &str, schema: &str) -> Result<(), Failure> {
     let receiver = article_webhook::fixture::receiver();
     let app = Router::new().route("/webhooks/articles", any(receive(receiver, inbox.clone())));
     let server = Server::bind("127.0.0.1:0").await?;
-    println!("{}", server.local_addr()?.port());
+    println!("{} {}", server.local_addr()?.port(), seconds());
 
     let handler =
         Handler { runs: Runs::write(Path::new("runs")), url: url.into(), schema: schema.into() };
@@ -139,11 +149,16 @@ async fn serve_until_told(url: &str, schema: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What the clock shows, in seconds since 1970.
+pub(crate) fn seconds() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
+}
+
 async fn until(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }
 
-/// Handles a job in a transaction of its own, if its id says so.
+/// Handles a job in a transaction of its own, or fails the first time, if its id says so.
 #[derive(Debug, Clone)]
 struct Handler {
     runs: Runs,
@@ -157,6 +172,8 @@ impl Handler {
         if job.job_id().as_str().starts_with("own-") {
             self.complete(&job).await?;
             self.runs.note("completed", &job);
+        } else if job.job_id().as_str().starts_with("fails-") && job.attempt() == 1 {
+            return Err(Failed::because("as its id says"));
         } else {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }

@@ -15,7 +15,7 @@ use crate::{
     database::{Database, rows},
     ledger::Ledger,
     node::{self, Node},
-    runs,
+    runs::{self, Record},
     sender::{Parcel, Sender},
 };
 
@@ -40,8 +40,8 @@ pub(crate) struct Trial {
     is_over: AtomicBool,
 }
 
-/// Runs nodes and senders while `fail` makes something fail. It returns what that was, for the report.
-pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> String) {
+/// Runs nodes and senders while `fail` makes something fail. It returns what that was, for the report. Returns what ran.
+pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> String) -> Record {
     let start = Instant::now();
     let folder = tempfile::tempdir().unwrap();
     let trial = Trial {
@@ -86,6 +86,7 @@ pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> S
         record.runs,
         start.elapsed().as_secs(),
     );
+    record
 }
 
 impl Trial {
@@ -125,10 +126,21 @@ impl Trial {
         }
     }
 
+    /// How many seconds the clock of each node is ahead of that of this machine.
+    pub(crate) fn clocks(&self) -> [i64; NODES] {
+        let ahead = |node: &Node| node.began.cast_signed() - node::seconds().cast_signed();
+        [0, 1].map(|number| lock(&self.nodes[number]).as_ref().map_or(0, ahead))
+    }
+
+    /// How many attempts were not acknowledged until now.
+    pub(crate) fn refused(&self) -> usize {
+        self.refused.load(Ordering::SeqCst)
+    }
+
     /// Whether a delivery is refused within this time.
     pub(crate) fn refuses_within(&self, patience: Duration) -> bool {
-        let (start, refused) = (Instant::now(), self.refused.load(Ordering::SeqCst));
-        while self.refused.load(Ordering::SeqCst) == refused {
+        let (start, refused) = (Instant::now(), self.refused());
+        while self.refused() == refused {
             if start.elapsed() > patience {
                 return false;
             }
@@ -141,7 +153,11 @@ impl Trial {
         let mut sender = Sender::default();
         while !self.is_over.load(Ordering::SeqCst) {
             let number = self.begun.fetch_add(1, Ordering::SeqCst);
-            let word = if number.is_multiple_of(3) { "own" } else { "plain" };
+            let word = match number % 6 {
+                0 | 3 => "own",
+                1 => "fails",
+                _ => "plain",
+            };
             let parcel = Parcel::new(format!("{word}-{number}"), [300, 3_000, 20_000][number % 3]);
             let mut attempts = 0;
             // Acknowledged, and now and then sent again, to the other node: the service may not have seen the answer.

@@ -5,11 +5,12 @@ use std::{
     net::{Ipv4Addr, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Stdio},
+    sync::Once,
     thread,
     time::{Duration, Instant},
 };
 
-use crate::server::{Server, User, free_port};
+use crate::server::{Server, User, free_port, skipped::skip};
 
 /// Ends PgBouncer when its input ends, which comes with the end of this process.
 const GUARD: &str = r#"trap "" PIPE; "$@" 2>/dev/null & read -r _; kill $!; wait"#;
@@ -28,9 +29,9 @@ impl Bouncer {
     /// `None`, said aloud, if it cannot be had.
     pub(crate) fn before(server: &Server) -> Option<Self> {
         let Some(program) = program() else {
-            eprintln!(
-                "skipped: no pgbouncer in /usr/sbin or on the PATH: install the package pgbouncer"
-            );
+            static SAID: Once = Once::new();
+            let why = "no pgbouncer in /usr/sbin or on the PATH: install the package pgbouncer";
+            skip(&SAID, why);
             return None;
         };
         let (port, folder) = (free_port(), server.folder().to_owned());

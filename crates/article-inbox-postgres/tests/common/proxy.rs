@@ -1,12 +1,11 @@
-//! A TCP proxy before a PostgreSQL server, which fails as networks do. A transaction's COMMIT is a request of its own, and so is
-//! a statement that commits by itself.
+//! A TCP proxy before a PostgreSQL server, which fails as networks do.
 
 use std::{
     io::{Read as _, Write as _},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -25,6 +24,17 @@ pub(crate) enum Fate {
     Unanswered,
 }
 
+/// Parts of the requests that commit. The COMMIT of a transaction is a request of its own, and so is a statement that commits by
+/// itself. A claim is sent with what begins and commits it, in one write or in several.
+#[allow(dead_code, reason = "not every test needs every part")]
+pub(crate) const COMMIT: &[u8] = b"; COMMIT\0";
+pub(crate) const RECORD: &[u8] = b".article_inbox_record(";
+pub(crate) const COMPLETE: &[u8] = b".article_inbox_complete(";
+pub(crate) const CLAIM: &[u8] = b"; SET LOCAL statement_timeout";
+
+/// The same of other programs, and what ends a claim.
+const END: &[u8] = b"COMMIT\0";
+
 #[derive(Clone)]
 pub(crate) struct Proxy {
     pub(crate) port: u16,
@@ -33,26 +43,43 @@ pub(crate) struct Proxy {
 
 struct Shared {
     server: u16,
-    /// Decides about the next commit.
-    fate: Mutex<Box<dyn FnMut() -> Fate + Send>>,
+    /// Decides about the next request that commits.
+    fate: Mutex<Decide>,
+    /// The last request whose fate was decided.
+    last: Mutex<Option<Arc<Mutex<Exchange>>>>,
+    /// How many connections there are, and how many it has cut.
+    open: AtomicUsize,
+    cuts: AtomicUsize,
     /// What the server says, and what it is replaced by.
     lie: Mutex<Option<Lie>>,
     /// Whether nothing is passed on.
     is_mute: AtomicBool,
 }
 
-/// Parts of the requests that commit.
-const COMMITS: [&[u8]; 3] = [b"COMMIT\0", b".article_inbox_record(", b".article_inbox_complete("];
+/// `None`: it is not one of those that are looked for, and is passed on.
+type Decide = Box<dyn FnMut(&[u8]) -> Option<Fate> + Send>;
 
 /// Bytes, and as many others.
 type Lie = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// A request that commits, and its answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exchange {
+    fate: Fate,
+    /// How many bytes of it were passed on, and of its answer.
+    pub(crate) request: usize,
+    pub(crate) answer: usize,
+    pub(crate) is_cut: bool,
+    /// It is a claim whose COMMIT is still to come.
+    is_open: bool,
+}
 
 /// The two directions of a connection.
 struct Link {
     client: TcpStream,
     server: TcpStream,
-    /// How many more bytes the server's answer may have. `None`: any number.
-    answer: Mutex<Option<usize>>,
+    /// What it carries since the last request that commits.
+    exchange: Mutex<Option<Arc<Mutex<Exchange>>>>,
     shared: Arc<Shared>,
 }
 
@@ -61,9 +88,15 @@ impl Proxy {
     pub(crate) fn before(server: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let fate = Mutex::new(Box::new(|| Fate::Passed) as _);
-        let shared =
-            Shared { server, fate, lie: Mutex::default(), is_mute: AtomicBool::new(false) };
+        let shared = Shared {
+            server,
+            fate: Mutex::new(Box::new(|_| None)),
+            last: Mutex::default(),
+            open: AtomicUsize::new(0),
+            cuts: AtomicUsize::new(0),
+            lie: Mutex::default(),
+            is_mute: AtomicBool::new(false),
+        };
         let proxy = Self { port, shared: Arc::new(shared) };
         let shared = Arc::clone(&proxy.shared);
         thread::spawn(move || {
@@ -77,14 +110,39 @@ impl Proxy {
         proxy
     }
 
-    pub(crate) fn fate(&self, fate: impl FnMut() -> Fate + Send + 'static) {
-        *lock(&self.shared.fate) = Box::new(fate);
+    pub(crate) fn fate(&self, mut fate: impl FnMut() -> Fate + Send + 'static) {
+        *lock(&self.shared.fate) = Box::new(move |_| Some(fate()));
     }
 
     /// The next commit has this fate, and those after it are passed on.
     pub(crate) fn once(&self, fate: Fate) {
         let mut fate = Some(fate);
         self.fate(move || fate.take().unwrap_or(Fate::Passed));
+    }
+
+    /// The same, of the next one with this part alone.
+    pub(crate) fn once_of(&self, part: &'static [u8], fate: Fate) {
+        let mut fate = Some(fate);
+        *lock(&self.shared.last) = None;
+        *lock(&self.shared.fate) = Box::new(move |request| match contains(request, part) {
+            true => fate.take(),
+            false => None,
+        });
+    }
+
+    /// The request that [`once_of`](Self::once_of) was for, once it has come.
+    pub(crate) fn last(&self) -> Option<Exchange> {
+        lock(&self.shared.last).as_ref().map(|exchange| *lock(exchange))
+    }
+
+    /// How many connections there are.
+    pub(crate) fn open(&self) -> usize {
+        self.shared.open.load(Ordering::SeqCst)
+    }
+
+    /// How many connections it has cut.
+    pub(crate) fn cuts(&self) -> usize {
+        self.shared.cuts.load(Ordering::SeqCst)
     }
 
     pub(crate) fn lie(&self, lie: &[(&[u8], &[u8])]) {
@@ -106,11 +164,15 @@ fn run(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
     }
-    let answer = Mutex::new(None);
-    let link = Arc::new(Link { client, server, answer, shared: Arc::clone(shared) });
-    let requests = Arc::clone(&link);
-    thread::spawn(move || requests.pass_requests());
-    thread::spawn(move || link.pass_answers());
+    let link = Link { client, server, exchange: Mutex::default(), shared: Arc::clone(shared) };
+    let requests = Arc::new(link);
+    let answers = Arc::clone(&requests);
+    shared.open.fetch_add(1, Ordering::SeqCst);
+    thread::spawn(move || {
+        requests.pass_requests();
+        requests.shared.open.fetch_sub(1, Ordering::SeqCst);
+    });
+    thread::spawn(move || answers.pass_answers());
 }
 
 impl Link {
@@ -121,58 +183,105 @@ impl Link {
                 continue;
             }
             let mut request = &bytes[..length];
-            // A client sends it alone, because it waits for all answers before.
-            let commits = COMMITS
-                .iter()
-                .any(|part| request.windows(part.len()).any(|window| window == *part));
-            let fate = if commits { lock(&self.shared.fate)() } else { Fate::Passed };
             let mut is_cut = false;
-            match fate {
-                Fate::Passed => {}
-                Fate::CutRequest(at) => {
-                    request = &request[..at.min(length)];
-                    is_cut = true;
+            if let Some(exchange) = self.exchange_of(request) {
+                let mut exchange = lock(&exchange);
+                if let Fate::CutRequest(at) = exchange.fate {
+                    request = &request[..length.min(at - exchange.request)];
+                    is_cut = exchange.request + request.len() == at;
                 }
-                Fate::CutAnswer(at) => *lock(&self.answer) = Some(at),
-                Fate::Unanswered => *lock(&self.answer) = Some(usize::MAX),
+                exchange.request += request.len();
             }
-            if (&self.server).write_all(request).is_err() || is_cut {
+            if (&self.server).write_all(request).is_err() {
+                break;
+            }
+            if is_cut {
+                self.note_cut();
                 break;
             }
         }
         self.cut();
     }
 
+    /// What a request belongs to: a new one, if it commits.
+    fn exchange_of(&self, request: &[u8]) -> Option<Arc<Mutex<Exchange>>> {
+        let mut current = lock(&self.exchange);
+        if let Some(exchange) = &*current {
+            let mut of_before = lock(exchange);
+            let is_rest = of_before.is_open;
+            of_before.is_open &= !contains(request, END);
+            if is_rest || of_before.fate != Fate::Passed {
+                drop(of_before);
+                return current.clone();
+            }
+        }
+        // A client sends it alone, because it waits for all answers before.
+        if [RECORD, COMPLETE, CLAIM, END].iter().any(|part| contains(request, part)) {
+            let fate = lock(&self.shared.fate)(request);
+            let exchange = Exchange {
+                fate: fate.unwrap_or(Fate::Passed),
+                request: 0,
+                answer: 0,
+                is_cut: false,
+                is_open: contains(request, CLAIM) && !contains(request, END),
+            };
+            *current = Some(Arc::new(Mutex::new(exchange)));
+            if fate.is_some() {
+                lock(&self.shared.last).clone_from(&current);
+            }
+        }
+        current.clone()
+    }
+
     fn pass_answers(&self) {
         let mut bytes = vec![0; 1 << 16];
         while let Ok(length @ 1..) = (&self.server).read(&mut bytes) {
-            let rest = match &mut *lock(&self.answer) {
-                None => usize::MAX,
-                Some(usize::MAX) => continue,
-                Some(rest) => {
-                    let passed = *rest;
-                    *rest = rest.saturating_sub(length);
-                    passed
+            let (mut passed, mut is_cut) = (length, false);
+            if let Some(exchange) = &*lock(&self.exchange) {
+                let mut exchange = lock(exchange);
+                match exchange.fate {
+                    Fate::Unanswered => continue,
+                    Fate::CutAnswer(at) => {
+                        passed = length.min(at - exchange.answer);
+                        is_cut = exchange.answer + passed == at;
+                    }
+                    Fate::Passed | Fate::CutRequest(_) => {}
                 }
-            };
-            let answer = &mut bytes[..length.min(rest)];
+                exchange.answer += passed;
+            }
+            let answer = &mut bytes[..passed];
             for (truth, lie) in lock(&self.shared.lie).iter().flatten() {
                 let found = answer.windows(truth.len()).position(|window| window == truth);
                 if let Some(at) = found {
                     answer[at..at + lie.len()].copy_from_slice(lie);
                 }
             }
-            if (&self.client).write_all(answer).is_err() || rest <= length {
+            if (&self.client).write_all(answer).is_err() {
+                break;
+            }
+            if is_cut {
+                self.note_cut();
                 break;
             }
         }
         self.cut();
     }
 
+    fn note_cut(&self) {
+        self.shared.cuts.fetch_add(1, Ordering::SeqCst);
+        if let Some(exchange) = &*lock(&self.exchange) {
+            lock(exchange).is_cut = true;
+        }
+    }
+
     fn cut(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
     }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,23 +1,26 @@
 //! A PostgreSQL server for the tests: the one that `ARTICLE_TEST_POSTGRES_URL` names, or a private one, from the
 //! distribution's programs.
 
+mod shared;
+pub(crate) mod skipped;
+
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::fs::chown,
-    panic::catch_unwind,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
-    sync::OnceLock,
+    sync::Once,
     thread,
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
 
-/// Names a server that is there, by the URL of a role that may create schemas.
-const URL: &str = "ARTICLE_TEST_POSTGRES_URL";
+#[allow(unused_imports, reason = "a test may need a server of its own alone")]
+pub(crate) use self::shared::shared_url;
+use self::{shared::URL, skipped::skip};
 
 /// How long a server may take to start on a busy machine.
 const START: Duration = Duration::from_secs(60);
@@ -44,29 +47,6 @@ pub(crate) struct Server {
     said: BufReader<ChildStdout>,
 }
 
-/// The URL of the server that tests share, and the server if it is a private one; an error if that did not start.
-#[allow(dead_code, reason = "a test may need a server of its own alone")]
-type Shared = Result<Option<(String, Option<Server>)>, ()>;
-
-/// The URL of the server that the tests of this process share. `None`, said aloud, if there are no programs to start one.
-#[allow(dead_code, reason = "a test may need a server of its own alone")]
-pub(crate) fn shared_url() -> Option<String> {
-    static SHARED: OnceLock<Shared> = OnceLock::new();
-    // A server that does not start is not tried again by each test.
-    let shared = SHARED.get_or_init(|| {
-        catch_unwind(|| {
-            if let Ok(url) = std::env::var(URL) {
-                return Some((url, None));
-            }
-            let server = Server::start(&[])?;
-            Some((server.url(), Some(server)))
-        })
-        .map_err(drop)
-    });
-    let shared = shared.as_ref().expect("the server starts");
-    shared.as_ref().map(|(url, _)| url.clone())
-}
-
 #[allow(dead_code, reason = "not every test needs every part")]
 impl Server {
     /// Starts a server with these lines added to its `postgresql.conf`.
@@ -86,10 +66,9 @@ impl Server {
 
     fn made(by: &[&str], folder: TempDir, settings: &[&str]) -> Option<Self> {
         let Some(programs) = programs() else {
-            eprintln!(
-                "skipped: no PostgreSQL programs in /usr/lib/postgresql/*/bin or on the PATH: install the package \
-                 postgresql, or name a server in {URL}"
-            );
+            static SAID: Once = Once::new();
+            let why = "no PostgreSQL programs in /usr/lib/postgresql/*/bin or on the PATH: install the package postgresql";
+            skip(&SAID, &format!("{why}, or name a server in {URL}"));
             return None;
         };
         let user = User::unprivileged();

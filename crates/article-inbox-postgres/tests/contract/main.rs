@@ -1,6 +1,5 @@
 //! The store in PostgreSQL, held to the contract of every store.
 
-#![allow(clippy::print_stderr)] // what is skipped is said
 #![allow(clippy::unwrap_used)] // a store that cannot be made fails its tests
 
 #[path = "../common/scene.rs"]

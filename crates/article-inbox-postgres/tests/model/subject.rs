@@ -1,7 +1,16 @@
+use std::sync::{Mutex, PoisonError};
+
 use article_inbox::{Clock, store::Ledger};
 use article_inbox_postgres::{PostgresSettings, PostgresStore};
 
-use crate::{scene, server::shared_url};
+use crate::scene;
+
+/// The URL of the server of the next subjects.
+static SERVER: Mutex<String> = Mutex::new(String::new());
+
+pub(crate) fn use_server(url: String) {
+    *SERVER.lock().unwrap_or_else(PoisonError::into_inner) = url;
+}
 
 /// The store that is compared with the model, in a schema of its own.
 pub(crate) struct Subject {
@@ -12,7 +21,8 @@ pub(crate) struct Subject {
 
 impl Subject {
     pub(crate) fn fresh(clock: Clock) -> Self {
-        let (url, schema) = (shared_url().expect("there is a server"), scene::fresh_schema());
+        let url = SERVER.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let schema = scene::fresh_schema();
         let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap().clock(clock);
         let store = Some(scene::wait(PostgresStore::connect(settings)).unwrap());
         Self { store, url, schema }

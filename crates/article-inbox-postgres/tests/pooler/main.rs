@@ -1,10 +1,11 @@
 //! The store behind PgBouncer, which gives each transaction another connection, held to the contract of every store.
 
-#![allow(clippy::print_stderr)] // what is skipped is said
 #![allow(clippy::unwrap_used)] // a store that cannot be made fails its tests
 
 #[path = "../common/bouncer.rs"]
 mod bouncer;
+#[path = "../common/log.rs"]
+mod log;
 #[path = "../common/scene.rs"]
 mod scene;
 #[path = "../common/server.rs"]
@@ -13,8 +14,8 @@ mod server;
 mod subject;
 
 use std::{
-    fs, io,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    fs,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -76,27 +77,11 @@ fn a_pooler_that_gives_each_statement_another_connection_is_refused() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// What is logged, as text.
-static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-
-#[derive(Clone, Copy)]
-struct Log;
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LOG.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// No notification comes through such a pooler, which is told once.
 #[test]
 fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
     let Some(url) = shared_url("by_transaction") else { return };
-    tracing_subscriber::fmt().with_writer(|| Log).with_ansi(false).init();
+    log::keep();
     scene::wait(async move {
         let settings = PostgresSettings::new(&url).unwrap().schema(&scene::fresh_schema()).unwrap();
         let [receiver, worker] = [
@@ -121,7 +106,7 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
         }
         worker.abort();
     });
-    let log = String::from_utf8(LOG.lock().unwrap().clone()).unwrap();
+    let log = log::kept();
     let told = "article_inbox: notifications of other nodes do not arrive";
     assert_eq!(log.matches(told).count(), 1, "{log}");
 }

@@ -1,6 +1,6 @@
 //! What is particular to the store in PostgreSQL: what it refuses, what it survives, and how it shares a database.
 
-#![allow(clippy::print_stderr)] // what is skipped is said
+#![allow(clippy::print_stderr)] // some times are said
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
 #[path = "../common/proxy.rs"]
@@ -11,6 +11,7 @@ mod scene;
 mod server;
 
 mod bloat;
+mod clocks;
 mod inbox;
 mod moving;
 mod network;
@@ -19,6 +20,7 @@ mod notifications;
 mod order;
 mod outages;
 mod refusals;
+mod skipped;
 mod statements;
 mod storage;
 #[cfg(feature = "tls")]

@@ -3,20 +3,22 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore,
+    Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore, State,
     store::{
-        Answer, AskClaim, AskOutcome, BucketEvent, BucketSettings, Expect, Intended, Ledger, Store,
+        Answer, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Expect, Intended, Ledger,
+        Outcome, Recorded, Settled, Store,
     },
 };
 use article_inbox_postgres::PostgresStore;
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use serde_json::Value;
 
-use crate::{fresh, scene::wait, server::shared_url};
+use crate::{CLAIM, arrival, fresh, scene::wait, server::shared_url};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
 
-/// Entries in several states, jobs and intents in several states, and a bucket that pauses.
+/// Entries in every state, one with bodies that differ, jobs and intents in several states, and a bucket that pauses.
 async fn fill(store: &SqliteStore, inbox: &Inbox) {
     let soon = store.now() + HOUR;
     let moment = Duration::from_millis(1);
@@ -32,6 +34,7 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
     }
     let key = EntryKey::article("job_2".parse().unwrap());
     assert!(inbox.bury(key, "not wanted").await.unwrap());
+    settle_each(store, inbox).await;
 
     let reason = Reason::Refused { code: "too_large".into() };
     let refused = Expect { reason, ..Expect::job("job_4".parse().unwrap(), soon) };
@@ -52,9 +55,54 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
     store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
 }
 
-/// The lines of an export without the bucket, which fills as time passes.
-fn without_bucket(lines: &str) -> Vec<&str> {
-    lines.lines().filter(|line| !line.contains(r#""kind":"bucket""#)).collect()
+/// Adds an entry in each state that a worker leaves behind.
+async fn settle_each(store: &SqliteStore, inbox: &Inbox) {
+    let outcomes = [
+        ("done", Some(Outcome::Done)),
+        ("retried", Some(Outcome::Retry { after: HOUR, cause: "not now".into() })),
+        ("dead", Some(Outcome::Dead { cause: "never".into() })),
+        ("unhandled", Some(Outcome::Unhandled { seen: 1, cause: "no handler".into() })),
+        ("corrupt", Some(Outcome::Corrupt { seen: 1, cause: "damaged".into() })),
+        ("leased", None),
+    ];
+    for (job, _) in &outcomes {
+        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    }
+    for claimed in store.claim(Claim { lease: HOUR, ..CLAIM }).await.unwrap().claimed {
+        let is_it = |(job, _): &&(&str, _)| *job == claimed.key.job_id.as_str();
+        let outcome = match outcomes.iter().find(is_it) {
+            Some((_, outcome)) => outcome.clone(),
+            None => Some(Outcome::Released),
+        };
+        if let Some(outcome) = outcome {
+            assert_eq!(store.settle(claimed.lease, outcome).await.unwrap(), Settled::Settled);
+        }
+    }
+    // Two bodies of one article that differ.
+    let other = store.record(arrival("job_3", "{}")).await.unwrap();
+    assert_eq!(other, Recorded::Conflict { kept: true });
+    let counts = inbox.counts().await.unwrap();
+    for state in State::ALL {
+        assert!(counts.of(state) > 0, "{state}");
+    }
+}
+
+/// The lines of an export without that of the bucket, which fills as time passes; and the line of the entry that was leased.
+fn lines_of(export: &str) -> (Vec<&str>, Value) {
+    let lines = export.lines().filter(|line| !line.contains(r#""kind":"bucket""#));
+    let (leased, others): (Vec<_>, _) = lines.partition(|line| line.contains(r#""leased""#));
+    let [leased] = leased[..] else { panic!("{leased:?}") };
+    (others, serde_json::from_str(leased).unwrap())
+}
+
+/// Only the lease stays behind.
+fn is_due(there: &Value, mut leased: Value) {
+    assert_eq!((&there["state"], &leased["state"]), (&"waiting".into(), &"leased".into()));
+    for field in ["state", "at", "since"] {
+        leased[field] = there[field].clone();
+    }
+    assert_eq!(*there, leased);
 }
 
 async fn exported(inbox: &Inbox) -> String {
@@ -87,15 +135,17 @@ fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
 
         let lines = exported(&from).await;
         let imported = there.import(lines.as_bytes()).await.unwrap();
-        assert_eq!((imported.added, imported.present), (4, 0));
+        assert_eq!((imported.added, imported.present), (10, 0));
         assert_eq!(imported.ledger_added, 7, "four jobs and three intents");
         let moved = exported(&there).await;
-        assert_eq!(without_bucket(&moved), without_bucket(&lines));
+        let ((entries, leased), (entries_there, due)) = (lines_of(&lines), lines_of(&moved));
+        assert_eq!(entries_there, entries);
+        is_due(&due, leased);
         assert_eq!(ledger(&database).await, ledger(&file).await);
 
         let imported = again.import(moved.as_bytes()).await.unwrap();
-        assert_eq!((imported.added, imported.ledger_added), (4, 7));
-        assert_eq!(without_bucket(&exported(&again).await), without_bucket(&lines));
+        assert_eq!((imported.added, imported.ledger_added), (10, 7));
+        assert_eq!(lines_of(&exported(&again).await), (entries, due));
         assert_eq!(ledger(&back).await, ledger(&file).await);
         let (here, there_too) = (file.bucket().await.unwrap(), back.bucket().await.unwrap());
         assert_eq!((here.share, here.limited), (there_too.share, there_too.limited));
@@ -106,6 +156,6 @@ fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
         let intended = database.intend("post-9", HOUR, BUCKET).await.unwrap();
         assert!(matches!(intended, Intended::Paused(_)), "{intended:?}");
         let again = there.import(lines.as_bytes()).await.unwrap();
-        assert_eq!((again.added, again.present, again.ledger_added), (0, 4, 0));
+        assert_eq!((again.added, again.present, again.ledger_added), (0, 10, 0));
     });
 }

@@ -1,10 +1,6 @@
 //! Several nodes with one database, and an application beside them.
 
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use article_inbox::{
     State,
@@ -205,43 +201,5 @@ fn a_killed_connection_fails_its_call_and_no_later_one() {
             assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Duplicate);
         }
         assert_eq!(store.counts().await.unwrap().total(), 20);
-    });
-}
-
-#[test]
-fn the_clock_of_a_node_does_not_matter() {
-    let Some(server) = Server::start(&[]) else { return };
-    let url = server.url();
-    let settings = fresh(&url);
-    wait(async move {
-        // The database is ten minutes ahead, which is as if all nodes were late.
-        let application = scene::connect(&url).await;
-        let ahead = "SET allow_system_table_mods = on; \
-            ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO clock_of_the_machine; \
-            CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql \
-            AS $$ SELECT pg_catalog.clock_of_the_machine() + interval '10 minutes' $$";
-        application.batch_execute(ahead).await.unwrap();
-        let ahead = SystemTime::now() + Duration::from_secs(500);
-
-        let store = PostgresStore::connect(settings).await.unwrap();
-        assert!(store.now() > ahead);
-        for job in ["job_1", "job_2"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-        }
-        assert!(store.due_since().await.unwrap().unwrap() > ahead);
-        let claims = store.claim(CLAIM).await.unwrap();
-        assert_eq!(claims.claimed.len(), 2);
-        assert!(claims.claimed.iter().all(|claimed| claimed.received_at > ahead));
-        let leases: Vec<_> = claims.claimed.iter().map(|claimed| claimed.lease).collect();
-        assert_eq!(store.extend(&leases, Duration::from_secs(60)).await.unwrap().len(), 2);
-        assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty(), "no lease has ended");
-        assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::Settled);
-        let completion = store.completion(leases[1]).unwrap();
-        let parameters = completion.parameters();
-        let completed =
-            application.execute(completion.sql(), &[&parameters[0], &parameters[1]]).await;
-        assert_eq!(completed.unwrap(), 1);
-        let (entry, _) = store.show(arrival("job_2", "{}").key).await.unwrap().unwrap();
-        assert!(entry.state == State::Done && entry.since > ahead);
     });
 }

@@ -11,6 +11,7 @@ use super::network::arrival;
 use crate::{
     database::Database,
     form::Form,
+    log,
     scene::{self, wait},
     server::{Server, free_port},
     trial,
@@ -48,10 +49,13 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     let standby = primary.standby(free_port());
     let database = Database::fresh(&[primary.port, standby.port]);
     database.wait_for("SELECT FROM pg_stat_replication WHERE state = 'streaming'");
+    log::keep();
     let before = connect(&database);
     let findings = wait(before.health()).unwrap().findings;
     let warning = "a standby follows this server asynchronously";
     assert!(findings.iter().any(|finding| finding.starts_with(warning)), "{findings:?}");
+    let (log, told) = (log::kept(), format!("WARN article_inbox: {warning}"));
+    assert_eq!(log.matches(&told).count(), 1, "{log}");
     wait(before.record(arrival("job_1"))).unwrap();
     let position = database.run("SELECT pg_current_wal_flush_lsn()");
     let has_followed =
