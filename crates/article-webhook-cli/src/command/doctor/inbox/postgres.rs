@@ -10,8 +10,9 @@ use crate::{
     store::{Database, Place},
 };
 
-/// What a node of the inbox uses: four connections for deliveries, two for its worker, and one to hear of other nodes.
-const NEEDED: i64 = 7;
+/// What a node of the inbox uses at most: four connections for deliveries, two for its worker, one to hear of other nodes, one of
+/// a check, and one to ask whether commits without an answer go on.
+const NEEDED: i64 = 9;
 
 /// The oldest version that is supported, as the server counts.
 const OLDEST: i64 = 130_000;
