@@ -152,8 +152,10 @@ impl<'a> Run<'a> {
     /// Ends what runs, the last first, as Ctrl-C does.
     fn end(&mut self) {
         while let Some((command, mut child)) = self.running.pop() {
-            kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-            match wait(&mut child, || false) {
+            let process = Pid::from_child(&child);
+            // Again and again, as it may not have listened yet.
+            let press = || kill_process(process, Signal::INT).is_err();
+            match wait(&mut child, press) {
                 Waited::Ended(Some(0)) => {}
                 Waited::Ended(code) => {
                     self.faults.push(format!("{}: {command}: Ctrl-C: {code:?}", self.page.name));

@@ -3,6 +3,7 @@
 
 mod excerpt;
 mod expected;
+mod fields;
 mod follow;
 mod names;
 mod pages;

@@ -39,6 +39,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
+    /// A job of the inbox that its handler gave up.
+    pub(crate) dead: String,
     /// What stands for something on the page, and what it stands for here.
     words: Vec<(&'static str, String)>,
     pub(crate) variables: Vec<(&'static str, String)>,
@@ -83,8 +85,16 @@ impl Stage {
             // The job of the fixture that curl sends stays.
             (" job_7c1e4a52", format!(" {}", scene.complete)),
         ];
-        let simulator = scene.simulator;
-        Self { folder, words, variables, _runtime: runtime, _port: reserved, _simulator: simulator }
+        let Scene { simulator, dead, .. } = scene;
+        Self {
+            folder,
+            dead,
+            words,
+            variables,
+            _runtime: runtime,
+            _port: reserved,
+            _simulator: simulator,
+        }
     }
 
     /// A command of the page as it runs here.
