@@ -8,6 +8,7 @@ mod doctor;
 mod endless;
 mod examples;
 mod forwarding;
+mod helped;
 mod listening;
 mod named;
 mod pipes;

@@ -251,8 +251,7 @@ fn a_command_that_fails_and_one_that_does_not_end_as_said_are_found_out() {
         let (_, faults) = Run::of(&block(commands)).followed();
         assert!(faults.len() == 1 && faults[0].contains(found), "{commands}: {faults:?}");
     }
-    let good =
-        "$ A=b article-webhook inbox counts inbox.db | head -1\nENTRIES\n$ cargo demo --headless";
+    let good = "$ A=b article-webhook inbox counts inbox.db | head -1\nENTRIES\n$ cargo demo";
     let (commands, faults) = Run::of(&block(good)).followed();
     assert_eq!((commands, faults), (3, vec![]));
 }
