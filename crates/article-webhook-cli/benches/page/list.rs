@@ -23,7 +23,7 @@ const SOON: Duration = Duration::from_millis(300);
 const TIMES: usize = 20;
 
 /// How many entries are added in one commit, about.
-const AT_ONCE: usize = 2000;
+const AT_ONCE: usize = 500;
 
 pub(crate) async fn run(http: &Client, entries: u32) -> bool {
     let folder = tempfile::tempdir().unwrap();
