@@ -45,7 +45,7 @@ pub(crate) struct Stage {
     words: Vec<(&'static str, String)>,
     pub(crate) variables: Vec<(&'static str, String)>,
     _runtime: Runtime,
-    _port: OwnedFd,
+    _ports: [OwnedFd; 2],
     _simulator: Simulator,
 }
 
@@ -54,8 +54,8 @@ impl Stage {
         let runtime = Runtime::new().unwrap();
         // Beside what is built: a folder for temporary files may be in memory, which `doctor` refuses.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let (port, reserved) = port_for_later();
-        let (closed, _) = port_for_later();
+        let (port, held) = port_for_later();
+        let (closed, held_closed) = port_for_later();
         let commands = page.commands();
         let has = |words: &str| commands.iter().any(|command| command.text.contains(words));
         let shows_token = |command: &Command| command.text.contains(SHOWN_TOKEN);
@@ -92,7 +92,7 @@ impl Stage {
             words,
             variables,
             _runtime: runtime,
-            _port: reserved,
+            _ports: [held, held_closed],
             _simulator: simulator,
         }
     }
