@@ -13,7 +13,10 @@ use article_simulator::{Clock, Simulator};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::{pages::Page, stage::Stage};
+use crate::{
+    pages::Page,
+    stage::{Stage, alone},
+};
 
 const README: &str = include_str!("../../README.md");
 
@@ -120,6 +123,7 @@ impl Tool {
         if let Some((arguments, field)) = arguments.split_once(" until ") {
             return self.lines_until(arguments, field);
         }
+        let _alone = alone(arguments);
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments}: {output:?}");
         let lines = String::from_utf8(output.stdout).unwrap();
@@ -206,6 +210,7 @@ fn a_receiver_that_is_sound_passes_every_question() {
     assert!(end["conformant"] == true && end["stopped"].is_null(), "{end}");
     assert!(findings.len() >= 70 && findings.iter().all(|it| it["verdict"] == "pass"));
 
+    let _alone = alone("check RECEIVER");
     let output = tool.plain("check RECEIVER").output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{shown}");

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{
     excerpt, expected,
     pages::{self, Page, Place, Step},
-    stage::Stage,
+    stage::{Stage, alone},
 };
 
 /// How long a command may take, on a busy machine.
@@ -100,6 +100,7 @@ impl<'a> Run<'a> {
         self.commands += 1;
         let runs = self.stage.set(text);
         let output = self.outputs.path().join(self.commands.to_string());
+        let _alone = alone(text);
         let mut child = self.start(&runs, &output);
         let endless = ENDLESS.iter().find(|(command, _)| text.starts_with(command));
         if let Some((_, until)) = endless.filter(|_| !text.contains("--headless")) {

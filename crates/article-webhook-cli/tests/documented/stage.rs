@@ -6,6 +6,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     os::fd::OwnedFd,
     path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -35,7 +36,17 @@ const KEY: &str = "sk-pages";
 /// The topic whose article the handler refuses.
 const REFUSED: &str = "Refused";
 
+/// A busy machine may take this long between a connection and the head of its request.
+const SLOW: Duration = Duration::from_secs(60);
+
 const HOUR: Duration = Duration::from_secs(3600);
+
+/// The questions of `check`, with their large bodies, have limits of time: one is asked at a time.
+pub(crate) fn alone(command: &str) -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let is_check = command.trim_start_matches("article-webhook ").starts_with("check ");
+    is_check.then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
@@ -167,7 +178,7 @@ impl Scene {
 
 /// A receiver, maybe behind a proxy that takes a header away.
 async fn receiver(inbox: Inbox, token: &str, stripped: Option<&'static str>) -> SocketAddr {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let server = Server::builder().head_deadline(SLOW).bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().unwrap();
     let receiver = Receiver::new(AuthToken::new(token).unwrap());
     let route = Router::new().route_service("/webhooks/articles", receive(receiver, inbox));
