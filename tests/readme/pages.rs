@@ -1,25 +1,32 @@
 //! The pages that are read on a code host: short where they must be, without hidden lines, and with links and paths that
 //! lead somewhere.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::ROOT;
 
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 6] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "SECURITY.md",
     "tests/README.md",
     "tests/EVIDENCE.md",
-    "crates/article-webhook/README.md",
-    "crates/article-webhook/src/guide/flow.md",
-    "crates/article-webhook/src/guide/invariants.md",
-    "crates/article-webhook/src/guide/missing.md",
-    "crates/article-webhook/src/guide/postgres.md",
-    "crates/article-webhook/src/guide/production.md",
-    "crates/article-webhook/src/guide/testing.md",
 ];
+
+/// What a path from the root begins with.
+const ROOTS: [&str; 4] = ["crates/", "tests/", "examples/", ".ci/"];
+
+/// The pages of the guide.
+fn guide() -> Vec<String> {
+    let folder = "crates/article-webhook/src/guide";
+    let pages = fs::read_dir(Path::new(ROOT).join(folder)).expect("there is a guide");
+    let names = pages.map(|entry| entry.expect("the entry can be read").file_name());
+    names.map(|name| format!("{folder}/{}", name.to_string_lossy())).collect()
+}
 
 /// The pages that a newcomer reads with the eye: what is compiled is what is shown.
 const WITHOUT_HIDDEN_LINES: [&str; 5] = [
@@ -68,12 +75,47 @@ fn dead_links(path: &str, page: &str) -> Vec<String> {
 /// The paths from the root in backticks that are not there.
 fn dead_paths(path: &str, page: &str) -> Vec<String> {
     let quoted = page.split('`').skip(1).step_by(2);
-    let is_path = |quoted: &&str| {
-        ["crates/", "tests/", "examples/", ".ci/"].iter().any(|root| quoted.starts_with(root))
-    };
+    let is_path = |quoted: &&str| ROOTS.iter().any(|root| quoted.starts_with(root));
     let named = quoted.filter(is_path).filter_map(|quoted| quoted.split([' ', ':']).next());
     let dead = named.filter(|named| !named.contains('…') && !Path::new(ROOT).join(named).exists());
     dead.map(|named| format!("{path}: there is no {named}")).collect()
+}
+
+/// The names of Rust files in backticks that are not there. A path before it in the same line says where: in that folder or
+/// one above it. Without one it is beside the page, or below the `src` of a crate.
+fn nameless_files(path: &str, page: &str) -> Vec<String> {
+    let root = Path::new(ROOT);
+    let beside = root.join(path);
+    let mut missing = Vec::new();
+    for line in page.lines() {
+        let mut named: Option<PathBuf> = None;
+        for quoted in line.split('`').skip(1).step_by(2) {
+            if ROOTS.iter().any(|root| quoted.starts_with(root)) {
+                named = Some(PathBuf::from(quoted));
+                continue;
+            }
+            if !quoted.ends_with(".rs") || quoted.contains([' ', ':', '*', '…']) {
+                continue;
+            }
+            let folders = named.iter().flat_map(|named| named.ancestors());
+            let found =
+                folders.map(|folder| folder.join(quoted)).find(|at| root.join(at).is_file());
+            let is_there = found.is_some()
+                || beside.with_file_name(quoted).is_file()
+                || ((named.is_none() || quoted.contains('/')) && is_of_a_crate(quoted));
+            if !is_there {
+                missing.push(format!("{path}: there is no {quoted}"));
+            }
+            named = found.or(named);
+        }
+    }
+    missing
+}
+
+fn is_of_a_crate(file: &str) -> bool {
+    let crates = fs::read_dir(Path::new(ROOT).join("crates")).expect("there are crates");
+    let mut crates = crates.map(|entry| entry.expect("the entry can be read").path());
+    crates.any(|folder| folder.join("src").join(file).is_file() || folder.join(file).is_file())
 }
 
 #[test]
@@ -92,11 +134,17 @@ fn no_page_hides_lines_of_its_examples() {
 
 #[test]
 fn links_and_paths_lead_to_files() {
-    for page in PAGES {
+    let (readmes, guide) = (readmes(), guide());
+    assert!(readmes.len() >= 10 && guide.len() >= 11, "{readmes:?} {guide:?}");
+    let pages = readmes.iter().chain(&guide).map(String::as_str);
+    let mut faults = Vec::new();
+    for page in pages.chain(PAGES) {
         let text = read(page);
-        assert_eq!(dead_links(page, &text), [""; 0]);
-        assert_eq!(dead_paths(page, &text), [""; 0]);
+        faults.extend(dead_links(page, &text));
+        faults.extend(dead_paths(page, &text));
+        faults.extend(nameless_files(page, &text));
     }
+    assert_eq!(faults, [""; 0]);
 }
 
 #[test]
@@ -111,4 +159,12 @@ fn a_page_with_a_fault_is_found_out() {
     let page =
         "`tests/run`, `tests/running --long`, `tests/….patch`, `cargo test`, `tests/run::name`";
     assert_eq!(dead_paths("README.md", page), ["README.md: there is no tests/running"]);
+
+    let page = "`crates/article-webhook-cli/src/command`, `exit.rs`, `escape.rs`, `text/escape.rs`, `command/nothing.rs`\n\
+        `lib.rs`, `deliveries/push.rs`, `no_such.rs`\n";
+    assert_eq!(
+        nameless_files("README.md", page),
+        ["escape.rs", "command/nothing.rs", "no_such.rs"]
+            .map(|file| format!("README.md: there is no {file}"))
+    );
 }

@@ -53,6 +53,7 @@ impl Tone {
     }
 }
 
+/// Whether one of the two outputs gets colours. It is decided once, for everything that is written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Colour {
     Off,
@@ -64,7 +65,7 @@ pub(crate) struct Output {
     format: Format,
     stdout: Colour,
     stderr: Colour,
-    /// Whether standard error is a terminal, so that progress can be shown on one line of it.
+    /// Whether standard error is a terminal that can wipe a line, so that progress can be shown on one.
     has_progress: bool,
     queues: Option<Queues>,
 }
@@ -78,14 +79,14 @@ struct Queues {
 
 impl Output {
     pub(crate) fn new(format: Format) -> Self {
-        let is_wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            && env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb;
         let colour = |is_terminal| if is_wanted && is_terminal { Colour::On } else { Colour::Off };
         Self {
             format,
             stdout: colour(stdout().is_terminal()),
             stderr: colour(stderr().is_terminal()),
-            has_progress: stderr().is_terminal(),
+            has_progress: stderr().is_terminal() && !is_dumb,
             queues: None,
         }
     }

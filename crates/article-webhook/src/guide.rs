@@ -15,7 +15,7 @@
 //! | [`invariants`] | to know what always holds, and which tests show it |
 //! | [`glossary`] | to look up a word |
 //!
-//! The pages contain no code to call. A first receiver is in the README of the repository and on the page of the
+//! They are pages alone: the modules have no items. A first receiver is in the README of the repository and on the page of the
 //! adapter for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
 
 // Its examples need the adapters, which need this crate: the tests of the workspace compile them.

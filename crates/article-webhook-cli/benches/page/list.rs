@@ -5,7 +5,11 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use article_inbox::{Body, Digest, Entry, EntryKey, Source, SqliteStore, State, store::Store};
+use article_inbox::{
+    Body, Digest, Entry, EntryKey, ExpectedJob, Intent, IntentState, JobState, Reason, Source,
+    SqliteStore, State,
+    store::{Ledger, Store},
+};
 use bytes::Bytes;
 use reqwest::{Client, StatusCode};
 use tokio::task::JoinSet;
@@ -19,14 +23,14 @@ const SOON: Duration = Duration::from_millis(300);
 const TIMES: usize = 20;
 
 /// How many entries are added in one commit, about.
-const AT_ONCE: usize = 2000;
+const AT_ONCE: usize = 500;
 
 pub(crate) async fn run(http: &Client, entries: u32) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let start = Instant::now();
     fill(&file, entries).await;
-    println!("the page over {entries} entries, filled in {:.0?}", start.elapsed());
+    println!("the page over {entries} entries and as many jobs, filled in {:.0?}", start.elapsed());
 
     let page = Running::start(&["inbox", "page"], &file);
     let cookie = page.cookie(http).await;
@@ -51,7 +55,7 @@ pub(crate) async fn run(http: &Client, entries: u32) -> bool {
         ("an event that is rare, the newest", "?event=article.rare".to_owned()),
         ("an event that is not there", "?event=article.none".to_owned()),
         ("a state and an event", "?state=dead&event=article.rare".to_owned()),
-        ("the ledger", "ledger".to_owned()),
+        ("the ledger, with as many jobs", "ledger".to_owned()),
         ("the health", "health".to_owned()),
         ("an entry", format!("entry/{}/article.complete", job(middle))),
     ] {
@@ -90,11 +94,65 @@ async fn fill(file: &Path, entries: u32) {
         let store = store.clone();
         adding.spawn(async move {
             let (entry, body) = entry(number, entries);
+            let job = expected(number, &entry);
             assert!(store.import(entry, vec![body]).await.unwrap());
+            assert!(store.import_job(job).await.unwrap());
+            if number.is_multiple_of(10) {
+                assert!(store.import_intent(intent(number)).await.unwrap());
+            }
         });
     }
     adding.join_all().await;
     store.close().await.unwrap();
+}
+
+/// Each entry's job was ordered, and of a hundred jobs six are of articles that are not there: each of six kinds, of which
+/// most are overdue.
+fn expected(number: u32, entry: &Entry) -> ExpectedJob {
+    let state = match number % 100 {
+        1 => JobState::Expected,
+        2 => JobState::Asking,
+        3 => JobState::Failed,
+        4 => JobState::Unreadable,
+        5 => JobState::NotFound,
+        6 => JobState::Collected,
+        _ => JobState::Arrived,
+    };
+    let job_id = match state.has_article() {
+        true => entry.key.job_id.clone(),
+        false => format!("lost_{number:08}").parse().unwrap(),
+    };
+    let cause = "job_not_found (404): There is no job of that job_id.";
+    ExpectedJob {
+        id: number.into(),
+        job_id,
+        state,
+        reason: Reason::Ordered,
+        intent: number.is_multiple_of(10).then(|| format!("post-{number}").into()),
+        expected_at: entry.received_at,
+        at: entry.at,
+        asks: u32::from(!state.has_article()),
+        key: None,
+        missing: None,
+        pushed_at: (state == JobState::Arrived).then_some(entry.received_at),
+        collected_at: (state == JobState::Collected).then_some(entry.received_at),
+        unreadable_since: None,
+        cause: (!state.has_article()).then(|| cause.to_owned()),
+    }
+}
+
+/// Of ten jobs one was ordered under a name, and of a thousand names one has an answer that was lost.
+fn intent(number: u32) -> Intent {
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    let is_lost = number.is_multiple_of(10_000);
+    Intent {
+        id: number.into(),
+        name: format!("post-{number}").into(),
+        state: if is_lost { IntentState::Unknown } else { IntentState::Ordered },
+        created_at: then,
+        at: then,
+        job_id: (!is_lost).then(|| job(number).parse().unwrap()),
+    }
 }
 
 /// Of a hundred entries one is dead, and of a thousand one has another event. The oldest three of a hundred wait, so that the

@@ -1,86 +1,32 @@
 //! Every command of the README, the crates' pages and the guide is one of this command line, and so is every command that
-//! the tool shows.
-
-use std::{
-    fs::{read_dir, read_to_string},
-    path::{Path, PathBuf},
-};
+//! the tool shows. The test `documented` runs those of the pages.
 
 use clap::{Parser, error::ErrorKind};
 
 use super::Arguments;
 use crate::text::command;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+#[allow(dead_code, reason = "the test that follows the pages uses more of it")]
+#[path = "../../tests/documented/pages.rs"]
+mod pages;
 
-/// What begins a command, and what it stands for.
-const STARTS: [(&str, &str); 3] = [
-    ("article-webhook ", ""),
-    ("cargo run -p article-webhook-cli -- ", ""),
-    // An alias, in `.cargo/config.toml`.
-    ("cargo demo", "demo"),
-];
+use self::pages::{Page, Place};
 
-/// Where a command stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// A line of a block of code: it runs as it is.
-    Block,
-    /// In a sentence, which may leave arguments out.
-    Sentence,
-}
-
-fn pages() -> Vec<PathBuf> {
-    let root = Path::new(ROOT);
-    let within = |folder: &str| {
-        let entries = read_dir(root.join(folder)).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+/// The arguments of the tool's commands on a page.
+fn commands(page: &Page) -> Vec<(Place, String)> {
+    let arguments = |command: pages::Command| {
+        let (_, arguments) = command.text.split_once("article-webhook ")?;
+        Some((command.place, arguments.to_owned()))
     };
-    let crates = within("crates").into_iter().map(|path| path.join("README.md"));
-    let guide = within("crates/article-webhook/src/guide");
-    let pages = crates.chain(guide).chain([root.join("README.md")]);
-    pages.filter(|path| path.extension().is_some_and(|it| it == "md") && path.exists()).collect()
-}
-
-/// The arguments of the commands of a page.
-fn commands(page: &str) -> Vec<(Place, String)> {
-    let mut commands = Vec::new();
-    let mut is_block = false;
-    for line in page.replace("\\\n", " ").lines() {
-        if line.trim_start().starts_with("```") {
-            is_block = !is_block;
-        } else if is_block {
-            commands.extend(arguments(line).map(|arguments| (Place::Block, arguments)));
-        } else {
-            let spans = line.split('`').skip(1).step_by(2).filter_map(arguments);
-            commands.extend(spans.map(|arguments| (Place::Sentence, arguments)));
-        }
-    }
-    commands
-}
-
-/// What follows the name of the tool, after a prompt and variables that are set for the command.
-fn arguments(line: &str) -> Option<String> {
-    let line = line.trim().trim_start_matches("$ ").trim_end_matches(" &");
-    let is_variable = |before: &str| {
-        let words = shlex::split(before).unwrap_or_default();
-        words.iter().all(|word| {
-            word.split_once('=').is_some_and(|(name, _)| {
-                name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-            })
-        })
-    };
-    STARTS.iter().find_map(|(start, stands_for)| {
-        let (before, rest) = line.split_once(start)?;
-        is_variable(before).then(|| format!("{stands_for} {rest}"))
-    })
+    let is_tool = |command: &pages::Command| !command.text.starts_with("cargo ");
+    page.commands().into_iter().filter(is_tool).filter_map(arguments).collect()
 }
 
 fn is_understood(place: Place, arguments: &str) -> Result<(), clap::Error> {
     // A word in capitals stands for one.
     let arguments = arguments.replace("help COMMAND", "help inbox");
     let words = shlex::split(&arguments).expect("quotation marks are in pairs");
-    let words = words.into_iter().take_while(|word| !word.starts_with('#') && word != "|");
+    let words = words.into_iter().take_while(|word| word != "|");
     let Err(error) =
         Arguments::try_parse_from(std::iter::once("article-webhook".to_owned()).chain(words))
     else {
@@ -101,11 +47,11 @@ fn is_understood(place: Place, arguments: &str) -> Result<(), clap::Error> {
 fn every_command_of_the_readmes_and_the_guide_is_understood() {
     let mut found = 0;
     let mut wrong = Vec::new();
-    for path in pages() {
-        for (place, arguments) in commands(&read_to_string(&path).unwrap()) {
+    for page in pages::all() {
+        for (place, arguments) in commands(&page) {
             found += 1;
             if let Err(error) = is_understood(place, &arguments) {
-                wrong.push(format!("{}: article-webhook {arguments}\n{error}", path.display()));
+                wrong.push(format!("{}: article-webhook {arguments}\n{error}", page.name));
             }
         }
     }
@@ -115,9 +61,9 @@ fn every_command_of_the_readmes_and_the_guide_is_understood() {
 
 #[test]
 fn a_command_that_the_tool_does_not_have_is_found() {
-    let page = "```sh\n$ A='b c' article-webhook list \\\n  inbox.db & \n```\nRun `article-webhook get`, \
+    let text = "```sh\n$ A='b c' article-webhook list \\\n  inbox.db & \n```\nRun `article-webhook get`, \
                 then `article-webhook get --no`, `cargo demo --headless # now` or `other article-webhook get`.\n";
-    let found = commands(page);
+    let found = commands(&Page { name: String::new(), text: text.to_owned() });
     let understood: Vec<_> =
         found.iter().map(|(place, arguments)| is_understood(*place, arguments).is_ok()).collect();
     assert_eq!(

@@ -1,19 +1,19 @@
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use tracing_subscriber::filter::LevelFilter;
 
-use super::Output;
+use super::{Colour, Output};
 
 /// Shows on standard error why a delivery was refused. The log of the crates has no secrets, no bodies, and nothing that
 /// is not escaped.
 pub(crate) fn show_refusals(output: &Output) {
-    let output = output.clone();
+    let lines = output.clone();
     let log = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::WARN)
         .with_target(false)
         .without_time()
-        .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
-        .with_writer(move || Lines(output.clone()));
+        .with_ansi(output.stderr == Colour::On)
+        .with_writer(move || Lines(lines.clone()));
     // Has no effect if there is a log already.
     let _ = log.try_init();
 }

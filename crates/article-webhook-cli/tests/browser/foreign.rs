@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::{
@@ -20,8 +23,10 @@ pub(crate) struct Foreign {
 struct Shared {
     /// The headers and the text of each path.
     pages: Mutex<HashMap<String, (String, String)>>,
-    /// The first line of each request; empty for a connection that asked nothing.
+    /// The first line of each request; empty for a connection that ended without one.
     seen: Mutex<Vec<String>>,
+    /// How many connections are open that have asked nothing yet.
+    silent: AtomicUsize,
     /// The path of each request that brought a cookie.
     with_cookie: Mutex<Vec<String>>,
 }
@@ -53,6 +58,11 @@ impl Foreign {
         seen
     }
 
+    /// How many connections are open that have asked nothing: a browser makes them ahead of its requests.
+    pub(crate) fn silent(&self) -> usize {
+        self.shared.silent.load(Ordering::Relaxed)
+    }
+
     /// The paths that were asked for with a cookie since the last call.
     pub(crate) fn with_cookie(&self) -> Vec<String> {
         std::mem::take(&mut *self.shared.with_cookie.lock().unwrap())
@@ -60,11 +70,13 @@ impl Foreign {
 }
 
 async fn answer(mut stream: TcpStream, shared: Arc<Shared>) {
+    shared.silent.fetch_add(1, Ordering::Relaxed);
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte).await, Ok(1)) {
         head.push(byte[0]);
     }
+    shared.silent.fetch_sub(1, Ordering::Relaxed);
     let head = String::from_utf8_lossy(&head);
     let line = head.lines().next().unwrap_or_default().to_owned();
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();

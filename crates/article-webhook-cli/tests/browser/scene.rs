@@ -6,7 +6,7 @@ use std::{
 };
 
 use article_inbox::{
-    Inbox, Reason, SqliteStore,
+    Clock, Inbox, Reason, SqliteSettings, SqliteStore,
     store::{Claim, Events, Expect, Ledger, Outcome},
 };
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
@@ -27,6 +27,9 @@ const TITLES: [&str; 12] = [
     "Buying a Watch: GPS, Heart Rate and Battery",
     "Your First Ten Kilometres",
 ];
+
+/// How many seconds ago each came.
+const AGES: [u64; 12] = [15_300, 12_900, 9_000, 7_800, 6_120, 3_900, 2_700, 1_380, 48, 35, 22, 9];
 
 pub(crate) fn article(job: &str, title: &str) -> DeliveryRequest {
     let html = format!(
@@ -57,9 +60,14 @@ pub(crate) fn article(job: &str, title: &str) -> DeliveryRequest {
 
 /// Entries in every state, and a ledger. No process has the file open afterwards.
 pub(crate) async fn inbox(path: &Path) {
-    let store = SqliteStore::open(path).unwrap();
+    let now = SystemTime::now();
+    let clock = Clock::stepped(now - Duration::from_secs(AGES[0]));
+    let settings = SqliteSettings::default().clock(clock.clone());
+    let store = SqliteStore::open_with(path, settings).unwrap();
     let inbox = Inbox::new(store.clone());
-    for (number, title) in (0_u32..).zip(TITLES) {
+    for ((number, title), age) in (0_u32..).zip(TITLES).zip(AGES) {
+        let since = now.duration_since(clock.now()).unwrap();
+        clock.advance(since.saturating_sub(Duration::from_secs(age)));
         let job = format!("job_{:08x}", 0x7c1e_4a52_u32.wrapping_mul(number * 2 + 1));
         assert_eq!(inbox.accept(article(&job, title).delivery().unwrap()).await, Reply::Stored);
         let retry = |cause: &str, after| Outcome::Retry { after, cause: cause.to_owned() };
@@ -75,7 +83,7 @@ pub(crate) async fn inbox(path: &Path) {
                 )
                 .await;
             }
-            7 => settle(&store, retry(down, Duration::from_secs(60))).await,
+            7 => settle(&store, retry(down, Duration::from_secs(1500))).await,
             8..=11 => {}
             _ => settle(&store, Outcome::Done).await,
         }
@@ -90,11 +98,11 @@ pub(crate) async fn inbox(path: &Path) {
             .await;
         }
     }
-    let now = SystemTime::now();
     let mut expect = Expect::job("job_5d0b7f11".parse().unwrap(), now - Duration::from_secs(90));
     expect.reason = Reason::Refused { code: "malformed_json".into() };
     let second = Expect::job("job_66aa01c9".parse().unwrap(), now + Duration::from_secs(240));
     store.expect(vec![expect, second]).await.unwrap();
+    clock.advance(now.duration_since(clock.now()).unwrap());
     inbox.close().await.unwrap();
 }
 

@@ -81,18 +81,29 @@ fn steady(line: &str) -> String {
         .join(" ")
 }
 
+/// The blocks of a page that show what the demo prints.
+fn captures(page: &str) -> impl Iterator<Item = &str> {
+    let blocks = page.split("```text\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    blocks.map(|(block, _)| block).filter(|block| block.contains("  ordered    job_"))
+}
+
 #[test]
-fn the_guide_shows_what_the_demo_prints() {
-    const PAGE: &str = include_str!("../../../article-webhook/src/guide/start.md");
-    let shown: Vec<_> = PAGE.lines().skip_while(|line| !line.starts_with("2  ")).collect();
-    let shown: Vec<_> = shown.into_iter().take_while(|line| *line != "```").map(steady).collect();
-    assert_eq!(shown.len(), 6, "{shown:?}");
+fn the_pages_show_what_the_demo_prints() {
+    const START: &str = include_str!("../../../article-webhook/src/guide/start.md");
+    const README: &str = include_str!("../../../../README.md");
+    assert_eq!(captures(START).count(), 1);
     let demo = tool(["demo", "--headless"]).output().unwrap();
     let (exit, out, error) = seen(&demo);
     assert_eq!((exit, &*error), (Some(0), ""));
     let printed: Vec<_> = out.lines().map(steady).collect();
-    for line in shown {
-        assert!(printed.contains(&line), "the guide shows {line:?}, and the demo prints {out}");
+    for capture in captures(START).chain(captures(README)) {
+        // Its command may stand above it, and what is left out.
+        let shown = capture.lines().map(str::trim_end);
+        let shown = shown.filter(|line| !line.starts_with("$ ") && *line != "…");
+        assert!((6..=12).contains(&shown.clone().count()), "{capture}");
+        for line in shown.map(steady) {
+            assert!(printed.contains(&line), "a page shows {line:?}, and the demo prints {out}");
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod examples;
 mod forwarding;
 mod forwarding_order;
 mod full_pipe;
+mod helped;
 mod interrupted;
 mod listening;
 mod named;

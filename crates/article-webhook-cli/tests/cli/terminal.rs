@@ -1,13 +1,18 @@
-//! Questions on a terminal.
+//! Questions and colours on a terminal.
 
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Write},
     path::Path,
     process::{Command, Stdio},
+    thread::sleep,
+    time::Duration,
 };
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::{
+    process::{Pid, Signal, kill_process},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+};
 
 use crate::{
     sample,
@@ -53,6 +58,78 @@ fn answered_after(
     let mut out = String::new();
     running.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     (running.wait().unwrap().code(), String::from_utf8(shown).unwrap(), out)
+}
+
+/// Runs the tool with a terminal for all that it shows, until it ends, or by Ctrl-C once it has shown this. Returns what
+/// it has shown.
+fn shown_until(tool: &mut Command, until: &str) -> String {
+    let (mut person, program) = terminal();
+    tool.stdout(program.try_clone().unwrap()).stderr(program);
+    let mut running = tool.spawn().unwrap();
+    tool.stdout(Stdio::null()).stderr(Stdio::null());
+    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
+    while let Ok(read @ 1..) = person.read(&mut chunk) {
+        shown.extend_from_slice(&chunk[..read]);
+        if String::from_utf8_lossy(&shown).contains(until) {
+            // Again, as it may not have listened yet.
+            while running.try_wait().unwrap().is_none() {
+                kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+                sleep(Duration::from_millis(20));
+            }
+        }
+    }
+    running.wait().unwrap();
+    String::from_utf8(shown).unwrap()
+}
+
+const NEVER: &str = "\u{0}";
+
+#[tokio::test]
+async fn a_terminal_gets_colours_unless_it_or_its_user_wants_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, new] = ["inbox.db", "new.db"].map(|name| folder.path().join(name));
+    sample::inbox(&file).await;
+    let list = ["inbox", "list", text(&file)];
+    let commands: [(&[&str], &str, &str); 4] = [
+        (&list, NEVER, "job_dead"),
+        // An error, on standard error.
+        (&["inbox", "list", text(&new)], NEVER, "does not exist"),
+        (&["inbox", "--help"], NEVER, "Usage:"),
+        // The log, which warns of a token that can be guessed.
+        (&["listen", "--no-page", "--port", "0", "--inbox", text(&new)], "WARN", "WARN"),
+    ];
+    for (arguments, until, has) in commands {
+        for (variables, is_coloured) in [
+            ([("NO_COLOR", None), ("TERM", Some("xterm"))], true),
+            ([("NO_COLOR", Some("")), ("TERM", Some("xterm"))], true),
+            ([("NO_COLOR", Some("1")), ("TERM", Some("xterm"))], false),
+            ([("NO_COLOR", None), ("TERM", Some("dumb"))], false),
+        ] {
+            let mut run = tool([]);
+            run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 1234");
+            for (name, value) in variables {
+                match value {
+                    Some(value) => run.env(name, value),
+                    None => run.env_remove(name),
+                };
+            }
+            let shown = shown_until(&mut run, until);
+            assert!(shown.contains(has), "{arguments:?}: {shown}");
+            // A line of progress is wiped away, which is no colour, and which a dumb terminal cannot do.
+            let rest = match variables[1].1 {
+                Some("dumb") => shown.clone(),
+                _ => shown.replace("\u{1b}[K", ""),
+            };
+            assert_eq!(rest.contains("\u{1b}["), is_coloured, "{variables:?}: {shown:?}");
+        }
+    }
+    for arguments in [&["--json"][..], &["--json", "--limit", "1"]] {
+        let mut run = tool(list);
+        let shown =
+            shown_until(run.args(arguments).env_remove("NO_COLOR").env("TERM", "xterm"), NEVER);
+        let is_plain = !shown.replace("\u{1b}[K", "").contains('\u{1b}');
+        assert!(shown.starts_with('{') && is_plain, "{shown:?}");
+    }
 }
 
 fn states(file: &Path) -> String {

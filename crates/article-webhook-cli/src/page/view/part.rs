@@ -25,7 +25,7 @@ pub(super) fn age(time: SystemTime, now: SystemTime) -> Markup {
 
 /// A time, and its distance from now.
 pub(super) fn moment(time: SystemTime, now: SystemTime) -> Markup {
-    html! { span.exact { (shown(time)) } span.quiet { " (" (age(time, now)) ")" } }
+    html! { span.exact { (shown(time)) } " " span.quiet.whole { "(" (age(time, now)) ")" } }
 }
 
 pub(super) fn badge(state: State) -> Markup {

@@ -1,0 +1,104 @@
+//! What is not run, and what does not end with 0.
+
+use crate::pages::Page;
+
+const README: &str = "README.md";
+const START: &str = "crates/article-webhook/src/guide/start.md";
+const TESTING: &str = "crates/article-webhook/src/guide/testing.md";
+const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
+
+/// A command that is not run here, and why. What it names is looked up all the same.
+const NOT_RUN: [(&str, &str, &str); 9] = [
+    (README, "cargo run --example order_article", "`examples/tests/programs` runs it"),
+    (README, "tests/run", "it runs this"),
+    (README, "cargo new articles", "`tests/newcomer` does what this section says"),
+    (README, "ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' cargo run", "the same"),
+    (
+        README,
+        "cargo doc -p article-webhook --all-features --no-deps --open",
+        "it compiles, and opens a browser",
+    ),
+    (START, "cargo install --path crates/article-webhook-cli", "it compiles for minutes"),
+    (TESTING, "cargo test --example unit_test", "`tests/run` runs it"),
+    (TESTING, "cargo run --example order_article", "`examples/tests/programs` runs it"),
+    (POSTGRES, "cargo run --example inbox_postgres", "`examples/tests/programs` runs it"),
+];
+
+/// How a command ends that the page says more of.
+pub(crate) struct End {
+    page: &'static str,
+    command: &'static str,
+    pub(crate) exit: i32,
+    /// What it prints.
+    pub(crate) prints: &'static str,
+    /// The words of the page that say so.
+    says: &'static str,
+}
+
+const ENDS: [End; 5] = [
+    End {
+        page: README,
+        command: "curl -i ",
+        exit: 0,
+        prints: "HTTP/1.1 200",
+        says: "The answer is `200`",
+    },
+    End {
+        page: START,
+        command: "article-webhook send http://127.0.0.1:3000/ --fault wrong-token",
+        exit: 1,
+        prints: "401 Unauthorized",
+        says: "It is refused with 401",
+    },
+    End {
+        page: START,
+        command: "article-webhook collect --inbox inbox.db",
+        exit: 3,
+        prints: "the next is due in",
+        says: "earlier, it says when the job is due",
+    },
+    End {
+        page: TESTING,
+        command: "article-webhook send http://127.0.0.1:3000/webhooks/articles --fault truncated-body",
+        exit: 1,
+        prints: "400 Bad Request",
+        says: "well and badly",
+    },
+    End {
+        page: TESTING,
+        command: "curl -i ",
+        exit: 0,
+        prints: "HTTP/1.1 200",
+        says: "Without the tool, `curl` does",
+    },
+];
+
+pub(crate) fn is_run(page: &Page, command: &str) -> bool {
+    !NOT_RUN.iter().any(|(name, not_run, _)| page.name == *name && command == *not_run)
+}
+
+pub(crate) fn end(page: &Page, command: &str) -> Option<&'static End> {
+    ENDS.iter().find(|end| end.page == page.name && command.starts_with(end.command))
+}
+
+#[test]
+fn what_is_said_of_commands_is_of_commands_that_the_pages_have() {
+    let pages = crate::pages::all();
+    let has = |name: &str, is_it: &dyn Fn(&str) -> bool| {
+        let page = pages.iter().find(|page| page.name == name).unwrap();
+        page.commands().iter().any(|command| is_it(&command.text))
+    };
+    for (name, not_run, _) in NOT_RUN {
+        assert!(has(name, &|text| text == not_run), "{name} has no `{not_run}`");
+    }
+    for end in ENDS {
+        assert!(
+            has(end.page, &|text| text.starts_with(end.command)),
+            "{}: {}",
+            end.page,
+            end.command
+        );
+        let page = pages.iter().find(|page| page.name == end.page).unwrap();
+        assert!(page.says(end.says), "{} does not say {:?}", end.page, end.says);
+    }
+}

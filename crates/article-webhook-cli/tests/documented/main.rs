@@ -1,0 +1,16 @@
+//! The pages of this repository, followed: each command of a page runs, in the page's order, and ends as the page says.
+#![allow(clippy::unwrap_used)] // an unwrap here is the assertion
+
+mod excerpt;
+mod expected;
+mod fields;
+mod follow;
+mod names;
+mod pages;
+mod stage;
+
+#[cfg(feature = "postgres")]
+#[allow(dead_code, reason = "the store's tests use more of it")]
+#[allow(clippy::print_stderr, reason = "what is skipped is said")]
+#[path = "../../../article-inbox-postgres/tests/common/server.rs"]
+mod postgres_server;
