@@ -1,13 +1,17 @@
-use std::{future::pending, sync::Once};
+use std::{future::pending, sync::LazyLock};
 
-use tokio::signal::ctrl_c;
+use tokio::{signal::ctrl_c, sync::watch};
 
 use crate::telemetry;
+
+/// Whether a signal has come. The runtime tells of a signal only those that listen at that moment.
+static HAS_COME: LazyLock<watch::Sender<bool>> = LazyLock::new(watch::Sender::default);
 
 /// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers and containers send.
 ///
 /// Give one to the server and one to the worker, so that both stop at the same time: a service manager usually waits for 30
-/// seconds, and each of them may need 25. Once this was polled, neither signal ends the program by itself any more.
+/// seconds, and each of them may need 25. Once this was polled, neither signal ends the program by itself any more. Once a signal
+/// has come, it resolves for all that wait or will wait.
 ///
 /// ```
 /// use article_inbox::{Failed, Inbox, Job, stop_signal};
@@ -27,9 +31,15 @@ use crate::telemetry;
 /// }
 /// ```
 pub async fn stop_signal() {
-    signal().await;
-    static TOLD: Once = Once::new();
-    TOLD.call_once(telemetry::stopping);
+    let mut has_come = HAS_COME.subscribe();
+    tokio::select! {
+        () = signal() => {
+            if !HAS_COME.send_replace(true) {
+                telemetry::stopping();
+            }
+        }
+        _ = has_come.wait_for(|has_come| *has_come) => {}
+    }
 }
 
 async fn signal() {
