@@ -97,7 +97,7 @@ macro_rules! ledger_contract {
                 the_body_that_was_delivered_is_unreadable,
                 a_bad_answer_of_hours_ends_no_job,
                 another_body_is_collected,
-                a_damaged_entry_is_repaired_once,
+                a_damaged_entry_is_repaired_each_time,
                 bodies_of_the_api_that_cannot_be_read_end_a_job,
                 a_delivery_ends_an_unreadable_job,
                 a_requeued_entry_ends_an_unreadable_job,

@@ -149,8 +149,8 @@ pub trait Ledger: Store {
     ///
     /// - [`Answered`](AskOutcome::Answered): the body is recorded as [`record`](Store::record) says, with the job's intent,
     ///   and the job was collected. If the entry cannot be read even so, or the API gives the very body that it gave for
-    ///   this unreadable entry before, the job is asked for again after an hour. If the API has given nothing but such bodies
-    ///   for 72 hours, the job is unreadable.
+    ///   this unhandled entry before, the job is asked for again after an hour. If the API has given nothing but such bodies
+    ///   for 72 hours, the job is unreadable. A corrupt entry takes every body, and ends no job.
     /// - [`Failed`](AskOutcome::Failed): the answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure), and
     ///   the job failed. Another answer than the one of an earlier failure takes its place, and waits, due now, without
     ///   attempts. The rule is [`Row::record_failure`](crate::store::Row::record_failure).
