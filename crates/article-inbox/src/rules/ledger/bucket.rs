@@ -205,8 +205,11 @@ impl Bucket {
     /// was ahead, and is shortened as at a [start](Self::restart).
     pub fn import(&mut self, other: &Self, now: SystemTime) {
         self.used = self.used.max(other.used);
-        // The time in which nothing was used here does not refill what was used there.
-        self.refilled_at = self.refilled_at.max(rounded(other.refilled_at));
+        if other.used > 0 {
+            // The time in which nothing was used here does not refill what was used there. An export does not say since
+            // when that is refilled.
+            self.refilled_at = now;
+        }
         self.share = self.share.min(other.share);
         self.shared_at = self.shared_at.max(rounded(other.shared_at));
         self.refused_at = self.refused_at.max(other.refused_at.map(rounded));
