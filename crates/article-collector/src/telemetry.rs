@@ -55,7 +55,7 @@ pub(crate) fn settled(
     state: JobState,
     expected_for: Duration,
 ) {
-    count::settled(job, state, expected_for);
+    count::settled(job, undecodable, state, expected_for);
     log::settled(job, outcome, undecodable, state, expected_for);
 }
 
@@ -103,7 +103,38 @@ pub(crate) fn collector_failed(error: &Error) {
     log::collector_failed(error);
 }
 
+/// The figures that an operator watches.
+#[cfg_attr(
+    not(any(feature = "metrics", feature = "tracing")),
+    expect(dead_code, reason = "nothing shows them")
+)]
+pub(crate) struct Figures {
+    pub(crate) counts: LedgerCounts,
+    /// Since when the oldest job is expected.
+    pub(crate) oldest: Duration,
+    /// How long nothing is asked or ordered from now on.
+    pub(crate) paused: Duration,
+    pub(crate) tokens: i64,
+    /// In thousandths.
+    pub(crate) rate_share: u16,
+}
+
 /// A person or a probe asked for the figures.
-pub(crate) fn health(counts: &LedgerCounts, oldest: Duration, paused: Duration) {
-    count::health(counts, oldest, paused);
+pub(crate) fn health(figures: &Figures) {
+    count::health(figures);
+}
+
+/// The figures, once in a while.
+pub(crate) fn summary(figures: &Figures) {
+    log::summary(figures);
+}
+
+/// An ask came too late to be sent: the store took longer than its token is valid.
+pub(crate) fn token_lost() {
+    count::token_lost();
+}
+
+/// The store takes too long to hand out asks.
+pub(crate) fn tokens_are_lost() {
+    log::tokens_are_lost();
 }
