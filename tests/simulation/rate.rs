@@ -75,11 +75,7 @@ impl Stored {
         let is_it = match self.ends {
             // It could be stored only after its end.
             None => expected <= self.awake + SAME_TIME,
-            Some(ends) => {
-                expected < ends + SAME_TIME
-                    && ends < expected + LATE + SAME_TIME
-                    && self.at < answered.limit
-            }
+            Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
         };
         answered.process == self.process && is_it
     }
@@ -209,18 +205,20 @@ impl Rate {
     /// `of_stored` is the answer of each stored pause; those in `tried` were tried.
     fn finds_its_own(
         &self,
-        answered: usize,
+        of: usize,
         of_stored: &mut [Option<usize>],
         tried: &mut Vec<usize>,
     ) -> bool {
         for place in 0..self.stored.len() {
-            if tried.contains(&place) || !self.stored[place].is_of(&self.answered[answered]) {
+            let (stored, answered) = (&self.stored[place], &self.answered[of]);
+            let is_in_time = stored.ends.is_none() || stored.at < answered.limit;
+            if tried.contains(&place) || !stored.is_of(answered) || !is_in_time {
                 continue;
             }
             tried.push(place);
             let other = of_stored[place];
             if other.is_none_or(|other| self.finds_its_own(other, of_stored, tried)) {
-                of_stored[place] = Some(answered);
+                of_stored[place] = Some(of);
                 return true;
             }
         }

@@ -103,11 +103,11 @@ impl Inbox {
                 imported.present += 1;
             }
             if let Some(job) = kept.remove(&key) {
-                self.import_job(job, &mut imported).await?;
+                self.import_row(LedgerRow::Removed(job), &mut imported, &mut kept).await?;
             }
         }
-        for job in kept.into_values() {
-            self.import_job(job, &mut imported).await?;
+        for job in std::mem::take(&mut kept).into_values() {
+            self.import_row(LedgerRow::Removed(job), &mut imported, &mut kept).await?;
         }
         Ok(imported)
     }
@@ -118,7 +118,8 @@ impl Inbox {
         imported: &mut Imported,
         kept: &mut Kept,
     ) -> Result<(), Error> {
-        match row {
+        let store = &self.0.store;
+        let is_new = match row {
             LedgerRow::Job(job) => {
                 if let Some(key) = job.relies_on()
                     && !self.has_entry(&key).await?
@@ -126,30 +127,17 @@ impl Inbox {
                     kept.insert(key, job);
                     return Ok(());
                 }
-                self.import_job(job, imported).await
+                store.import_job(job).await?
             }
-            LedgerRow::Removed(job) => self.import_job(job, imported).await,
-            LedgerRow::Intent(intent) => {
-                imported.count(self.0.store.import_intent(intent).await?);
-                Ok(())
-            }
-            LedgerRow::Bucket(bucket) => self.0.store.import_bucket(bucket).await,
-        }
-    }
-
-    async fn import_job(&self, job: ExpectedJob, imported: &mut Imported) -> Result<(), Error> {
-        imported.count(self.0.store.import_job(job).await?);
-        Ok(())
-    }
-}
-
-impl Imported {
-    /// Counts a row of the ledger.
-    fn count(&mut self, is_new: bool) {
+            LedgerRow::Removed(job) => store.import_job(job).await?,
+            LedgerRow::Intent(intent) => store.import_intent(intent).await?,
+            LedgerRow::Bucket(bucket) => return store.import_bucket(bucket).await,
+        };
         match is_new {
-            true => self.ledger_added += 1,
-            false => self.ledger_present += 1,
+            true => imported.ledger_added += 1,
+            false => imported.ledger_present += 1,
         }
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) enum LedgerLine {
 /// A row of the ledger that another inbox exported. Its id has no meaning.
 pub(super) enum LedgerRow {
     Job(ExpectedJob),
-    /// A job whose entry retention removed there.
+    /// A job that is imported whether its entry is here or not, because retention removed that there.
     Removed(ExpectedJob),
     Intent(Intent),
     Bucket(Bucket),
