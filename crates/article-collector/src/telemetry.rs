@@ -7,13 +7,17 @@
 #[cfg(feature = "metrics")]
 pub mod metric;
 
+mod figures;
+
 mod count;
 mod log;
 
 use std::time::Duration;
 
-use article_inbox::{Error, ExpectedJob, JobState, LedgerCounts, store::AskOutcome};
+use article_inbox::{Error, ExpectedJob, JobState, store::AskOutcome};
 use article_webhook::{DecodeError, JobId};
+
+pub(crate) use figures::Figures;
 
 /// An order ended.
 pub(crate) fn order_ended(outcome: &'static str) {
@@ -101,22 +105,6 @@ pub(crate) fn running(loops: u32) {
 /// A loop ended with an error.
 pub(crate) fn collector_failed(error: &Error) {
     log::collector_failed(error);
-}
-
-/// The figures that an operator watches.
-#[cfg_attr(
-    not(any(feature = "metrics", feature = "tracing")),
-    expect(dead_code, reason = "nothing shows them")
-)]
-pub(crate) struct Figures {
-    pub(crate) counts: LedgerCounts,
-    /// Since when the oldest job is expected.
-    pub(crate) oldest: Duration,
-    /// How long nothing is asked or ordered from now on.
-    pub(crate) paused: Duration,
-    pub(crate) tokens: i64,
-    /// In thousandths.
-    pub(crate) rate_share: u16,
 }
 
 /// A person or a probe asked for the figures.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use article_inbox::{ExpectedJob, JobState};
 use article_webhook::DecodeError;
 
-use super::Figures;
+use super::figures::Figures;
 
 #[cfg(feature = "metrics")]
 mod enabled {

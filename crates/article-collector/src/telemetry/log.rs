@@ -5,7 +5,7 @@ use std::{fmt::Display, time::Duration};
 use article_inbox::{Error, ExpectedJob, JobState, store::AskOutcome};
 use article_webhook::{DecodeError, JobId};
 
-use super::Figures;
+use super::figures::Figures;
 
 #[cfg(feature = "tracing")]
 mod enabled {

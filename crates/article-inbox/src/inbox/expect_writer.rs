@@ -52,10 +52,12 @@ impl ExpectWriter {
         loop {
             // A job is not forgotten between its taking and its storing.
             let expecting = inbox.0.expecting.lock().await;
-            let Some(expect) = inbox.expect_queue().next() else {
+            let Some(mut expect) = inbox.expect_queue().next() else {
                 self.is_done = true;
                 return;
             };
+            // The clock may have been set back while the job was held.
+            expect.at = expect.at.min(later(inbox.0.store.now(), LAST_DELIVERY));
             let stored = inbox.0.store.expect(vec![expect]).await;
             match &stored {
                 Ok(_) => inbox.expect_queue().stored(),

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_inbox::{
-    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    ClockStep, Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
     store::{Arrival, Store},
 };
 use article_webhook::{
@@ -141,6 +141,20 @@ async fn a_forgotten_job_is_not_expected_by_a_delivery_that_was_refused_before()
     scene.refuse("job_3");
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_2", "job_3"], "the service delivered it again");
+}
+
+/// While the store is down, the clock is set back by a day: the job is asked for when the service has given up.
+#[tokio::test(start_paused = true)]
+async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Down);
+    scene.refuse("job_1");
+    tokio::task::yield_now().await;
+    scene.clock.set(ClockStep::Back(Duration::from_secs(24 * 3600)));
+    scene.store.mend();
+    advance(Duration::from_secs(60)).await;
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].at, scene.clock.now() + Duration::from_secs(400));
 }
 
 /// Convergence and known jobs.
