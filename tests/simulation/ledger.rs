@@ -96,6 +96,8 @@ impl Ledger for Connection {
     ) -> Pending<'a, ()> {
         let id = job_id.clone();
         let call = Box::pin(async move {
+            // While the store failed, a refused delivery may have made the job known, and retention removed it since.
+            self.look_for_a_trace(std::slice::from_ref(&job_id)).await?;
             let opened = self.opened(&Expect::job(job_id.clone(), at)).await?;
             self.world.store.ordered(name, job_id, at, key).await?;
             Ok(opened)

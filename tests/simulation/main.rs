@@ -117,6 +117,12 @@ fn quiet_planted_panics() {
 
 fn run_all(first: u64, count: u64) -> ExitCode {
     let start = Instant::now();
+    if count > KNOWN.len() as u64 {
+        let mut known = KNOWN.iter().filter(|seed| !(first..first + count).contains(*seed));
+        if !known.all(|seed| holds(*seed, first, &Mutex::default())) {
+            return ExitCode::FAILURE;
+        }
+    }
     let (next, is_failed, sum) = (AtomicU64::new(first), AtomicBool::new(false), Mutex::default());
     let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
     thread::scope(|scope| {
@@ -163,18 +169,28 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Seeds that have shown something, which are always run first: two orders at once, of which one is asked for a pause; an
+/// answer that is stored when retention has removed its job; a refused delivery that waits while the clock is set back.
+const KNOWN: [u64; 3] = [2627, 8247, 26227];
+
+/// How a seed is run again.
+fn tell_how_to_replay(seed: u64) {
+    println!("\nagain: cargo test -p article-webhook-tests --test simulation -- --seed {seed}");
+}
+
 /// Runs a seed; the first ones twice, because a seed that does not replay is worth nothing.
 fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     let twice = if env::args().any(|argument| argument == "--twice") { u64::MAX } else { TWICE };
     let report = run(seed);
     if PANICKED.get() {
         println!("simulation: seed {seed}: something panicked: see standard error");
+        tell_how_to_replay(seed);
         return false;
     }
     if let Some(cause) = &report.ending.cause {
         println!("\nsimulation: seed {seed}: {cause}\n");
         report.ending.steps.iter().for_each(|step| println!("  {step}"));
-        println!("\nagain: cargo test -p article-webhook-tests --test simulation -- --seed {seed}");
+        tell_how_to_replay(seed);
         return false;
     }
     if seed < first.saturating_add(twice) {
@@ -185,6 +201,7 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
             for (step, other) in pairs.filter(|(step, other)| step != other).take(4) {
                 println!("  {step}\n  {other}\n");
             }
+            tell_how_to_replay(seed);
             return false;
         }
     }

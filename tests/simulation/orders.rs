@@ -11,8 +11,10 @@ use crate::{node::Process, observed::Observed};
 pub(crate) struct OrderCalls {
     /// Those that the service took, or of which no answer came.
     open: u32,
-    /// How often the application asked to order again.
+    /// How many calls were sent because the application asked to order again.
     again: u32,
+    /// It has asked, and no call was sent since.
+    is_asked_again: bool,
     /// How many were sent.
     sent: u32,
     /// Whether the service took the last one.
@@ -22,7 +24,7 @@ pub(crate) struct OrderCalls {
 impl Observed {
     /// The application asks to order this intent, although an earlier call may have.
     pub(crate) fn again(&mut self, intent: &str) {
-        self.calls.entry(intent.to_owned()).or_default().again += 1;
+        self.calls.entry(intent.to_owned()).or_default().is_asked_again = true;
     }
 
     /// A call that orders is sent.
@@ -33,6 +35,9 @@ impl Observed {
         now: Duration,
     ) -> Result<(), String> {
         let calls = self.calls.entry(intent.to_owned()).or_default();
+        if std::mem::take(&mut calls.is_asked_again) && calls.sent > 0 {
+            calls.again += 1;
+        }
         (calls.open, calls.sent, calls.last_is_taken) = (calls.open + 1, calls.sent + 1, false);
         let (open, again) = (calls.open, calls.again);
         if open > 1 + again {

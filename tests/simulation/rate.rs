@@ -31,6 +31,8 @@ pub(crate) struct Rate {
     pauses: Vec<(Duration, Duration)>,
     /// The pauses that each process was answered with.
     answered: Vec<Answered>,
+    /// The pauses that each process has stored.
+    stored: Vec<Stored>,
     /// For how long the machines of the application were suspended.
     asleep: Duration,
     /// How often the service refused the key, or forbade a job.
@@ -50,8 +52,33 @@ struct Answered {
     limit: Duration,
     /// A person lifted it.
     is_lifted: bool,
-    /// The process has stored it, or its store failed when it tried to.
-    is_reported: bool,
+    /// The process has stored a pause that may be this one.
+    is_stored: bool,
+    /// The store of the process failed when it was told of something.
+    is_excused: bool,
+}
+
+/// A pause that a process stored.
+struct Stored {
+    process: Process,
+    at: Duration,
+    /// When it ends, in time in which the machines are not suspended. `None`: nothing was left of it.
+    ends: Option<Duration>,
+    /// The same time when it was stored.
+    awake: Duration,
+}
+
+impl Stored {
+    /// Whether it may be this pause.
+    fn is_of(&self, answered: &Answered) -> bool {
+        let expected = answered.comes + answered.pause;
+        let is_it = match self.ends {
+            // It could be stored only after its end.
+            None => expected <= self.awake + SAME_TIME,
+            Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
+        };
+        answered.process == self.process && is_it
+    }
 }
 
 /// Since the key is refused.
@@ -65,9 +92,10 @@ struct Refused {
 
 impl Rate {
     pub(crate) fn new(plan: Plan) -> Self {
-        let (pauses, answered) = (Vec::new(), Vec::new());
+        let (pauses, answered, stored) = (Vec::new(), Vec::new(), Vec::new());
         let (level, asleep) = ((0.0, Duration::ZERO), Duration::ZERO);
-        Self { plan, level, pauses, answered, asleep, refusals: 0, refused: BTreeMap::new() }
+        let (refusals, refused) = (0, BTreeMap::new());
+        Self { plan, level, pauses, answered, stored, asleep, refusals, refused }
     }
 
     /// An ask is sent.
@@ -88,8 +116,10 @@ impl Rate {
     pub(crate) fn sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
         let awake = now - self.asleep;
         let mut answered = self.answered.iter().filter(|answered| answered.process == *process);
+        // Once it is stored, a token that was taken before may be used as long as it is valid.
         let known = answered.find(|answered| {
             !answered.is_lifted
+                && !answered.is_stored
                 && answered.comes + SAME_TIME < awake
                 && now < answered.at + answered.pause
         });
@@ -133,7 +163,8 @@ impl Rate {
             pause,
             limit: now + REPORTED,
             is_lifted: false,
-            is_reported: false,
+            is_stored: false,
+            is_excused: false,
         });
     }
 
@@ -148,18 +179,50 @@ impl Rate {
     pub(crate) fn report_failed(&mut self, process: &Process, now: Duration) {
         let answered = self.answered.iter_mut().filter(|answered| answered.process == *process);
         let answered = answered.filter(|answered| now < answered.limit);
-        answered.for_each(|answered| answered.is_reported = true);
+        answered.for_each(|answered| answered.is_excused = true);
     }
 
     /// Every pause was stored that the service asked a process for, unless the process or its store failed. The faults
     /// have ended.
+    ///
+    /// Of several pauses that overlap, a stored one may be any: each must have one of its own.
     pub(crate) fn all_pauses_are_stored(&self) -> Result<(), String> {
-        let mut answered = self.answered.iter();
-        let lost =
-            answered.find(|answered| !answered.is_reported && !answered.process.has_crashed());
-        lost.map_or(Ok(()), |Answered { process, at, pause, .. }| {
-            Err(format!("{process} was asked for a pause of {pause:?} at {at:?}, and stored none"))
-        })
+        let mut of_stored = vec![None; self.stored.len()];
+        for (place, answered) in self.answered.iter().enumerate() {
+            let is_excused = answered.is_excused || answered.process.has_crashed();
+            if is_excused || self.finds_its_own(place, &mut of_stored, &mut Vec::new()) {
+                continue;
+            }
+            let Answered { process, at, pause, .. } = answered;
+            return Err(format!(
+                "{process} was asked for a pause of {pause:?} at {at:?}, and stored none"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Finds a stored pause for an answer, if need be by giving that of another answer away, which finds another.
+    /// `of_stored` is the answer of each stored pause; those in `tried` were tried.
+    fn finds_its_own(
+        &self,
+        of: usize,
+        of_stored: &mut [Option<usize>],
+        tried: &mut Vec<usize>,
+    ) -> bool {
+        for place in 0..self.stored.len() {
+            let (stored, answered) = (&self.stored[place], &self.answered[of]);
+            let is_in_time = stored.ends.is_none() || stored.at < answered.limit;
+            if tried.contains(&place) || !stored.is_of(answered) || !is_in_time {
+                continue;
+            }
+            tried.push(place);
+            let other = of_stored[place];
+            if other.is_none_or(|other| self.finds_its_own(other, of_stored, tried)) {
+                of_stored[place] = Some(of);
+                return true;
+            }
+        }
+        false
     }
 
     /// The application stored a pause.
@@ -169,42 +232,23 @@ impl Rate {
         pause: Duration,
         now: Duration,
     ) -> Result<(), String> {
-        // Nothing is left of a pause that could be stored only after its end.
-        if pause.is_zero() {
-            let over = now - self.asleep + SAME_TIME;
-            let mut answered = self.answered.iter_mut();
-            let is_over = |answered: &&mut Answered| {
-                let ended = answered.comes + answered.pause <= over;
-                answered.process == *process && !answered.is_reported && ended
-            };
-            if let Some(answered) = answered.find(is_over) {
-                answered.is_reported = true;
-            }
-            return Ok(());
-        }
+        let awake = now - self.asleep;
         // What is left of it when it is stored.
-        let ends = now - self.asleep + pause;
-        let mut asked: Vec<_> = self
-            .answered
-            .iter_mut()
-            .filter(|answered| {
-                let expected = answered.comes + answered.pause;
-                answered.process == *process
-                    && expected < ends + SAME_TIME
-                    && ends < expected + LATE + SAME_TIME
-            })
-            .collect();
-        let Some(last) = asked.last() else {
-            return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
-        };
-        self.pauses.push((now, last.at + last.pause));
-        // Of several such answers, each is stored by itself: this one is of the latest that fits.
-        asked.retain(|answered| !answered.is_reported && now < answered.limit);
-        if let Some(answered) =
-            asked.into_iter().max_by_key(|answered| answered.comes + answered.pause)
-        {
-            answered.is_reported = true;
+        let ends = (!pause.is_zero()).then_some(awake + pause);
+        let stored = Stored { process: process.clone(), at: now, ends, awake };
+        let of = self.answered.iter_mut().filter(|answered| stored.is_of(answered));
+        let last = of.map(|answered| {
+            answered.is_stored = true;
+            answered.at + answered.pause
+        });
+        match last.last() {
+            Some(until) if ends.is_some() => self.pauses.push((now, until)),
+            None if ends.is_some() => {
+                return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
+            }
+            _ => {}
         }
+        self.stored.push(stored);
         Ok(())
     }
 

@@ -4,14 +4,14 @@ mod backfill;
 mod builder;
 mod health;
 
-use std::{convert::Infallible, fmt, future::pending, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use article_client::{JobId, NewArticle};
 use article_inbox::{
-    Error, Inbox, Intent, IntentState, JobState, LedgerPage,
+    Error, ExpectedJob, Inbox, Intent, IntentState, JobFilter, JobState, LedgerPage,
     store::{BucketEvent, Expect},
 };
-use tokio::select;
+use tokio::{join, select};
 
 use crate::{
     api::Api,
@@ -32,7 +32,7 @@ pub use health::CollectorHealth;
 /// It keeps everything in the store of an inbox, and what it orders survives a crash if that store does. Several
 /// collectors may share a store: in one process, and in several if the store allows that. A SQLite store belongs to one
 /// process. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
-/// handler, at once. [`Inbox::jobs`] lists the jobs.
+/// handler, at once. [`list`](Self::list) shows the jobs.
 ///
 /// ```
 /// use article_client::{ApiKey, Client, NewArticle};
@@ -173,6 +173,39 @@ impl Collector {
         backfill::plan(&self.0, ids.into_iter()).await
     }
 
+    /// A page of the jobs that were ordered or expected and that pass the filter, by ascending id: for instance those that
+    /// are overdue, with what the last ask of each brought.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use article_client::{ApiKey, Client};
+    /// use article_collector::Collector;
+    /// use article_inbox::{Inbox, JobFilter, JobState, OVERDUE};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
+    ///     let collector = Collector::new(&Inbox::memory(), client);
+    ///     collector.expect("job_1".parse()?).await?;
+    ///
+    ///     let expected = JobFilter { state: Some(JobState::Expected), ..JobFilter::default() };
+    ///     let page = collector.list(expected.clone()).await?;
+    ///     assert_eq!((page.items[0].job_id.as_str(), page.next), ("job_1", None));
+    ///
+    ///     let before = Some(SystemTime::now() - OVERDUE);
+    ///     let overdue = JobFilter { expected_before: before, ..expected };
+    ///     assert!(collector.list(overdue).await?.items.is_empty());
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn list(&self, filter: JobFilter) -> Result<LedgerPage<ExpectedJob>, Error> {
+        self.0.ledger.jobs(filter).await
+    }
+
     /// A page of the intents in this state, or of all, by ascending id: at most a hundred with a greater id than
     /// `after`, which is 0 or the [`next`](LedgerPage::next) of the last page.
     ///
@@ -216,6 +249,8 @@ impl Collector {
     /// their jobs are stored. So stop what places orders, wait for this, and only then [close](Inbox::close) the inbox
     /// and end the runtime: the outcome of an order that is cut off is unknown, and it may be paid for.
     ///
+    /// The log gets the figures of [`health`](Self::health) every hour and at the end.
+    ///
     /// While the store fails temporarily, or is damaged, it goes on trying. Run it in a task of its own, as the
     /// worker: its end must not end the receiver.
     ///
@@ -225,14 +260,14 @@ impl Collector {
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.0);
         let telling = async {
-            order::tell_of_unknown_orders(&shared).await;
-            pending::<Infallible>().await
+            join!(order::tell_of_unknown_orders(&shared), health::summarize_hourly(&shared));
         };
         let ended = select! {
             biased;
             ended = EventLoop::new(self.0).run(shutdown) => ended,
-            never = telling => match never {},
+            () = telling => unreachable!("the figures are logged for ever"),
         };
+        health::summarize(&shared).await;
         ended.inspect_err(telemetry::collector_failed)
     }
 

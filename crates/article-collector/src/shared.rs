@@ -34,6 +34,9 @@ const LONGEST_CALL: Duration = Duration::from_secs(3600);
 /// beside the tokens that the bucket has given out since, or in a pause that came since.
 pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
 
+/// How often a person is told of something that lasts.
+const MINUTE: Duration = Duration::from_secs(60);
+
 /// How often a loop looks for jobs that another process expects.
 pub(crate) const POLL: Duration = Duration::from_secs(10);
 
@@ -53,6 +56,8 @@ pub(crate) struct Shared {
     key_watch: Mutex<KeyWatch>,
     /// The pause that the service asked for last or that lasts longest, until it is stored.
     unstored: Mutex<Option<Report>>,
+    /// When it was told last that a token came too late.
+    lost_token: Mutex<Option<Instant>>,
 }
 
 impl Shared {
@@ -67,6 +72,7 @@ impl Shared {
             orders: watch::Sender::new(0),
             key_watch: Mutex::default(),
             unstored: Mutex::default(),
+            lost_token: Mutex::default(),
         }
     }
 
@@ -145,6 +151,16 @@ impl Shared {
         self.ledger.report(report.event()).await?;
         _ = self.unstored().take_if(|unstored| *unstored == report);
         Ok(())
+    }
+
+    /// A token came too late. It is told once a minute.
+    pub(crate) fn token_lost(&self) {
+        telemetry::token_lost();
+        let mut told = self.lost_token.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|told| told.elapsed() >= MINUTE) {
+            *told = Some(Instant::now());
+            telemetry::tokens_are_lost();
+        }
     }
 
     fn unstored(&self) -> MutexGuard<'_, Option<Report>> {

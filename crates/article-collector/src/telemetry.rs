@@ -7,13 +7,17 @@
 #[cfg(feature = "metrics")]
 pub mod metric;
 
+mod figures;
+
 mod count;
 mod log;
 
 use std::time::Duration;
 
-use article_inbox::{Error, ExpectedJob, JobState, LedgerCounts, store::AskOutcome};
+use article_inbox::{Error, ExpectedJob, JobState, store::AskOutcome};
 use article_webhook::{DecodeError, JobId};
+
+pub(crate) use figures::Figures;
 
 /// An order ended.
 pub(crate) fn order_ended(outcome: &'static str) {
@@ -55,7 +59,7 @@ pub(crate) fn settled(
     state: JobState,
     expected_for: Duration,
 ) {
-    count::settled(job, state, expected_for);
+    count::settled(job, undecodable, state, expected_for);
     log::settled(job, outcome, undecodable, state, expected_for);
 }
 
@@ -104,6 +108,21 @@ pub(crate) fn collector_failed(error: &Error) {
 }
 
 /// A person or a probe asked for the figures.
-pub(crate) fn health(counts: &LedgerCounts, oldest: Duration, paused: Duration) {
-    count::health(counts, oldest, paused);
+pub(crate) fn health(figures: &Figures) {
+    count::health(figures);
+}
+
+/// The figures, once in a while.
+pub(crate) fn summary(figures: &Figures) {
+    log::summary(figures);
+}
+
+/// An ask came too late to be sent: the store took longer than its token is valid.
+pub(crate) fn token_lost() {
+    count::token_lost();
+}
+
+/// The store takes too long to hand out asks.
+pub(crate) fn tokens_are_lost() {
+    log::tokens_are_lost();
 }

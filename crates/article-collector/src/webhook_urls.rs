@@ -18,6 +18,10 @@ impl WebhookUrls {
     pub(crate) fn new(key: CapabilityKey, base: &str) -> Result<Self, Error> {
         let base = base.trim_end_matches('/');
         let host = base.strip_prefix("https://").or_else(|| base.strip_prefix("http://"));
+        if host.is_some_and(|host| host.split('/').next().is_some_and(|host| host.contains('@'))) {
+            let message = "collector: webhook_urls: a user or a password in the base goes to the service with each order, and is a secret: leave it out, a capability is enough";
+            return Err(Error::invalid(message));
+        }
         if host.is_none_or(str::is_empty) || base.contains(['?', '#']) {
             let message = "collector: webhook_urls: expected a base such as https://shop.example/webhooks/orders, without a query";
             return Err(Error::invalid(message));
@@ -57,6 +61,18 @@ mod tests {
             let error = WebhookUrls::new(key(), base).unwrap_err();
             assert!(error.to_string().starts_with("collector: webhook_urls: "), "{base}");
         }
+    }
+
+    /// It would be sent to the service, and shown.
+    #[test]
+    fn a_base_with_a_user_or_a_password_is_refused() {
+        for user in ["user", "user:canary", ":canary", "user:can@ary", ""] {
+            let error = WebhookUrls::new(key(), &format!("https://{user}@shop.example/orders"));
+            let error = error.unwrap_err().to_string();
+            let says = "collector: webhook_urls: a user or a password in the base";
+            assert!(error.starts_with(says) && !error.contains("canary"), "{error}");
+        }
+        assert!(WebhookUrls::new(key(), "https://shop.example/@orders").is_ok());
     }
 
     /// Each intent that passes can be minted, and no other.

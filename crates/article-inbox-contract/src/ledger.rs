@@ -7,6 +7,7 @@ pub mod arrival;
 pub mod ask;
 pub mod bucket;
 pub mod expect;
+pub mod import;
 pub mod intent;
 pub mod keep;
 pub mod outcome;

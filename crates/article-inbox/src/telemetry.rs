@@ -67,6 +67,12 @@ pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
     log::settled(key, attempt, outcome);
 }
 
+/// The job ended as unreadable.
+pub(crate) fn unreadable(key: &EntryKey) {
+    count::unreadable();
+    log::unreadable(key);
+}
+
 /// The result of an attempt is dropped.
 pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
     count::lost_lease();

@@ -16,6 +16,7 @@ impl fmt::Display for Response {
             }
             Outcome::Unfinished { status: None } => f.write_str("the job is not complete"),
             Outcome::OtherJob => f.write_str("the answer is about another job"),
+            Outcome::InvalidJobId => f.write_str("the answer has a job_id of the wrong shape"),
             Outcome::Undecodable(error) => write!(f, "the answer is no article result: {error}"),
             Outcome::Page => f.write_str(
                 "the answer is a page, not JSON: is the base URL right, or does a proxy answer?",

@@ -56,6 +56,8 @@ pub enum Outcome {
     UnknownStatus,
     /// A success, and the body is about another job than the one that was asked for.
     OtherJob,
+    /// A success, and its `job_id` is none: another kind of value than a string, or a string that no job id is.
+    InvalidJobId,
     /// A success, and the job is complete, but its result cannot be decoded.
     Undecodable(DecodeError),
     /// A success, and the body is a page of HTML or XML, probably of a proxy.

@@ -140,8 +140,11 @@ fn job(secrets: &Secrets<'_>, asked: &JobId, raw: &RawResponse) -> Result<Outcom
         return Err(Outcome::TooLarge { limit });
     }
     let outline = Outline::read(&raw.body)?;
-    if outline.names_a_job() && outline.job_id().as_deref() != Some(asked.as_str()) {
-        return Err(Outcome::OtherJob);
+    if outline.names_a_job() {
+        let job_id = outline.job_id().and_then(|job_id| job_id.parse::<JobId>().ok());
+        if job_id.ok_or(Outcome::InvalidJobId)? != *asked {
+            return Err(Outcome::OtherJob);
+        }
     }
     let status = outline.status();
     if status.as_deref() == Some("complete") {

@@ -176,10 +176,22 @@ fn to_a_question() -> Vec<Row> {
             "the answer is about another job",
         ),
         row(
-            "a job id of the wrong shape",
+            "a job id that is a number",
+            json(200, &COMPLETE.replace("\"job_1\"", "17")),
+            "InvalidJobId",
+            "the answer has a job_id of the wrong shape",
+        ),
+        row(
+            "a job id that is a list",
             json(200, &COMPLETE.replace("\"job_1\"", "[1]")),
-            "OtherJob",
-            "the answer is about another job",
+            "InvalidJobId",
+            "the answer has a job_id of the wrong shape",
+        ),
+        row(
+            "a job id with a space",
+            json(200, &COMPLETE.replace("\"job_1\"", "\"a b\"")),
+            "InvalidJobId",
+            "the answer has a job_id of the wrong shape",
         ),
         row(
             "a result without a title",

@@ -23,17 +23,18 @@ mod service;
 #[path = "../../../article-inbox/benches/inbox/table.rs"]
 mod table;
 
-use std::env;
+use std::{env, process::ExitCode};
 
 use form::Form;
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [role, jobs, bytes] = arguments.as_slice()
         && role == service::CHILD
     {
-        return service::serve(jobs.parse().unwrap(), bytes);
+        service::serve(jobs.parse().unwrap(), bytes);
+        return ExitCode::SUCCESS;
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
@@ -45,6 +46,7 @@ fn main() {
             run(form);
         }
     }
+    table::ending(form)
 }
 
 /// A runtime as `#[tokio::main]` makes it.

@@ -53,6 +53,9 @@ pub(super) async fn ask(
     let key = shared.api.key_fingerprint();
     // An ask that was claimed beside this one may have been answered with a pause.
     let is_paused = shared.unstored_pause().is_some();
+    if !is_fresh {
+        shared.token_lost();
+    }
     if !is_fresh || is_paused || *signal.borrow() != Signal::Go {
         return settle(&shared, &ask, AskOutcome::Released, key, None).await;
     }

@@ -179,6 +179,7 @@ fn name(response: &Response) -> &'static str {
         Outcome::Redirect => "redirect",
         Outcome::UnknownStatus => "unknown_status",
         Outcome::OtherJob => "other_job",
+        Outcome::InvalidJobId => "invalid_job_id",
         Outcome::Undecodable(_) => "undecodable",
         Outcome::Page => "page",
         Outcome::NotJson => "not_json",

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use article_inbox::{ExpectedJob, JobState, LedgerCounts};
+use article_inbox::{ExpectedJob, JobState};
+use article_webhook::DecodeError;
+
+use super::figures::Figures;
 
 #[cfg(feature = "metrics")]
 mod enabled {
@@ -25,7 +28,16 @@ mod enabled {
         counter!(metric::ASKS, "answer" => "panicked").increment(1);
     }
 
-    pub(crate) fn settled(job: &ExpectedJob, state: JobState, expected_for: Duration) {
+    /// A body that is no article ends no job: its entry will be unhandled, and the job is asked for again.
+    pub(crate) fn settled(
+        job: &ExpectedJob,
+        undecodable: Option<&DecodeError>,
+        state: JobState,
+        expected_for: Duration,
+    ) {
+        if state == JobState::Collected && undecodable.is_some() {
+            return;
+        }
         if !state.is_open() {
             counter!(metric::ENDED, "state" => state.as_str()).increment(1);
         }
@@ -52,14 +64,21 @@ mod enabled {
         counter!(metric::KEY_REFUSALS).increment(0);
     }
 
+    pub(crate) fn token_lost() {
+        counter!(metric::LOST_TOKENS).increment(1);
+    }
+
     /// Counts are exact up to 2^53.
-    pub(crate) fn health(counts: &LedgerCounts, oldest: Duration, paused: Duration) {
+    pub(crate) fn health(figures: &Figures) {
+        let Figures { counts, oldest, paused, tokens, rate_share } = figures;
         gauge!(metric::EXPECTED).set(counts.open() as f64);
-        gauge!(metric::OLDEST_EXPECTED).set(oldest);
+        gauge!(metric::OLDEST_EXPECTED).set(*oldest);
         gauge!(metric::OVERDUE).set(counts.overdue as f64);
         gauge!(metric::UNKNOWN_INTENTS).set(counts.unknown_intents as f64);
         gauge!(metric::RECOVERED).set(counts.recovered as f64);
-        gauge!(metric::PAUSED).set(paused);
+        gauge!(metric::PAUSED).set(*paused);
+        gauge!(metric::TOKENS).set(*tokens as f64);
+        gauge!(metric::RATE_SHARE).set(f64::from(*rate_share) / 1000.0);
     }
 }
 
@@ -70,12 +89,13 @@ mod disabled {
     pub(crate) fn order_ended(_: &'static str) {}
     pub(crate) fn asked(_: &'static str, _: Duration) {}
     pub(crate) fn asked_nothing() {}
-    pub(crate) fn settled(_: &ExpectedJob, _: JobState, _: Duration) {}
+    pub(crate) fn settled(_: &ExpectedJob, _: Option<&DecodeError>, _: JobState, _: Duration) {}
     pub(crate) fn lost_lease() {}
     pub(crate) fn key_refused() {}
     pub(crate) fn store_failed(_: &'static str) {}
     pub(crate) fn running(_: u32) {}
-    pub(crate) fn health(_: &LedgerCounts, _: Duration, _: Duration) {}
+    pub(crate) fn token_lost() {}
+    pub(crate) fn health(_: &Figures) {}
 }
 
 #[cfg(not(feature = "metrics"))]

@@ -5,6 +5,8 @@ use std::{fmt::Display, time::Duration};
 use article_inbox::{Error, ExpectedJob, JobState, store::AskOutcome};
 use article_webhook::{DecodeError, JobId};
 
+use super::figures::Figures;
+
 #[cfg(feature = "tracing")]
 mod enabled {
     use article_inbox::OVERDUE;
@@ -121,6 +123,21 @@ mod enabled {
         warn!(target: TARGET, call, "the store failed: {error}");
     }
 
+    pub(crate) fn summary(figures: &Figures) {
+        let Figures { counts, oldest, paused, tokens, rate_share } = figures;
+        let (expected, overdue, recovered) = (counts.open(), counts.overdue, counts.recovered);
+        let (unknown, unreadable) = (counts.unknown_intents, counts.of(JobState::Unreadable));
+        if overdue > 0 {
+            error!(target: TARGET, expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, rate_share, "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why");
+        } else {
+            info!(target: TARGET, expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, rate_share, "articles that are expected");
+        }
+    }
+
+    pub(crate) fn tokens_are_lost() {
+        warn!(target: TARGET, "asks are given back unsent, because the store takes longer than 5 seconds to hand them out: nothing is asked for while that lasts");
+    }
+
     pub(crate) fn collector_failed(error: &Error) {
         error!(target: TARGET, "the collector has ended, and nothing is asked for until another runs: {error}");
     }
@@ -149,6 +166,8 @@ mod disabled {
     pub(crate) fn rate_limited(_: Duration) {}
     pub(crate) fn unavailable(_: Duration) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}
+    pub(crate) fn summary(_: &Figures) {}
+    pub(crate) fn tokens_are_lost() {}
     pub(crate) fn collector_failed(_: &Error) {}
 }
 

@@ -10,6 +10,7 @@ mod asks;
 mod backfill;
 mod bucket;
 mod ends;
+mod figures;
 mod orders;
 mod random;
 mod shutdown;

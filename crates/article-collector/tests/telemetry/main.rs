@@ -25,7 +25,7 @@ use crate::{
     api::Reply,
     faulty_ledger::Fault,
     recorder::Recorder,
-    world::{DAY, HOUR, World, order},
+    world::{DAY, HOUR, SECOND, World, order},
 };
 
 /// What was logged.
@@ -50,6 +50,10 @@ async fn everything(world: &World) {
     let collector = builder.webhook_urls(key, "https://WEBHOOK.example").build().unwrap();
     orders(world, &collector).await;
     asks(world, &collector).await;
+    world.ledger.fault("claim_asks", Fault::Takes(6 * SECOND));
+    world.expect(&collector, &["job_late"]).await;
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
     // Some orders are unknown by now.
     collector.clone().run(tokio::time::sleep(HOUR)).await.unwrap();
     collector.health().await.unwrap();
@@ -92,7 +96,9 @@ async fn asks(world: &World, collector: &Collector) {
     let failed = r#"{"error":"generation_failed","message":""}"#;
     world.api.on_ask(move |job| match job {
         "job_failed" => Reply::Says(500, "", failed.to_owned()),
-        "job_queued" => Reply::Says(200, "", r#"{"status":"queued","title":"BODY"}"#.to_owned()),
+        "job_queued" | "job_late" => {
+            Reply::Says(200, "", r#"{"status":"queued","title":"BODY"}"#.to_owned())
+        }
         "job_busy" => busy.pop().unwrap_or(Reply::queued()),
         "job_panics" => Reply::Panics,
         "job_odd" => Reply::Says(
@@ -151,6 +157,11 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
         ("WARN", "the service gave the job up, and refunded its credits job_id=\"job_failed\""),
         ("WARN", "the ask brought no article, and another will follow job_id=\"job_panics\""),
         ("WARN", "the store failed: the store is down call=\"claim_asks\""),
+        ("WARN", "asks are given back unsent, because the store takes longer than 5 seconds"),
+        (
+            "ERROR",
+            "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why expected=4",
+        ),
         ("INFO", "article collected job_id=\"job_ordered\""),
     ] {
         let is_logged = |line: &str| {
@@ -186,14 +197,15 @@ async fn every_metric_is_described_and_counted() {
         (metric::ORDERS, "refused", 7.0),
         (metric::ORDERS, "abandoned", 1.0),
         (metric::KEY_REFUSALS, "", 1.0),
-        (metric::ENDED, "collected", 3.0),
+        (metric::ENDED, "collected", 2.0),
         (metric::ENDED, "failed", 1.0),
         (metric::LOST_LEASES, "", 1.0),
         (metric::ASKS, "unavailable", 1.0),
+        (metric::LOST_TOKENS, "", 1.0),
     ] {
         assert_eq!(recorder.count(name, label), times, "{name} {label}");
     }
     assert_eq!(recorder.values(metric::OVERDUE, "").last(), Some(&3.0));
-    // One for each of the three bodies that the API gave.
-    assert_eq!(recorder.values(metric::COLLECTED_AFTER, "").len(), 3);
+    // Of the three bodies that the API gave, one is no article.
+    assert_eq!(recorder.values(metric::COLLECTED_AFTER, "").len(), 2);
 }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Removes every entry that was done or unhandled before now.
-async fn prune(trial: &Trial<impl LedgerSubject>) {
+pub(super) async fn prune(trial: &Trial<impl LedgerSubject>) {
     let (before, limit) = (trial.now(), 100);
     let prune = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
     assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use article_inbox::{
     Digest, JobState, Source, State,
-    store::{Arrival, AskLease, AskOutcome, AskSettled, Expect, Outcome},
+    store::{Arrival, AskLease, AskOutcome, AskSettled, Outcome},
 };
 
 use super::steps::{answered, corrupt, unhandled};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, arrival, bytes, damaged, job, key},
+    trial::{FIRST, arrival, bytes, damaged, key},
 };
 
 /// For how long the API must give nothing but bodies that cannot be read.
@@ -69,8 +69,8 @@ pub async fn another_body_is_collected(trial: Trial<impl LedgerSubject>) {
     }
 }
 
-/// A damaged entry is repaired by its body, once. When that body is damaged again, a person must look at the store.
-pub async fn a_damaged_entry_is_repaired_once(mut trial: Trial<impl LedgerSubject>) {
+/// A damaged entry is repaired by its body, as often as that is damaged: the article is there, and the API gives it.
+pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     trial.store().record(damaged("job_1", FIRST)).await.unwrap();
     trial.work("job_1", corrupt()).await;
@@ -79,20 +79,16 @@ pub async fn a_damaged_entry_is_repaired_once(mut trial: Trial<impl LedgerSubjec
     assert_eq!(settled, AskSettled::Settled(JobState::Collected));
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 
-    trial.work("job_1", corrupt()).await;
-    for (seconds, expected) in [(3600, JobState::Expected), (HOURS_72, JobState::Unreadable)] {
-        trial.advance(seconds);
+    for hours in [1, 72] {
+        trial.work("job_1", corrupt()).await;
+        let shown = trial.job("job_1").await;
+        assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
+        trial.advance(hours * 3600);
         let lease = trial.ask("job_1").await;
         let settled = trial.settle_ask(lease, answered(FIRST)).await;
-        assert_eq!(settled, AskSettled::Settled(expected));
+        assert_eq!(settled, AskSettled::Settled(JobState::Collected), "after {hours} hours");
+        assert_eq!(trial.entry("job_1").await.state, State::Waiting);
     }
-    assert_eq!(trial.entry("job_1").await.state, State::Corrupt);
-
-    // The person says that it may be tried again.
-    trial.expect(Expect::job(job("job_1"), trial.now())).await;
-    let lease = trial.ask("job_1").await;
-    let settled = trial.settle_ask(lease, answered(FIRST)).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
 }
 
 /// The API gives another body at each ask, and none can be read. That ends the job after 72 hours, also if nothing was

@@ -97,7 +97,7 @@ macro_rules! ledger_contract {
                 the_body_that_was_delivered_is_unreadable,
                 a_bad_answer_of_hours_ends_no_job,
                 another_body_is_collected,
-                a_damaged_entry_is_repaired_once,
+                a_damaged_entry_is_repaired_each_time,
                 bodies_of_the_api_that_cannot_be_read_end_a_job,
                 a_delivery_ends_an_unreadable_job,
                 a_requeued_entry_ends_an_unreadable_job,
@@ -128,12 +128,17 @@ macro_rules! ledger_contract {
                 no_intent_is_pruned,
                 a_batch_removes_the_oldest,
                 a_number_is_never_used_again,
+            }
+            import {
                 an_imported_job_is_as_it_was_shown,
                 an_imported_job_may_have_arrived,
                 an_imported_job_resolves_its_intent,
+                an_imported_job_brings_its_intent,
+                an_article_that_was_here_is_not_imported,
                 an_imported_intent_is_as_it_was_shown,
                 an_import_brings_what_became_of_an_intent,
                 an_imported_bucket_gives_nothing,
+                an_imported_bucket_is_refilled_from_now_on,
             }
             read {
                 an_empty_ledger_is_empty,
@@ -174,6 +179,7 @@ mod tests {
             include_str!("../ledger/unreadable.rs"),
             include_str!("../ledger/bucket.rs"),
             include_str!("../ledger/keep.rs"),
+            include_str!("../ledger/import.rs"),
             include_str!("../ledger/read.rs"),
         ];
         let cases = parts.iter().flat_map(|part| part.lines()).filter_map(|line| {

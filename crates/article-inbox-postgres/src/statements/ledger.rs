@@ -23,7 +23,7 @@ pub(crate) use ask::{claim_asks, release_asks, settle_ask};
 pub(super) use bucket::damage_of_bucket;
 pub(crate) use bucket::{import_bucket, report};
 pub(crate) use jobs::expect;
-pub(super) use jobs::{add_pruned, follow, forget, lock_of, lock_of_entry};
+pub(super) use jobs::{add_pruned, follow, forget, is_tombstone, lock_of, lock_of_entry};
 pub(crate) use keep::{import_intent, import_job, prune_ledger};
 pub(crate) use order::{abandon, intend, not_ordered, order_again, ordered, outcome_lost};
 pub(crate) use read::{bucket, intent, intents, job, jobs, ledger_counts};

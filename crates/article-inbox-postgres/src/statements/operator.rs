@@ -69,6 +69,9 @@ pub(crate) fn import<'t>(tx: &'t Transaction<'t>, (entry, bodies): &'t Imported)
     Box::pin(async move {
         let held = bodies.iter().filter(|body| body.bytes.is_some()).count();
         ledger::lock_of(tx, &entry.key).await?;
+        if ledger::is_tombstone(tx, &entry.key).await? {
+            return Ok(false);
+        }
         let row = Row::import(entry, tx.now().await?);
         let Some(id) = rows::add(tx, &entry.key, entry.received_at, held, &row).await? else {
             return Ok(false);

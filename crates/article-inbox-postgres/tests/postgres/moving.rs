@@ -116,7 +116,8 @@ async fn ledger(store: &impl Ledger) -> (Vec<ExpectedJob>, Vec<Intent>) {
     let jobs = store.jobs(filter).await.unwrap().items.into_iter();
     let intents = store.intents(None, 0, 1000).await.unwrap().items.into_iter();
     // An id has no meaning elsewhere.
-    let jobs = jobs.map(|job| ExpectedJob { id: 0, ..job }).collect();
+    let mut jobs: Vec<_> = jobs.map(|job| ExpectedJob { id: 0, ..job }).collect();
+    jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
     (jobs, intents.map(|intent| Intent { id: 0, ..intent }).collect())
 }
 

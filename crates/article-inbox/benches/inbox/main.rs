@@ -22,18 +22,20 @@ mod table;
 mod tombstones;
 mod work;
 
-use std::env;
+use std::{env, process::ExitCode};
 
 use form::Form;
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let Some(role) = receiver::server::Role::of(&arguments) {
-        return role.serve();
+        role.serve();
+        return ExitCode::SUCCESS;
     }
     if arguments.iter().any(|argument| argument == store::slow::CHILD) {
-        return store::slow::child();
+        store::slow::child();
+        return ExitCode::SUCCESS;
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
@@ -52,6 +54,7 @@ fn main() {
             run(form);
         }
     }
+    table::ending(form)
 }
 
 /// A runtime as `#[tokio::main]` makes it.

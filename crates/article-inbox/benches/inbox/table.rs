@@ -1,4 +1,13 @@
-use std::fmt;
+use std::{
+    fmt,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use crate::form::Form;
+
+/// Whether a figure has missed its target.
+static MISSED: AtomicBool = AtomicBool::new(false);
 
 /// Figures beside their targets. The first column is a name.
 pub(crate) struct Table {
@@ -41,16 +50,31 @@ impl fmt::Display for Table {
     }
 }
 
+/// How the benchmark ends. In the long form, which makes the figures that are published, a missed target is a failure. The
+/// short form is for a machine that may be busy elsewhere.
+#[allow(dead_code)] // not every benchmark ends so
+pub(crate) fn ending(form: Form) -> ExitCode {
+    match form == Form::Long && MISSED.load(Ordering::Relaxed) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
 /// A value that should be at least its target.
 pub(crate) fn at_least(value: f64, target: f64, unit: &str) -> String {
-    let mark = if value >= target { '✓' } else { '✗' };
+    let mark = if value >= target { '✓' } else { missed() };
     format!("{}{unit} (≥ {target}) {mark}", number(value))
 }
 
 /// A value that should be at most its target.
 pub(crate) fn at_most(value: f64, target: f64, unit: &str) -> String {
-    let mark = if value <= target { '✓' } else { '✗' };
+    let mark = if value <= target { '✓' } else { missed() };
     format!("{}{unit} (≤ {target}) {mark}", number(value))
+}
+
+fn missed() -> char {
+    MISSED.store(true, Ordering::Relaxed);
+    '✗'
 }
 
 /// A value without a target.

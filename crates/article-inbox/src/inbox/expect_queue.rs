@@ -54,6 +54,13 @@ impl ExpectQueue {
         }
     }
 
+    /// The job was forgotten. Not while the writer stores it.
+    pub(crate) fn remove(&mut self, job_id: &JobId) {
+        if self.jobs.remove(job_id) {
+            self.waiting.retain(|job| job.job_id != *job_id);
+        }
+    }
+
     /// The writer has ended before its work was done. The next job starts another.
     pub(crate) fn release(&mut self) {
         self.has_writer = false;
@@ -96,6 +103,20 @@ mod tests {
         jobs.stored();
         jobs.push(job(1));
         assert_eq!(jobs.len(), 1);
+    }
+
+    #[test]
+    fn a_forgotten_job_is_not_held() {
+        let mut jobs = ExpectQueue::default();
+        (1..=3).for_each(|number| _ = jobs.push(job(number)));
+        for number in [2, 9] {
+            jobs.remove(&format!("job_{number}").parse().unwrap());
+        }
+        assert_eq!((jobs.len(), jobs.next()), (2, Some(job(1))));
+        jobs.stored();
+        assert_eq!(jobs.next(), Some(job(3)));
+        jobs.push(job(2));
+        assert_eq!(jobs.len(), 2, "it was refused once more");
     }
 
     #[test]

@@ -50,19 +50,26 @@ impl ExpectWriter {
         let [mut pause, longest] = PAUSES;
         let mut damaged = 0;
         loop {
-            let Some(expect) = inbox.expect_queue().next() else {
+            // A job is not forgotten between its taking and its storing.
+            let expecting = inbox.0.expecting.lock().await;
+            let Some(mut expect) = inbox.expect_queue().next() else {
                 self.is_done = true;
                 return;
             };
-            match inbox.0.store.expect(vec![expect]).await {
-                Ok(_) => {
-                    inbox.expect_queue().stored();
-                    ([pause, _], damaged) = (PAUSES, 0);
-                }
+            // The clock may have been set back while the job was held.
+            expect.at = expect.at.min(later(inbox.0.store.now(), LAST_DELIVERY));
+            let stored = inbox.0.store.expect(vec![expect]).await;
+            match &stored {
+                Ok(_) => inbox.expect_queue().stored(),
+                Err(error) if error.is_damage() => inbox.expect_queue().postpone(),
+                Err(_) => {}
+            }
+            drop(expecting);
+            match stored {
+                Ok(_) => ([pause, _], damaged) = (PAUSES, 0),
                 // The damage may be that of one row: the other jobs do not wait for it.
                 Err(error) if error.is_damage() => {
                     telemetry::store_failed("expect", &error);
-                    inbox.expect_queue().postpone();
                     damaged += 1;
                     if damaged >= inbox.expect_queue().len().min(DAMAGED_IN_A_ROW) {
                         return;

@@ -1,4 +1,4 @@
-use std::io::BufRead;
+use std::{collections::HashMap, io::BufRead};
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use super::{
     export_line::ExportLine,
     ledger_line::{LedgerLine, LedgerRow},
 };
-use crate::Error;
+use crate::{EntryKey, Error, call::ExpectedJob};
 
 /// The result of an import.
 ///
@@ -46,6 +46,10 @@ pub struct Imported {
     pub ledger_present: u64,
 }
 
+/// Jobs that are not imported before the entries that they rely on. In an export of this version these come first, so that
+/// none is kept. One of a version that wrote all jobs before the entries costs some hundred bytes for each job that has ended.
+type Kept = HashMap<EntryKey, ExpectedJob>;
+
 /// What a line is about: an entry has none, as in exports of versions without a ledger.
 #[derive(Deserialize)]
 struct Kind {
@@ -55,15 +59,18 @@ struct Kind {
 impl Inbox {
     /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is, except an
     /// intent that became a job there and is open here: it is not ordered again. An entry that was leased there waits here,
-    /// and a job that was asked for there is due. The bucket of asks allows no more than either inbox's. Lines before an
-    /// invalid one are added.
+    /// and a job that was asked for there is due. The bucket of asks allows no more than either inbox's. An article that was
+    /// here, and whose entry retention removed, is not added.
+    ///
+    /// Lines before an invalid one are added, except jobs that rely on an entry which is not here: an inbox that takes an
+    /// article for arrived drops each copy of it. The same import goes on where it stopped.
     ///
     /// # Errors
     ///
     /// A line is not an entry, or contains a body that differs from its digest: the error names the line. The store or
     /// the reader failed.
     pub async fn import(&self, lines: impl BufRead) -> Result<Imported, Error> {
-        let mut imported = Imported::default();
+        let (mut imported, mut kept) = (Imported::default(), Kept::new());
         for (number, line) in (1..).zip(lines.lines()) {
             let line = line.map_err(|error| {
                 Error::unavailable(format!("line {number} cannot be read")).because(error)
@@ -81,26 +88,48 @@ impl Inbox {
                 let bad = no("row of the ledger");
                 let line: LedgerLine =
                     serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
-                self.import_row(line.into_row(&kind).map_err(bad)?, &mut imported).await?;
+                self.import_row(line.into_row(&kind).map_err(bad)?, &mut imported, &mut kept)
+                    .await?;
                 continue;
             }
             let line: ExportLine =
                 serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
             let (entry, bodies) = line.into_entry().map_err(bad)?;
+            let key = entry.key.clone();
             if self.0.store.import(entry, bodies).await? {
                 self.0.wake.wake();
                 imported.added += 1;
             } else {
                 imported.present += 1;
             }
+            if let Some(job) = kept.remove(&key) {
+                self.import_row(LedgerRow::Removed(job), &mut imported, &mut kept).await?;
+            }
+        }
+        for job in std::mem::take(&mut kept).into_values() {
+            self.import_row(LedgerRow::Removed(job), &mut imported, &mut kept).await?;
         }
         Ok(imported)
     }
 
-    async fn import_row(&self, row: LedgerRow, imported: &mut Imported) -> Result<(), Error> {
+    async fn import_row(
+        &self,
+        row: LedgerRow,
+        imported: &mut Imported,
+        kept: &mut Kept,
+    ) -> Result<(), Error> {
         let store = &self.0.store;
         let is_new = match row {
-            LedgerRow::Job(job) => store.import_job(job).await?,
+            LedgerRow::Job(job) => {
+                if let Some(key) = job.relies_on()
+                    && !self.has_entry(&key).await?
+                {
+                    kept.insert(key, job);
+                    return Ok(());
+                }
+                store.import_job(job).await?
+            }
+            LedgerRow::Removed(job) => store.import_job(job).await?,
             LedgerRow::Intent(intent) => store.import_intent(intent).await?,
             LedgerRow::Bucket(bucket) => return store.import_bucket(bucket).await,
         };

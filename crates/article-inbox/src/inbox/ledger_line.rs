@@ -24,6 +24,8 @@ pub(super) enum LedgerLine {
 /// A row of the ledger that another inbox exported. Its id has no meaning.
 pub(super) enum LedgerRow {
     Job(ExpectedJob),
+    /// A job that is imported whether its entry is here or not, because retention removed that there.
+    Removed(ExpectedJob),
     Intent(Intent),
     Bucket(Bucket),
 }
@@ -51,6 +53,9 @@ pub(super) struct JobLine {
     unreadable_since: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
+    /// Retention removed its entry. Missing in exports of versions that wrote all jobs before the entries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_removed: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,23 +107,12 @@ struct RefusedKeyLine {
 
 impl LedgerLine {
     pub(super) fn job(job: ExpectedJob) -> Self {
-        let missing =
-            |Missing { times, since }| MissingLine { times, since: unsigned_millis(since) };
-        Self::Job(JobLine {
-            job_id: job.job_id.as_str().to_owned(),
-            state: job.state.as_str().to_owned(),
-            reason: job.reason.to_string(),
-            intent: job.intent.map(Into::into),
-            expected_at: unsigned_millis(job.expected_at),
-            at: unsigned_millis(job.at),
-            asks: job.asks,
-            key: job.key,
-            missing: job.missing.map(missing),
-            pushed_at: job.pushed_at.map(unsigned_millis),
-            collected_at: job.collected_at.map(unsigned_millis),
-            unreadable_since: job.unreadable_since.map(unsigned_millis),
-            cause: job.cause,
-        })
+        Self::Job(JobLine::new(job))
+    }
+
+    /// A job whose entry retention removed.
+    pub(super) fn removed(job: ExpectedJob) -> Self {
+        Self::Job(JobLine { is_removed: true, ..JobLine::new(job) })
     }
 
     pub(super) fn intent(intent: Intent) -> Self {
@@ -162,7 +156,10 @@ impl LedgerLine {
     pub(super) fn into_row(self, kind: &str) -> Result<LedgerRow, String> {
         match self {
             Self::Unknown => Err(unknown(kind)),
-            Self::Job(job) => job.into_job().map(LedgerRow::Job),
+            Self::Job(job) => {
+                let row = if job.is_removed { LedgerRow::Removed } else { LedgerRow::Job };
+                job.into_job().map(row)
+            }
             Self::Intent(intent) => intent.into_intent().map(LedgerRow::Intent),
             Self::Bucket(bucket) => bucket.into_bucket().map(LedgerRow::Bucket),
         }
@@ -170,6 +167,27 @@ impl LedgerLine {
 }
 
 impl JobLine {
+    fn new(job: ExpectedJob) -> Self {
+        let missing =
+            |Missing { times, since }| MissingLine { times, since: unsigned_millis(since) };
+        Self {
+            job_id: job.job_id.as_str().to_owned(),
+            state: job.state.as_str().to_owned(),
+            reason: job.reason.to_string(),
+            intent: job.intent.filter(|name| Intent::check_name(name).is_ok()).map(Into::into),
+            expected_at: unsigned_millis(job.expected_at),
+            at: unsigned_millis(job.at),
+            asks: job.asks,
+            key: job.key,
+            missing: job.missing.map(missing),
+            pushed_at: job.pushed_at.map(unsigned_millis),
+            collected_at: job.collected_at.map(unsigned_millis),
+            unreadable_since: job.unreadable_since.map(unsigned_millis),
+            cause: job.cause,
+            is_removed: false,
+        }
+    }
+
     fn into_job(self) -> Result<ExpectedJob, String> {
         let missing =
             |MissingLine { times, since }| Ok::<_, String>(Missing { times, since: time(since)? });

@@ -153,7 +153,12 @@ impl Inbox {
     ///
     /// The store failed.
     pub async fn forget(&self, job_id: JobId) -> Result<u64, Error> {
-        self.0.store.forget(job_id).await
+        // A delivery of it that was refused may wait to be stored as an expectation.
+        let _expecting = self.0.expecting.lock().await;
+        self.expect_queue().remove(&job_id);
+        let forgotten = self.0.store.forget(job_id.clone()).await;
+        self.expect_queue().remove(&job_id);
+        forgotten
     }
 
     /// A page of the jobs that the ledger has and that pass a filter, by ascending id: jobs that were ordered or expected,

@@ -191,8 +191,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn forget(&self, job_id: JobId) -> Pending<'_, u64>;
 
     /// Adds an entry that another store exported, under an id of this store. A leased entry becomes waiting, due now.
-    /// `false` if this store has an entry of the key: then nothing changes. The rule is
-    /// [`Row::import`](crate::store::Row::import).
+    /// `false` if this store has an entry of the key, or a [`Ledger`](crate::store::Ledger) that knows that the article was
+    /// here: then nothing changes. The rule is [`Row::import`](crate::store::Row::import).
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool>;
 
     /// Looks for damage in what is stored and in the schema, and for settings that may lose what is acknowledged. A corrupt

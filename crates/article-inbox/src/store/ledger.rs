@@ -28,7 +28,8 @@ use crate::{
 ///   [`JobRow::has_arrived_since`](crate::store::JobRow::has_arrived_since) and
 ///   [`Row::is_overtaken`](crate::store::Row::is_overtaken).
 /// - A copy of an article that arrived or was collected, and whose entry retention removed, is a
-///   [`Duplicate`](crate::store::Recorded::Duplicate): nothing is handled twice because it was forgotten early.
+///   [`Duplicate`](crate::store::Recorded::Duplicate), and [`import`](Store::import) does not add its entry: nothing is
+///   handled twice because it was forgotten early.
 /// - A delivery with an intent that the ledger knows: the intent, unless its job is known, becomes ordered, with this job.
 ///   If the ledger does not have the job, it is added.
 /// - [`settle`](Store::settle), [`requeue`](Store::requeue), [`bury`](Store::bury) and [`import`](Store::import) of the
@@ -149,8 +150,8 @@ pub trait Ledger: Store {
     ///
     /// - [`Answered`](AskOutcome::Answered): the body is recorded as [`record`](Store::record) says, with the job's intent,
     ///   and the job was collected. If the entry cannot be read even so, or the API gives the very body that it gave for
-    ///   this unreadable entry before, the job is asked for again after an hour. If the API has given nothing but such bodies
-    ///   for 72 hours, the job is unreadable.
+    ///   this unhandled entry before, the job is asked for again after an hour. If the API has given nothing but such bodies
+    ///   for 72 hours, the job is unreadable. A corrupt entry takes every body, and ends no job.
     /// - [`Failed`](AskOutcome::Failed): the answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure), and
     ///   the job failed. Another answer than the one of an earlier failure takes its place, and waits, due now, without
     ///   attempts. The rule is [`Row::record_failure`](crate::store::Row::record_failure).
@@ -198,7 +199,8 @@ pub trait Ledger: Store {
 
     /// Adds a job that another store exported, under an id of this store. Its lease does not hold here. If its article is
     /// here, it has ended. `false` if this store has the job, which then stays as it is. In both cases its intent became
-    /// this job, unless the job of that is known. The rule is [`JobRow::import`](crate::store::JobRow::import).
+    /// this job, unless the job of that is known; an intent that is not there is added. The rules are
+    /// [`JobRow::import`](crate::store::JobRow::import) and [`IntentRow::of_imported`](crate::store::IntentRow::of_imported).
     fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool>;
 
     /// Adds an intent that another store exported, under an id of this store. `false` if this store has an intent of the

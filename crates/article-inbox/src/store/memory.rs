@@ -21,7 +21,7 @@ use crate::{
         Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Finding, Lease, Order,
         Outcome, Page, Prune, Pruned, Recorded, Settled,
     },
-    rules::{ClaimDecision, Claiming, Row},
+    rules::{ClaimDecision, Claiming, JobRow, Row},
     timestamp::rounded,
 };
 
@@ -266,7 +266,8 @@ impl Store for MemoryStore {
     fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            if tables.ids.contains_key(&entry.key) {
+            let job = tables.ledger.job(&entry.key.job_id).filter(|_| entry.key.is_article());
+            if tables.ids.contains_key(&entry.key) || job.is_some_and(JobRow::is_tombstone) {
                 return Ok(false);
             }
             let (row, received_at) = (Row::import(&entry, now), rounded(entry.received_at));

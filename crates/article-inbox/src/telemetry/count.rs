@@ -59,6 +59,10 @@ mod enabled {
         }
     }
 
+    pub(crate) fn unreadable() {
+        counter!(metric::UNREADABLE).increment(1);
+    }
+
     pub(crate) fn lost_lease() {
         counter!(metric::LOST_LEASES).increment(1);
     }
@@ -123,6 +127,7 @@ mod disabled {
     pub(crate) fn claimed(_: &Claims) {}
     pub(crate) fn attempted(_: &'static str, _: Duration) {}
     pub(crate) fn settled(_: &Outcome) {}
+    pub(crate) fn unreadable() {}
     pub(crate) fn lost_lease() {}
     pub(crate) fn pruned(_: &Pruned, _: &LedgerPruned) {}
     pub(crate) fn overdue(_: Duration) {}

@@ -107,6 +107,11 @@ mod enabled {
         }
     }
 
+    pub(crate) fn unreadable(key: &EntryKey) {
+        let job_id = key.job_id.as_str();
+        error!(target: TARGET, job_id, "for 72 hours the API has given only bodies that cannot be decoded: the job is asked for no more, see its entry");
+    }
+
     pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
         let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
         warn!(target: TARGET, job_id, event, attempt, "lease lost: the result of the attempt is dropped");
@@ -223,6 +228,7 @@ mod disabled {
     pub(crate) fn drift(_: &EntryKey, _: &str) {}
     pub(crate) fn attempted(_: &EntryKey, _: u32, _: &'static str, _: Duration) {}
     pub(crate) fn settled(_: &EntryKey, _: u32, _: &Outcome) {}
+    pub(crate) fn unreadable(_: &EntryKey) {}
     pub(crate) fn lost_lease(_: &EntryKey, _: u32) {}
     pub(crate) fn pruned(_: &Pruned, _: &LedgerPruned) {}
     pub(crate) fn store_failed(_: &'static str, _: &Error) {}

@@ -15,6 +15,7 @@
 //! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `snoozed`, `gave_up`, `panicked` or `timed_out` |
 //! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt`, `snoozed` or `released` |
 //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
+//! | `article_inbox_unreadable_total` | counter | count | | an attempt ended a job as unreadable: for 72 hours the API has given only bodies that cannot be decoded |
 //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
 //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
 //! | `article_inbox_workers` | gauge | count | | a worker of the inbox began or ended: how many run now |
@@ -56,6 +57,8 @@ pub const HANDLER_DURATION: &str = "article_inbox_handler_duration_seconds";
 pub const ATTEMPTS: &str = "article_inbox_attempts_total";
 /// Entries given up by a worker.
 pub const DEAD: &str = "article_inbox_dead_total";
+/// Jobs that an attempt ended as unreadable.
+pub const UNREADABLE: &str = "article_inbox_unreadable_total";
 /// Attempts whose result was dropped.
 pub const LOST_LEASES: &str = "article_inbox_lost_leases_total";
 /// How long the oldest due entry has been due.
@@ -103,6 +106,7 @@ pub fn describe() {
     time(HANDLER_DURATION, "how long handlers took, by how they ended");
     count(ATTEMPTS, "attempts, by their outcome");
     count(DEAD, "entries given up by a worker");
+    count(UNREADABLE, "jobs of which the API gave only bodies that cannot be decoded for 72 hours");
     count(LOST_LEASES, "attempts whose result was dropped, because their lease was lost");
     let meaning = "how long the oldest due entry had been due when health was last asked";
     describe_gauge!(OVERDUE, Unit::Seconds, meaning);

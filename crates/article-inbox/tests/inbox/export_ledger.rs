@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Reason, Source, State,
+    Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason, Source, State,
     store::{
-        Answer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Expect, Intended,
-        Ledger, Recorded, Store,
+        Answer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Events, Expect,
+        Intended, Ledger, Outcome, Recorded, Store,
     },
 };
+use article_webhook::{Reply, fixture::DeliveryRequest};
 
 use super::scene::{HOUR, Scene, key};
 
@@ -26,7 +27,33 @@ async fn ledger(scene: &Scene) -> (Vec<ExpectedJob>, Vec<Intent>) {
     let intents = scene.store.intents(None, 0, 1000).await.unwrap();
     let jobs = jobs.items.into_iter().map(|job| ExpectedJob { id: 0, ..job });
     let intents = intents.items.into_iter().map(|intent| Intent { id: 0, ..intent });
-    (jobs.collect(), intents.collect())
+    // The ids are those of this store.
+    let mut jobs: Vec<_> = jobs.collect();
+    jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
+    (jobs, intents.collect())
+}
+
+/// The entries that are not here although their jobs have ended with them.
+async fn missing(scene: &Scene) -> Vec<EntryKey> {
+    let mut missing = Vec::new();
+    for job in ledger(scene).await.0 {
+        let key = match job.state {
+            JobState::Arrived | JobState::Collected => EntryKey::article(job.job_id),
+            JobState::Failed => EntryKey::failure(job.job_id),
+            _ => continue,
+        };
+        if scene.inbox.show(key.clone()).await.unwrap().is_none() {
+            missing.push(key);
+        }
+    }
+    missing
+}
+
+/// The lines as a version wrote them that knew no order: the ledger, and then the entries.
+fn of_an_earlier_version(lines: &str) -> String {
+    let (ledger, entries): (Vec<_>, Vec<_>) =
+        lines.lines().partition(|line| line.contains("\"kind\""));
+    ledger.into_iter().chain(entries).map(|line| format!("{line}\n")).collect()
 }
 
 /// Jobs in several states, an intent in each, a paused bucket, and an article that came.
@@ -106,14 +133,63 @@ async fn a_refused_key_is_imported() {
 #[tokio::test]
 async fn an_interrupted_import_goes_on() {
     let from = shop().await;
+    let whole = exported(&from).await;
+    for lines in [whole.clone(), of_an_earlier_version(&whole)] {
+        for end in 0..lines.lines().count() {
+            let first: String = lines.lines().take(end).map(|line| format!("{line}\n")).collect();
+            // The file ends within a line, or it cannot be read on.
+            let first = format!("{first}{{");
+            let to = elsewhere();
+            to.inbox.import(first.as_bytes()).await.unwrap_err();
+            assert_eq!(missing(&to).await, [], "after {end} lines");
+            to.inbox.import(lines.as_bytes()).await.unwrap();
+            assert_eq!(ledger(&to).await, ledger(&from).await, "after {end} lines");
+
+            let to = elsewhere();
+            to.inbox.import(first.as_bytes()).await.unwrap_err();
+            let is_here = to.inbox.show(key("job_1")).await.unwrap().is_some();
+            let reply = to.accept(&DeliveryRequest::complete().job_id("job_1")).await;
+            let expected = if is_here { Reply::Duplicate } else { Reply::Stored };
+            assert_eq!(reply, expected, "after {end} lines");
+        }
+    }
+}
+
+/// A file that was cut off at the end of a line is not told from a whole one.
+#[tokio::test]
+async fn no_job_of_a_cut_export_is_taken_for_arrived() {
+    let from = shop().await;
     let lines = exported(&from).await;
     for end in 0..lines.lines().count() {
-        let to = elsewhere();
         let first: String = lines.lines().take(end).map(|line| format!("{line}\n")).collect();
+        let to = elsewhere();
         to.inbox.import(first.as_bytes()).await.unwrap();
-        to.inbox.import(lines.as_bytes()).await.unwrap();
-        assert_eq!(ledger(&to).await, ledger(&from).await, "after {end} lines");
-        assert_eq!(exported(&to).await, lines);
+        assert_eq!(missing(&to).await, [], "after {end} lines");
+    }
+}
+
+/// Retention removed the entry of an article there. A late copy is a duplicate here too.
+#[tokio::test]
+async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
+    let from = Scene::new();
+    from.store.expect(vec![Expect::job("job_1".parse().unwrap(), from.store.now())]).await.unwrap();
+    from.deliver("job_1").await;
+    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
+    let lease = from.store.claim(claim).await.unwrap().claimed[0].lease;
+    from.store.settle(lease, Outcome::Done).await.unwrap();
+    from.clock.advance(MINUTE);
+    let before = from.clock.now();
+    let prune =
+        Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 9 };
+    assert_eq!(from.inbox.prune(prune).await.unwrap().entries, 1);
+    let lines = exported(&from).await;
+    assert!(lines.contains("\"is_removed\":true"), "{lines}");
+    for lines in [lines.clone(), lines.replace(",\"is_removed\":true", "")] {
+        let to = elsewhere();
+        let imported = to.inbox.import(lines.as_bytes()).await.unwrap();
+        assert_eq!((imported.added, imported.ledger_added), (0, 1));
+        let reply = to.accept(&DeliveryRequest::complete().job_id("job_1")).await;
+        assert_eq!(reply, Reply::Duplicate);
     }
 }
 

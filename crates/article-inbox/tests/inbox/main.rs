@@ -3,6 +3,7 @@
 
 mod door;
 mod export;
+mod export_everything;
 mod export_ledger;
 #[path = "../common/faulty_store.rs"]
 mod faulty;

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_inbox::{
-    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    ClockStep, Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
     store::{Arrival, Store},
 };
 use article_webhook::{
@@ -109,6 +109,52 @@ async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
     scene.hear(&DeliveryRequest::complete().job_id("job_1").with_defect(Defect::WrongToken));
     assert_eq!(scene.inbox.health().await.expected_held, 0);
     assert!(jobs(&scene).await.is_empty());
+}
+
+/// A person erased it while its delivery waited for the store, or was being stored.
+#[tokio::test(start_paused = true)]
+async fn a_forgotten_job_is_not_expected_by_a_delivery_that_was_refused_before() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Down);
+    scene.refuse("job_1");
+    scene.refuse("job_2");
+    tokio::task::yield_now().await;
+    scene.inbox.forget("job_1".parse().unwrap()).await.unwrap();
+    scene.store.mend();
+    advance(Duration::from_secs(60)).await;
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_2"]);
+
+    let begins = Arc::new(Notify::new());
+    scene.store.fault("expect", Fault::Waits(Arc::clone(&begins)));
+    scene.refuse("job_3");
+    tokio::task::yield_now().await;
+    let inbox = scene.inbox.clone();
+    let forgotten = tokio::spawn(async move { inbox.forget("job_3".parse().unwrap()).await });
+    tokio::task::yield_now().await;
+    scene.store.mend();
+    begins.notify_one();
+    forgotten.await.unwrap().unwrap();
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_2"]);
+
+    scene.refuse("job_3");
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_2", "job_3"], "the service delivered it again");
+}
+
+/// While the store is down, the clock is set back by a day: the job is asked for when the service has given up.
+#[tokio::test(start_paused = true)]
+async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Down);
+    scene.refuse("job_1");
+    tokio::task::yield_now().await;
+    scene.clock.set(ClockStep::Back(Duration::from_secs(24 * 3600)));
+    scene.store.mend();
+    advance(Duration::from_secs(60)).await;
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].at, scene.clock.now() + Duration::from_secs(400));
 }
 
 /// Convergence and known jobs.

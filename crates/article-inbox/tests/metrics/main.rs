@@ -87,6 +87,13 @@ fn attempts_count_by_their_outcome() {
 }
 
 #[test]
+fn a_job_that_an_attempt_ends_as_unreadable_is_counted_once() {
+    let recorder = counted(async |_| script::unreadable().await);
+    assert_eq!(recorder.count(metric::UNREADABLE, ""), 1.0);
+    assert_counts(&recorder, metric::ATTEMPTS, [("unhandled", 2.0)]);
+}
+
+#[test]
 fn workers_count_while_they_run_and_those_that_fail() {
     let recorder = counted(async |_| script::deliveries().await);
     assert_eq!(recorder.values(metric::WORKERS, ""), [1.0, 0.0, 1.0, 0.0]);
@@ -140,6 +147,7 @@ fn the_table_lists_what_is_emitted() {
             script::deliveries().await;
             script::orders().await;
             script::attempts(&recorder).await;
+            script::unreadable().await;
             script::time_limit().await;
             script::retention().await;
             script::health().await;
@@ -149,7 +157,7 @@ fn the_table_lists_what_is_emitted() {
     let (table, series) = (table(), recorder.series());
     let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
     assert_eq!(names, table.keys().collect(), "emitted, and in the table");
-    assert_eq!(table.len(), 22);
+    assert_eq!(table.len(), 23);
     for Series { name, kind, labels } in &series {
         let row = &table[name];
         assert_eq!(*kind, row.kind, "{name}");

@@ -9,7 +9,9 @@ use std::{
 
 use article_inbox::{
     Clock, Digest, EntryKey, Failed, Inbox, Job, JobFilter, MemoryStore, Source, State,
-    store::{Arrival, Claim, Events, Expect, Ledger, Store},
+    store::{
+        Answer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Ledger, Store,
+    },
 };
 use article_webhook::{
     Delivery, Reply, Sink,
@@ -159,6 +161,27 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     let worker =
         inbox.worker(handler).concurrency(10).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
     worker.shutdown_grace(Duration::ZERO).run(all_have_ended).await.unwrap();
+}
+
+/// An order of which the API gives only bodies that cannot be decoded, for 72 hours.
+pub(crate) async fn unreadable() {
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let store = MemoryStore::new(clock.clone());
+    let expect = Expect::job("job_1".parse().unwrap(), store.now());
+    store.expect(vec![expect]).await.unwrap();
+    let inbox = Inbox::new(store);
+    let ledger = inbox.ledger();
+    let bucket = BucketSettings { per_minute: 60, burst: 5, key: 1 };
+    for body in ["[1]", "[2]"] {
+        let claim = AskClaim { limit: 1, lease: SECOND, bucket };
+        let lease = ledger.claim_asks(claim).await.unwrap().asks[0].lease;
+        let digest = Digest::of(body.as_bytes());
+        let answer = Answer { target: "api".into(), digest, bytes: body.into() };
+        ledger.settle_ask(lease, AskOutcome::Answered(answer), 1).await.unwrap();
+        let worker = inbox.worker(|_| ready(Ok(())));
+        worker.run(until(&inbox, &[(State::Unhandled, 1)])).await.unwrap();
+        clock.advance(72 * 3600 * SECOND);
+    }
 }
 
 /// A handler that runs into its time limit.

@@ -1,6 +1,6 @@
 //! The ledger in the file: earlier versions, the clock, and what erasing leaves.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use article_inbox::{
     Clock, ClockStep, IntentState, JobFilter, JobState, Missing, PauseReason, Reason,
@@ -12,7 +12,7 @@ use article_inbox::{
 };
 use rusqlite::params;
 
-use super::{Place, arrival, damage::checked, migration::first_version, within};
+use super::{CLAIM, Place, arrival, damage::checked, migration::first_version, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -29,7 +29,7 @@ pub(super) async fn expect(store: &SqliteStore, ids: &[&str]) {
     store.expect(jobs).await.unwrap();
 }
 
-/// A file of the second version: with an entry in each state, and with jobs whose delivery was refused.
+/// A file with the tables of the second version, and no checksums: with an entry in each state, and with jobs whose delivery was refused.
 fn second_version(place: &Place, refused: &[(&str, Duration, &str)]) {
     first_version(place);
     let sql = place.sql();
@@ -81,6 +81,40 @@ async fn what_the_second_version_knew_to_be_missing_is_expected() {
     assert_eq!(place.sql().query_row(gone, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     drop(store);
     assert_eq!(place.open().jobs(JobFilter::default()).await.unwrap().items.len(), 3);
+}
+
+/// `version_2.db` was written by the last program of that version: entries with checksums in most states, one of them under
+/// a lease, and three jobs with a refused delivery.
+#[tokio::test]
+async fn a_file_that_the_version_before_made_is_brought_up_to_date() {
+    let place = Place::new();
+    fs::write(&place.path, include_bytes!("version_2.db")).unwrap();
+    let store = place.open();
+    assert_eq!(checked(&store).await, [""; 0]);
+    assert_eq!(store.health().await.unwrap().findings, [""; 0]);
+    let counts = store.counts().await.unwrap();
+    for (state, count) in
+        [(State::Done, 1), (State::Dead, 1), (State::Unhandled, 1), (State::Waiting, 3)]
+    {
+        assert_eq!(counts.of(state), count, "{state}");
+    }
+    let jobs = store.jobs(JobFilter::default()).await.unwrap().items;
+    let mut shown: Vec<_> = jobs.iter().map(|job| (job.job_id.as_str(), job.state)).collect();
+    shown.sort_unstable_by_key(|(job, _)| *job);
+    assert_eq!(
+        shown,
+        [
+            ("done", JobState::Arrived),
+            ("job_new", JobState::Expected),
+            ("unhandled", JobState::Expected),
+        ]
+    );
+    assert_eq!(store.record(arrival("done", "{}")).await.unwrap(), Recorded::Duplicate);
+    // The lease of the process that ended is free.
+    let claimed = store.claim(CLAIM).await.unwrap().claimed;
+    assert!(claimed.iter().any(|claimed| claimed.key.job_id.as_str() == "leased"), "{claimed:?}");
+    drop(store);
+    assert_eq!(checked(&place.open()).await, [""; 0]);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod clock;
 mod damage;
 mod damaged_index_pages;
 mod damaged_indexes;
+mod damaged_keys;
 mod damaged_ledger;
 mod damaged_ledger_pages;
 mod damaged_lists;

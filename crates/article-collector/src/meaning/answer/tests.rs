@@ -78,7 +78,13 @@ fn parts(outcome: &AskOutcome) -> (Job, Option<Duration>, &str) {
 fn every_answer_has_its_outcome_and_its_message() {
     let long = format!(r#"{{"job_id":"job_1","pages":"{}"}}"#, "x".repeat(1 << 20));
     let other_job = COMPLETE.replace("job_1", "job_2");
-    let no_job_id = COMPLETE.replace("\"job_1\"", "17");
+    let [number, list, spaced] =
+        ["17", "[1]", "\"a b\""].map(|job_id| COMPLETE.replace("\"job_1\"", job_id));
+    let wrong_shape = "the answer has a job_id of the wrong shape";
+    let not_found = format!(
+        "the service answered 404 and no documented error (is the base URL right?): {:?}",
+        COMPLETE.chars().take(200).collect::<String>()
+    );
     let undecodable = r#"{"job_id":"job_1","status":"complete","article":[]}"#;
     let api_is_down = "the service answered 503 and no documented error: \"down\"";
     let rows: &[(u16, &str, &str, Job, &str)] = &[
@@ -97,7 +103,9 @@ fn every_answer_has_its_outcome_and_its_message() {
             "the job is not complete, its status is \"ok\"",
         ),
         (200, &other_job, "other_job", Job::Again, "the answer is about another job"),
-        (200, &no_job_id, "other_job", Job::Again, "the answer is about another job"),
+        (200, &number, "invalid_job_id", Job::Again, wrong_shape),
+        (200, &list, "invalid_job_id", Job::Again, wrong_shape),
+        (200, &spaced, "invalid_job_id", Job::Again, wrong_shape),
         (
             200,
             "<html>",
@@ -138,7 +146,7 @@ fn every_answer_has_its_outcome_and_its_message() {
             Job::Again,
             "the service answered 404 without a body (is the base URL right?)",
         ),
-        (404, COMPLETE, "not_found", Job::Again, ""),
+        (404, COMPLETE, "not_found", Job::Again, &not_found),
         (410, LOST, "refused", Job::Again, "job_not_found (410): no such job"),
         (429, "", "rate_limited", Job::Again, "the service answered 429 without a body"),
         (500, FAILED, "failed", Job::Failed, "generation_failed (500): failed at outline"),
@@ -166,7 +174,7 @@ fn every_answer_has_its_outcome_and_its_message() {
         let (found, after, cause) = parts(&meaning.outcome);
         assert_eq!((meaning.name, &found), (*name, expected), "{status} {body}");
         assert!(after.is_none_or(|after| after == PAUSE), "{status}: {after:?}");
-        assert!(message.is_empty() || cause == *message, "{status}: {cause}");
+        assert_eq!(cause, *message, "{status}");
         assert_eq!(cause.is_empty(), matches!(found, Job::Answered | Job::Unfinished), "{status}");
         if let AskOutcome::Answered(answer) | AskOutcome::Failed { answer, .. } = meaning.outcome {
             assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");

@@ -53,6 +53,15 @@ pub(in super::super) async fn lock_of(tx: &Transaction<'_>, key: &EntryKey) -> R
     Ok(())
 }
 
+/// Whether an article was here, as its job says.
+pub(in super::super) async fn is_tombstone(
+    tx: &Transaction<'_>,
+    key: &EntryKey,
+) -> Result<bool, Fault> {
+    let job = if key.is_article() { lock(tx, &key.job_id).await? } else { None };
+    Ok(job.is_some_and(|job| job.row.is_tombstone()))
+}
+
 /// The same for the article of an entry that is not loaded yet.
 pub(in super::super) async fn lock_of_entry(tx: &Transaction<'_>, id: i64) -> Result<(), Fault> {
     stripes::take_of_entry(tx, id).await?;

@@ -41,7 +41,10 @@ pub(crate) fn import_job<'t>(tx: &'t Transaction<'t>, job: &'t ExpectedJob) -> W
             let row = JobRow::import(job, entry.as_ref(), tx.now().await?);
             rows::add_job(tx, &job.job_id, row).await?;
         }
-        intents::resolve(tx, job.intent.as_deref(), &job.job_id).await?;
+        let is_known = intents::resolve(tx, job.intent.as_deref(), &job.job_id).await?;
+        if let Some(name) = job.intent.as_deref().filter(|_| !is_known) {
+            rows::add_intent(tx, name, IntentRow::of_imported(job, tx.now().await?)).await?;
+        }
         Ok(is_new)
     })
 }

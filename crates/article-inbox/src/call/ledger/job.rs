@@ -2,6 +2,8 @@ use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
 
+use crate::EntryKey;
+
 /// What the ledger knows about the article of a job.
 ///
 /// `Expected` and `Asking` are open. The others are ends: nothing is asked, until the job is opened again.
@@ -246,6 +248,17 @@ pub struct ExpectedJob {
     /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then, as
     /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,
+}
+
+impl ExpectedJob {
+    /// The entry without which its state is not true, unless retention removed that: its article, or its failure.
+    pub(crate) fn relies_on(&self) -> Option<EntryKey> {
+        match self.state {
+            JobState::Arrived | JobState::Collected => Some(EntryKey::article(self.job_id.clone())),
+            JobState::Failed => Some(EntryKey::failure(self.job_id.clone())),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -86,11 +86,13 @@ impl JobRow {
     }
 
     /// Whether the store records the body that the API gave, before it [settles](Self::settle) the ask. `entry` is the
-    /// state of the article's entry. If no worker could read that, the body is recorded once, which may repair the entry.
-    /// When the API gives the very same body for such an entry again, it is not recorded: a person must look at it.
+    /// state of the article's entry. A corrupt entry takes every body: what was damaged here is the store's copy, which the
+    /// same body repairs. An unhandled one takes it once. When the API gives the very same body for such an entry again, it
+    /// is not recorded: a person must look at it.
     pub fn records_answer(&mut self, digest: Digest, entry: Option<State>) -> bool {
         let is_rejected = entry.is_some_and(is_rejected);
-        !(is_rejected && self.returned.replace(digest) == Some(digest))
+        let is_repeated = is_rejected && self.returned.replace(digest) == Some(digest);
+        !is_repeated || entry == Some(State::Corrupt)
     }
 
     /// Stores the outcome of an ask with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
@@ -253,13 +255,14 @@ mod tests {
     #[test]
     fn a_body_that_cannot_be_read_is_recorded_once() {
         let (one, other) = (answer("1").digest, answer("2").digest);
-        for entry in [State::Unhandled, State::Corrupt] {
-            let mut row = job();
-            assert!(row.records_answer(one, Some(entry)), "it may repair the entry");
-            assert!(!row.records_answer(one, Some(entry)));
-            assert!(row.records_answer(other, Some(entry)), "another may be readable");
-        }
-        for entry in [None, Some(State::Waiting), Some(State::Done)] {
+        let mut row = job();
+        let unhandled = Some(State::Unhandled);
+        assert!(row.records_answer(one, unhandled), "a worker has not seen it");
+        assert!(!row.records_answer(one, unhandled));
+        assert!(row.records_answer(one, Some(State::Corrupt)), "it was damaged here");
+        assert!(!row.records_answer(one, unhandled));
+        assert!(row.records_answer(other, unhandled), "another may be readable");
+        for entry in [None, Some(State::Waiting), Some(State::Done), Some(State::Corrupt)] {
             let mut row = job();
             assert!(row.records_answer(one, entry) && row.records_answer(one, entry));
         }

@@ -134,6 +134,14 @@ impl Bucket {
         pauses.filter(|pause| now < pause.until).max_by_key(|pause| pause.until)
     }
 
+    /// How many tokens it holds for asks. Below zero, it is the debt of orders.
+    #[must_use]
+    pub fn tokens(&self, settings: BucketSettings, now: SystemTime) -> i64 {
+        let mut bucket = self.clone();
+        bucket.refill(settings, now);
+        capacity(settings).saturating_sub(bucket.used).div_euclid(TOKEN)
+    }
+
     /// When an ask can have a token, if nothing else takes one. `None`: never with these settings.
     #[must_use]
     pub fn next_token(&self, settings: BucketSettings, now: SystemTime) -> Option<SystemTime> {
@@ -205,8 +213,11 @@ impl Bucket {
     /// was ahead, and is shortened as at a [start](Self::restart).
     pub fn import(&mut self, other: &Self, now: SystemTime) {
         self.used = self.used.max(other.used);
-        // The time in which nothing was used here does not refill what was used there.
-        self.refilled_at = self.refilled_at.max(rounded(other.refilled_at));
+        if other.used > 0 {
+            // The time in which nothing was used here does not refill what was used there. An export does not say since
+            // when that is refilled.
+            self.refilled_at = now;
+        }
         self.share = self.share.min(other.share);
         self.shared_at = self.shared_at.max(rounded(other.shared_at));
         self.refused_at = self.refused_at.max(other.refused_at.map(rounded));
@@ -279,8 +290,9 @@ impl Bucket {
             * i128::from(self.share_at(self.refilled_at))
     }
 
-    /// The share of the full rate at that time.
-    fn share_at(&self, now: SystemTime) -> u16 {
+    /// The share of the full rate at that time, in thousandths. A 429 halves it.
+    #[must_use]
+    pub fn share_at(&self, now: SystemTime) -> u16 {
         let elapsed = now.duration_since(self.shared_at).unwrap_or_default().min(RECOVERY);
         let recovered = elapsed.as_millis() * u128::from(FULL) / RECOVERY.as_millis();
         let recovered = u16::try_from(recovered).unwrap_or(FULL);

@@ -13,6 +13,9 @@ use crate::{
 /// same body.
 const AFTER_A_BAD_ANSWER: Duration = Duration::from_secs(3600);
 
+/// The cause of a job whose article the API gave, and which was damaged here.
+const DAMAGED: &str = "the article that the API gave was damaged in the store";
+
 /// The cause of an unreadable job.
 const UNREADABLE: &str = "for 72 hours the API has given no body that can be read";
 
@@ -31,14 +34,19 @@ impl JobRow {
     ///
     /// An entry that is unhandled or corrupt is no article: a job that had ended with it is expected again, due now, or
     /// after an hour if the API gave the body. It is expected since it was before, so that it becomes overdue. If the API has
-    /// given nothing but such bodies for 72 hours, the job ends as unreadable: an outage of hours must not end it. Any other
-    /// entry is the article: it ends an open job and the ask that is under way, and also a job that failed, is unreadable or
-    /// was not found.
+    /// given nothing but unhandled bodies for 72 hours, the job ends as unreadable: an outage of hours must not end it. A
+    /// corrupt entry says nothing about what the API gives, so that no number of them ends a job. Any other entry is the
+    /// article: it ends an open job and the ask that is under way, and also a job that failed, is unreadable or was not
+    /// found.
     pub fn follow_entry(&mut self, entry: State, source: Source, now: SystemTime) {
-        match (is_rejected(entry), self.state.has_article()) {
-            (true, true) if self.state == JobState::Collected => self.reject_answer(now),
-            (true, true) => self.open(later(now, Duration::ZERO), self.expected_at),
-            (false, false) => {
+        match (is_rejected(entry), self.state) {
+            (true, JobState::Collected) if entry == State::Corrupt => {
+                (self.returned, self.unreadable_since) = (None, None);
+                self.wait(AFTER_A_BAD_ANSWER, Some(DAMAGED.to_owned()), now);
+            }
+            (true, JobState::Collected) => self.reject_answer(now),
+            (true, JobState::Arrived) => self.open(later(now, Duration::ZERO), self.expected_at),
+            (false, state) if !state.has_article() => {
                 let state = match source {
                     Source::Webhook => JobState::Arrived,
                     Source::Api => JobState::Collected,
@@ -48,7 +56,7 @@ impl JobRow {
                 }
                 self.end(state, None, now);
             }
-            (true, false) | (false, true) => {}
+            _ => {}
         }
     }
 
@@ -179,6 +187,29 @@ mod tests {
             let new = JobRow::new(&again, None, after(900_000));
             assert_eq!(row, JobRow { fence: row.fence, ..new });
         }
+    }
+
+    /// The API gives the article as often as it is damaged, at whatever time, and each time it is taken.
+    #[test]
+    fn an_article_that_is_damaged_again_is_collected_again() {
+        let (mut row, digest) = (job(JobState::Expected), Digest::of(b"{}"));
+        let mut entry = State::Unhandled;
+        for hours in [0, 1, 100, 200] {
+            let at = row.at + Duration::from_secs(hours * 3600);
+            let lease = row.ask(7, Duration::from_secs(60), at);
+            assert!(row.records_answer(digest, Some(entry)), "after {hours} hours");
+            let answer = Answer { target: "api".into(), digest, bytes: "{}".into() };
+            row.settle(lease, &AskOutcome::Answered(answer), KEY, Some(State::Waiting), at);
+            assert_eq!(row.state, JobState::Collected);
+            entry = State::Corrupt;
+            row.follow_entry(entry, Source::Api, at + OVERDUE);
+            assert_eq!(
+                (row.state, row.at),
+                (JobState::Expected, at + OVERDUE + AFTER_A_BAD_ANSWER)
+            );
+            assert_eq!((row.returned, row.unreadable_since), (None, None));
+        }
+        assert_eq!(row.expected_at, NOW, "it is overdue");
     }
 
     #[test]

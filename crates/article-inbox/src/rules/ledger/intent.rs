@@ -5,7 +5,7 @@ use article_webhook::JobId;
 use super::super::lease::next_fence;
 use crate::{
     Digest,
-    call::{Intent, IntentLease, IntentState},
+    call::{ExpectedJob, Intent, IntentLease, IntentState},
     timestamp::{later, rounded},
 };
 
@@ -176,6 +176,21 @@ impl IntentRow {
         };
         row.restart(now);
         row
+    }
+
+    /// The row of an intent that an imported job names and that was not imported: it was stored while the export ran. It
+    /// became this job, so that it is not ordered again.
+    #[must_use]
+    pub fn of_imported(job: &ExpectedJob, now: SystemTime) -> Self {
+        let created_at = rounded(job.expected_at).min(now);
+        Self {
+            state: IntentState::Ordered,
+            created_at,
+            at: now,
+            fence: next_fence(first_fence(created_at), now),
+            job_id: Some(job.job_id.clone()),
+            forgotten: Vec::new(),
+        }
     }
 
     /// Another store knows what became of this intent, and this one does not: it is not ordered again. `false` if nothing

@@ -205,7 +205,10 @@ impl Ledger for MemoryStore {
             let entry = tables.article_entry(&job.job_id);
             let row = || JobRow::import(&job, entry.as_ref(), now);
             let is_new = tables.ledger.add_job(&job.job_id, row);
-            tables.ledger.resolve(job.intent.as_deref(), &job.job_id, now);
+            let is_known = tables.ledger.resolve(job.intent.as_deref(), &job.job_id, now);
+            if let Some(name) = job.intent.as_deref().filter(|_| !is_known) {
+                tables.ledger.add_intent(name, IntentRow::of_imported(&job, now));
+            }
             Ok(is_new)
         })
     }

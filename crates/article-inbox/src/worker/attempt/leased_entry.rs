@@ -16,7 +16,7 @@ use tokio::{
 use super::signal::Signal;
 use crate::{
     EntryKey, Error,
-    call::{Claimed, Lease, Outcome, Settled},
+    call::{Claimed, JobState, Lease, Outcome, Settled},
     store::Ledger,
     telemetry,
 };
@@ -96,7 +96,10 @@ impl LeasedEntry {
         loop {
             match call.await {
                 Ok(Settled::LostLease) => telemetry::lost_lease(key, *attempt),
-                Ok(Settled::Settled) => telemetry::settled(key, *attempt, &outcome),
+                Ok(Settled::Settled) => {
+                    telemetry::settled(key, *attempt, &outcome);
+                    self.tell_of_unreadable(store, &outcome).await;
+                }
                 Ok(Settled::AlreadyDone) => telemetry::settled(key, *attempt, &Outcome::Done),
                 Err(error) if error.is_transient() => {
                     telemetry::store_failed("settle", &error);
@@ -123,6 +126,18 @@ impl LeasedEntry {
                 Err(error) => return Err(error),
             }
             return Ok(());
+        }
+    }
+
+    /// Tells that the job ended as unreadable by this outcome: nothing is asked for any more, and a person must look.
+    async fn tell_of_unreadable(&self, store: &Arc<dyn Ledger>, outcome: &Outcome) {
+        if !self.key.is_article() || !matches!(outcome, Outcome::Unhandled { .. }) {
+            return;
+        }
+        if let Ok(Some(job)) = store.job(self.key.job_id.clone()).await
+            && job.state == JobState::Unreadable
+        {
+            telemetry::unreadable(&self.key);
         }
     }
 }

@@ -26,5 +26,5 @@ pub(in crate::store::sqlite) use self::{
 pub(super) use self::{
     clock::{follow_ledger, restart_ledger},
     damage::{LedgerSuspects, mend, scan},
-    jobs::{add_pruned, follow, forget},
+    jobs::{add_pruned, follow, forget, is_tombstone},
 };

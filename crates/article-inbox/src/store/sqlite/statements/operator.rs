@@ -74,7 +74,7 @@ pub(crate) fn import(tx: &Tx<'_>, entry: &Entry, bodies: &[Body]) -> Result<bool
         ))
         .into());
     }
-    if rows::find(tx, &entry.key)?.is_some() {
+    if rows::find(tx, &entry.key)?.is_some() || ledger::is_tombstone(tx, &entry.key)? {
         return Ok(false);
     }
     let held = bodies.iter().filter(|body| body.bytes.is_some()).count();

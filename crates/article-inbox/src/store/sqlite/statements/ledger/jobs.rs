@@ -117,6 +117,12 @@ pub(super) fn save(tx: &Tx<'_>, stored: &StoredJob, before: &JobRow) -> Result<(
     rows::save_job(tx, stored)
 }
 
+/// Whether an article was here, as its job says.
+pub(in super::super) fn is_tombstone(tx: &Tx<'_>, key: &EntryKey) -> Result<bool, Fault> {
+    let job = if key.is_article() { find(tx, &key.job_id)? } else { None };
+    Ok(job.is_some_and(|job| job.row.is_tombstone()))
+}
+
 /// The entry of a job's article, as far as the ledger needs to know it.
 pub(super) fn article_entry(tx: &Tx<'_>, job_id: &JobId) -> Result<Option<ArticleEntry>, Fault> {
     let stored = rows::find(tx, &EntryKey::article(job_id.clone()))?;

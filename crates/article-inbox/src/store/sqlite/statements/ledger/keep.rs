@@ -45,7 +45,10 @@ pub(in crate::store::sqlite) fn import_job(tx: &Tx<'_>, job: &ExpectedJob) -> Re
         let entry = jobs::article_entry(tx, &job.job_id)?;
         rows::add_job(tx, &job.job_id, JobRow::import(job, entry.as_ref(), tx.now()))?;
     }
-    intents::resolve(tx, job.intent.as_deref(), &job.job_id)?;
+    let is_known = intents::resolve(tx, job.intent.as_deref(), &job.job_id)?;
+    if let Some(name) = job.intent.as_deref().filter(|_| !is_known) {
+        rows::add_intent(tx, name, IntentRow::of_imported(job, tx.now()))?;
+    }
     Ok(is_new)
 }
 

@@ -1,14 +1,16 @@
 use std::time::SystemTime;
 
 use article_webhook::{Event, JobId};
+use serde::Deserialize;
 
 use super::{
+    body::bodies,
     entry::{Columns, StoredRow, failures_in, find_id, write},
     job,
     value::{Damaged, cause, count_in, integer_in, lossy, text_in},
 };
 use crate::{
-    EntryKey, State,
+    Body, EntryKey, State,
     rules::Row,
     store::sqlite::{
         damage::{Part, Tx},
@@ -27,6 +29,8 @@ pub(in super::super) struct DamagedEntry {
     id: i64,
     /// `None` if it cannot be read.
     job_id: Option<JobId>,
+    /// The key that the row was written with, if a single bit of the row has changed since.
+    restored: Option<EntryKey>,
     /// A name for operators, if the job id cannot be read.
     name: String,
     event: Event,
@@ -35,7 +39,12 @@ pub(in super::super) struct DamagedEntry {
 }
 
 impl DamagedEntry {
-    pub(super) fn new(id: i64, columns: &Columns<'_>, damaged: Damaged) -> Self {
+    pub(super) fn new(
+        id: i64,
+        columns: &Columns<'_>,
+        damaged: Damaged,
+        restored: Option<EntryKey>,
+    ) -> Self {
         let [_, job_id, event, received_at, _, attempts, fence, at, _, _, conflicts, _, failures] =
             *columns;
         let time = |value, column| integer_in(value, column).ok().map(from_millis);
@@ -54,6 +63,7 @@ impl DamagedEntry {
         Self {
             id,
             job_id: text_in(job_id, "job_id").ok().and_then(|job_id| job_id.parse().ok()),
+            restored,
             name: readable(&name),
             event: Event::from(&*lossy(event).unwrap_or_default()),
             received_at,
@@ -73,8 +83,36 @@ impl DamagedEntry {
         stored
     }
 
-    /// Isolates the entry: its row is corrupt and sound from now on.
-    pub(in super::super) fn isolate(self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
+    /// Isolates the entry: its row is corrupt and sound from now on. It keeps its key, or gets that back.
+    pub(in super::super) fn isolate(mut self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
+        let job = self.job(tx);
+        if job.is_some() {
+            self.job_id.clone_from(&job);
+        }
+        if let Some(key) = &self.restored {
+            self.event = key.event.clone();
+        }
+        self.isolate_of(tx, job)
+    }
+
+    /// An entry whose row is sound, and whose key another entry has.
+    pub(in super::super) fn twin(stored: StoredRow) -> Self {
+        let StoredRow { id, key, received_at, row } = stored;
+        let cause = Some("another entry has its key".to_owned());
+        let row = Row { state: State::Corrupt, cause, ..row };
+        let (name, received_at) = (readable(key.job_id.as_str()), Some(received_at));
+        Self { id, job_id: None, restored: None, name, event: key.event, received_at, row }
+    }
+
+    /// Isolates the entry under another job id, because an entry of its job exists.
+    pub(in super::super) fn isolate_renamed(self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
+        let job = self.job(tx);
+        Self { job_id: None, ..self }.isolate_of(tx, job)
+    }
+
+    /// Isolates the entry, which is one of this job.
+    fn isolate_of(self, tx: &Tx<'_>, job: Option<JobId>) -> Result<StoredRow, Fault> {
+        let job = job.or_else(|| self.job_id.clone());
         let mut stored = self.stored(tx.now());
         stored.row.find_damaged(stored.row.cause.clone().unwrap_or_default(), tx.now());
         // Greater than any number that claims have counted to, so that the fence of no earlier lease comes again.
@@ -89,31 +127,43 @@ impl DamagedEntry {
         if stored.key.is_article() {
             job::lose_article(tx, &stored.key.job_id)?;
         }
+        // Its key may be another now. If the job has no entry any more, each copy would be taken for a duplicate.
+        if let Some(job) = job.filter(|_| !stored.key.is_failure())
+            && find_id(tx, &EntryKey::article(job.clone()))?.is_none()
+        {
+            job::lose_article(tx, &job)?;
+        }
         tell(tx, &stored);
         Ok(stored)
     }
 
-    /// An entry whose row is sound, and whose key another entry has.
-    pub(in super::super) fn twin(stored: StoredRow) -> Self {
-        let StoredRow { id, key, received_at, row } = stored;
-        let cause = Some("another entry has its key".to_owned());
-        let row = Row { state: State::Corrupt, cause, ..row };
-        let name = readable(key.job_id.as_str());
-        Self { id, job_id: None, name, event: key.event, received_at: Some(received_at), row }
-    }
-
-    /// Isolates the entry under another job id, because an entry of its job exists.
-    pub(in super::super) fn isolate_renamed(self, tx: &Tx<'_>) -> Result<StoredRow, Fault> {
-        Self { job_id: None, ..self }.isolate(tx)
+    /// The job that the entry was stored for, whatever its row says now.
+    fn job(&self, tx: &Tx<'_>) -> Option<JobId> {
+        let restored = self.restored.as_ref().map(|key| key.job_id.clone());
+        restored.or_else(|| named_by_bodies(tx, self.id))
     }
 
     fn stored(self, now: SystemTime) -> StoredRow {
-        let Self { id, job_id, name, event, received_at, row } = self;
+        let Self { id, job_id, restored: _, name, event, received_at, row } = self;
         // No real job may be mistaken for this one.
         let job_id = job_id.unwrap_or_else(|| name_of(&name, id, 1));
         let key = EntryKey { job_id, event };
         StoredRow { id, key, received_at: received_at.unwrap_or(now), row }
     }
+}
+
+/// The job of the bodies that are what was received, if they name one. A page of theirs may be damaged too: then none does.
+fn named_by_bodies(tx: &Tx<'_>, id: i64) -> Option<JobId> {
+    #[derive(Deserialize)]
+    struct Named {
+        job_id: String,
+    }
+    let bodies = bodies(tx, id).unwrap_or_default().into_iter();
+    let intact = bodies.map(|stored| stored.body).filter(Body::is_intact);
+    intact.filter_map(|body| body.bytes).find_map(|bytes| {
+        let Named { job_id } = serde_json::from_slice(&bytes).ok()?;
+        job_id.parse().ok()
+    })
 }
 
 /// A text with the characters that a job id may have.

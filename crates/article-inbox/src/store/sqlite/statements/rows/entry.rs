@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, types::ValueRef};
 use super::{
     checksum::checksum,
     damaged_entry::DamagedEntry,
+    restored::restored,
     value::{
         self, Damaged, count_in, execute, integer_in, lossy, optional_integer_in, optional_text,
         optional_text_in, text, text_in, verify,
@@ -137,7 +138,11 @@ pub(in super::super) fn stored(
 ) -> Result<Result<StoredRow, DamagedEntry>, Fault> {
     let (id, columns, checksum) = columns_in(found)?;
     let sound = sound(id, &columns).and_then(|stored| verify(columns, checksum).map(|()| stored));
-    Ok(sound.map_err(|damaged| DamagedEntry::new(id, &columns, damaged)))
+    Ok(sound.map_err(|damaged| {
+        let read = |columns: &Columns<'_>| self::sound(id, columns).ok();
+        let key = restored(&columns, checksum, read).map(|stored| stored.key);
+        DamagedEntry::new(id, &columns, damaged, key)
+    }))
 }
 
 /// Whether [`stored`] is an entry. A row whose checksum matches is as it was written, so its values are not looked at.
