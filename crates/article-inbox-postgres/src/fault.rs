@@ -77,6 +77,11 @@ impl Fault {
         }
     }
 
+    /// Whether the server could not read what it has stored.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code().is_some_and(|code| code.code().starts_with("XX")))
+    }
+
     /// Whether one call of several may be the cause: the others may succeed without it.
     pub(crate) fn may_be_of_one_call(&self) -> bool {
         let is_locked = match self {
@@ -192,6 +197,10 @@ fn of_code(code: &SqlState) -> Error {
         "22" | "23" | "54" => {
             Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"))
         }
+        "XX" => Error::unavailable(format!(
+            "PostgreSQL cannot read what it has stored (SQLSTATE {code}): check the inbox, and restore the server from a \
+             backup or fail over to a standby"
+        )),
         _ => Error::unavailable(format!("PostgreSQL refuses a statement (SQLSTATE {code})")),
     }
 }

@@ -192,6 +192,26 @@ impl<'a> Transaction<'a> {
         Ok(self.lent.session().client.batch_execute(statements).await?)
     }
 
+    /// Runs statements under a savepoint. `None`: the server could not read what it has stored, and what they changed is
+    /// undone.
+    pub(crate) async fn unless_damaged<T>(
+        &self,
+        statements: impl Future<Output = Result<T, Fault>> + Send,
+    ) -> Result<Option<T>, Fault> {
+        self.batch("SAVEPOINT readable").await?;
+        match statements.await {
+            Ok(done) => {
+                self.batch("RELEASE readable").await?;
+                Ok(Some(done))
+            }
+            Err(fault) if fault.is_damage() => {
+                self.batch("ROLLBACK TO readable; RELEASE readable").await?;
+                Ok(None)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// The schema of the tables, as statements name it.
     pub(crate) fn schema(&self) -> &str {
         self.database.schema()

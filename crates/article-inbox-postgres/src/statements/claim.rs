@@ -139,20 +139,12 @@ pub(crate) fn unreadable<'t>(
     Box::pin(async move {
         let mut unreadable = Vec::new();
         for (stored, _) in due(tx, claim, *scan).await?.rows {
-            tx.batch("SAVEPOINT bodies").await?;
-            match rows::bodies(tx, &[stored.id]).await {
-                Err(fault) if is_damage(&fault) => unreadable.push(stored.id),
-                bodies => drop(bodies?),
+            if tx.unless_damaged(rows::bodies(tx, &[stored.id])).await?.is_none() {
+                unreadable.push(stored.id);
             }
-            tx.batch("ROLLBACK TO bodies; RELEASE bodies").await?;
         }
         Ok(unreadable)
     })
-}
-
-/// Whether the server could not read what it has stored.
-pub(crate) fn is_damage(fault: &Fault) -> bool {
-    matches!(fault, Fault::Driver(error) if error.code().is_some_and(|code| code.code().starts_with("XX")))
 }
 
 impl Scan {

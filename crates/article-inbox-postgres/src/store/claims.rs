@@ -12,7 +12,14 @@ use crate::{
     statements::{self, Damaged, Found, Scan},
 };
 
-/// Claims what is due, and sets entries aside whose rows are damaged.
+/// How often a claim sets entries aside that the server cannot read, and tries again. One page has the bodies of many.
+const ROUNDS: usize = 8;
+
+const UNREADABLE: &str = "a page of entries or of their indexes is damaged, so that nothing can be claimed: check the \
+    inbox, and restore the server from a backup or fail over to a standby; where there is none, zero_damaged_pages has the \
+    server give up what is on the page";
+
+/// Claims what is due, and sets entries aside whose rows are damaged, or whose bodies the server cannot read.
 pub(super) async fn claim(
     store: PostgresStore,
     claim: Claim,
@@ -23,15 +30,22 @@ pub(super) async fn claim(
     let (database, lane) = (&store.database, Lane::Working);
     let arguments = (claim, scan);
     let mut claimed = ordinary(database, length, &arguments).await;
-    if claimed.as_ref().is_err_and(statements::is_damage) {
-        let unreadable = database.retried(lane, length, &arguments, statements::unreadable).await?;
-        for id in unreadable {
+    for _ in 0..ROUNDS {
+        if !claimed.as_ref().is_err_and(Fault::is_damage) {
+            break;
+        }
+        let unreadable = database.retried(lane, length, &arguments, statements::unreadable).await;
+        for id in unreadable.unwrap_or_default() {
             isolate(&store, (id, Damaged::Bodies)).await;
         }
         claimed = database.retried(lane, length, &arguments, statements::claim).await;
     }
-    let (mut claims, found) =
-        claimed.inspect_err(|fault| store.scans.failed(of, fault, began, Instant::now()))?;
+    let (mut claims, found) = claimed.inspect_err(|fault| {
+        store.scans.failed(of, fault, began, Instant::now());
+        if fault.is_damage() {
+            store.damage.add(Part::Entry, UNREADABLE.to_owned());
+        }
+    })?;
     if let Some(pause) = store.scans.done(of, &found, began, Instant::now()) {
         let all = store.now() + pause;
         claims.next_due = Some(claims.next_due.map_or(all, |due| due.min(all)));

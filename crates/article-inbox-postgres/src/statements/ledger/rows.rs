@@ -58,10 +58,16 @@ pub(super) struct StoredIntent {
 }
 
 /// Every job and every intent, for a check.
-pub(in super::super) const SCAN_JOBS: &str =
-    concat!("SELECT ", job!(), " FROM article_inbox_jobs WHERE id > $1 ORDER BY id LIMIT $2");
-pub(in super::super) const SCAN_INTENTS: &str =
-    concat!("SELECT ", intent!(), " FROM article_inbox_intents WHERE id > $1 ORDER BY id LIMIT $2");
+pub(in super::super) const SCAN_JOBS: &str = concat!(
+    "SELECT ",
+    job!(),
+    " FROM article_inbox_jobs WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3"
+);
+pub(in super::super) const SCAN_INTENTS: &str = concat!(
+    "SELECT ",
+    intent!(),
+    " FROM article_inbox_intents WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3"
+);
 
 /// What is damaged of a job.
 pub(in super::super) fn damage_of_job(found: &Row) -> Result<Option<String>, Fault> {
