@@ -64,7 +64,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
                 old.push((
                     row.try_get::<_, i64>(0)?,
                     row.try_get::<_, i64>(1)?,
-                    row.try_get::<_, String>(2)?,
+                    row.try_get::<_, String>(2).unwrap_or_default(),
                 ));
             }
         }

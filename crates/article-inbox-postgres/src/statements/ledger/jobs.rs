@@ -92,7 +92,7 @@ pub(super) async fn article_entry(
     let rows = tx.query(ARTICLE, &[(&job_id.as_str(), Type::TEXT)]).await?;
     let Some(found) = rows.first() else { return Ok(None) };
     let time = |column| Ok::<_, Fault>(found.try_get::<_, Option<i64>>(column)?.map(from_millis));
-    let state = State::from_name(found.try_get(0)?).unwrap_or(State::Corrupt);
+    let state = found.try_get(0).ok().and_then(State::from_name).unwrap_or(State::Corrupt);
     Ok(Some(ArticleEntry { state, pushed_at: time(1)?, collected_at: time(2)? }))
 }
 
@@ -165,6 +165,6 @@ pub(super) async fn expect_one(tx: &Transaction<'_>, expect: &Expect) -> Result<
 pub(in super::super) async fn forget(tx: &Transaction<'_>, job_id: &JobId) -> Result<(), Fault> {
     let forget = "DELETE FROM article_inbox_jobs WHERE job_id = $1 RETURNING intent";
     let rows = tx.query(forget, &[(&job_id.as_str(), Type::TEXT)]).await?;
-    let intent: Option<&str> = rows.first().map_or(Ok(None), |row| row.try_get(0))?;
+    let intent = rows.first().and_then(|row| row.try_get(0).unwrap_or_default());
     intents::forget(tx, job_id, intent).await
 }

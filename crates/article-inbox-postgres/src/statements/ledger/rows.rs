@@ -268,7 +268,8 @@ pub(super) fn stored_intent(found: &Row) -> Result<StoredIntent, Fault> {
         damage = Some("state");
         if job_id.is_some() { IntentState::Ordered } else { IntentState::Ordering }
     });
-    let (name, forgotten): (&str, &[u8]) = (found.try_get(1)?, found.try_get(7)?);
+    let name: &str = or_damaged(found.try_get(1).ok(), "name", &mut damage);
+    let forgotten: &[u8] = found.try_get(7)?;
     let row = IntentRow {
         state,
         created_at: from_millis(found.try_get(3)?),

@@ -132,7 +132,7 @@ pub(crate) fn count_in(found: &tokio_postgres::Row, column: usize) -> Option<u32
 /// The entry as the inbox shows it, in the columns of `sql::entry!` and its target after them.
 pub(crate) fn entry(found: &tokio_postgres::Row) -> Result<Entry, Fault> {
     let StoredRow { id, key, received_at, row, .. } = stored(found)?;
-    let target: Option<&str> = found.try_get(AFTER_ENTRY)?;
+    let target: Option<&str> = found.try_get(AFTER_ENTRY).unwrap_or_default();
     Ok(row.into_entry(id, key, received_at, target.unwrap_or_default().into()))
 }
 
