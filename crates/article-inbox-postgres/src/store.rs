@@ -179,7 +179,10 @@ impl Store for PostgresStore {
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
-        self.transact((leases.to_vec(), lease), statements::extend)
+        let (database, leases) = (Arc::clone(&self.database), leases.to_vec());
+        Box::pin(async move {
+            self.database.spawn(async move { claims::extend(&database, leases, lease).await }).await
+        })
     }
 
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {

@@ -1,4 +1,7 @@
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use article_inbox::{
     Error,
@@ -56,6 +59,28 @@ pub(super) async fn claim(
         isolate(&store, (id, Damaged::Row)).await;
     }
     Ok(claims)
+}
+
+/// Extends leases together, or each by itself if one may be why that fails. Such a one is not extended.
+pub(super) async fn extend(
+    database: &Database,
+    leases: Vec<Lease>,
+    by: Duration,
+) -> Result<Vec<Lease>, Error> {
+    let (lane, length) = (Lane::Working, Length::Call);
+    let arguments = (leases, by);
+    match database.retried(lane, length, &arguments, statements::extend).await {
+        Err(fault) if fault.may_be_of_one_call() => {}
+        extended => return Ok(extended?),
+    }
+    let mut held = Vec::new();
+    for lease in arguments.0 {
+        match database.retried(lane, length, &(vec![lease], by), statements::extend).await {
+            Err(fault) if fault.may_be_of_one_call() => {}
+            extended => held.extend(extended?),
+        }
+    }
+    Ok(held)
 }
 
 /// Claims by the one statement, or by the general claim if that leaves it.

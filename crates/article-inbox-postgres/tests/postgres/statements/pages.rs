@@ -1,12 +1,13 @@
 //! Pages that the server cannot read. Each costs what is on it.
 
-use std::iter::repeat_with;
+use std::{iter::repeat_with, time::Duration};
 
 use article_inbox::{
     Error, Finding, JobState, State,
     store::{Expect, Ledger as _, Recorded, Store as _},
 };
 use article_inbox_postgres::PostgresStore;
+use tokio::task::JoinSet;
 
 use crate::{CLAIM, arrival, fresh, scene, scene::wait, schema, server::Server};
 
@@ -90,15 +91,17 @@ fn a_page_of_bodies_that_cannot_be_read_keeps_no_other_entry_from_being_claimed(
 }
 
 #[test]
-fn a_page_of_entries_that_cannot_be_read_is_told() {
+fn a_page_of_entries_that_cannot_be_read_is_told_and_costs_the_calls_about_them() {
     let Some(mut server) = Server::start(&[]) else { return };
-    let settings = fresh(&server.url());
+    let settings = fresh(&server.url()).receiving_connections(1).unwrap();
     let schema = schema(&settings);
     let store = wait(PostgresStore::connect(settings)).unwrap();
-    wait(async {
+    let leases = wait(async {
         for job in 1..=100 {
             store.record(arrival(&format!("job_{job}"), "{}")).await.unwrap();
         }
+        let claimed = store.claim(CLAIM).await.unwrap().claimed;
+        claimed.iter().map(|claimed| claimed.lease).collect::<Vec<_>>()
     });
     damage(&mut server, &format!("{schema}.article_inbox_entries"), 0);
     wait(async {
@@ -106,6 +109,22 @@ fn a_page_of_entries_that_cannot_be_read_is_told() {
         let unreadable = told(&findings, "its row cannot be read, a page is damaged");
         assert!((2..90).contains(&unreadable), "{findings:?}");
         assert_eq!(told(&findings, "its bodies cannot be read"), 0, "{findings:?}");
+
+        // The others are extended, and what comes beside a delivery of one of them is stored.
+        let lease = Duration::from_secs(60);
+        let held = reached!(store.extend(&leases, lease)).unwrap();
+        assert_eq!(held, leases[unreadable..]);
+        while store.probe().await.is_err() {}
+        let mut deliveries = JoinSet::new();
+        for number in 0..40 {
+            let job = if number == 20 { "job_1".to_owned() } else { format!("new_{number}") };
+            let store = store.clone();
+            deliveries.spawn(async move { store.record(arrival(&job, "{}")).await });
+        }
+        let recorded = deliveries.join_all().await;
+        let failed: Vec<_> =
+            recorded.iter().filter_map(|recorded| recorded.as_ref().err()).collect();
+        assert_eq!(failed.len(), 1, "{failed:?}");
 
         let error: Error = reached!(store.claim(CLAIM)).unwrap_err();
         assert!(error.is_transient(), "{error:?}");
