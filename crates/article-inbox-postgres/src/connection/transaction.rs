@@ -143,6 +143,11 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Whether it is of several calls, so that what waits for a row is left to a transaction of its own.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.length == Length::Shared
+    }
+
     /// How long statements wait for a row that another program holds, in milliseconds.
     pub(crate) fn lock_millis(&self) -> u32 {
         match self.length {

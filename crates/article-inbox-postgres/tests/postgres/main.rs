@@ -12,6 +12,7 @@ mod server;
 
 mod bloat;
 mod inbox;
+mod locked;
 mod moving;
 mod network;
 mod nodes;

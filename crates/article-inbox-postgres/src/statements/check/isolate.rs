@@ -69,7 +69,7 @@ pub(crate) fn isolate<'t>(
 /// were any.
 async fn empty_unreadable(tx: &Transaction<'_>, id: i64) -> Result<bool, Fault> {
     let mut unreadable = Vec::new();
-    for body in rows::known_bodies(tx, id).await? {
+    for body in rows::known_bodies(tx, &[id]).await?.remove(&id).unwrap_or_default() {
         let read = "SELECT sha256(body) FROM article_inbox_bodies WHERE entry = $1 AND slot = $2";
         let parameters = [(&id as _, Type::INT8), (&body.slot as _, Type::INT2)];
         if tx.unless_damaged(tx.query(read, &parameters)).await?.is_none() {

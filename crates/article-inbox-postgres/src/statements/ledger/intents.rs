@@ -1,3 +1,5 @@
+use std::time::SystemTime;
+
 use article_webhook::JobId;
 use tokio_postgres::types::Type;
 
@@ -53,10 +55,11 @@ pub(super) async fn resolve(
     tx: &Transaction<'_>,
     intent: Option<&str>,
     job_id: &JobId,
+    now: SystemTime,
 ) -> Result<bool, Fault> {
     let Some(name) = intent else { return Ok(false) };
     let Some(mut stored) = lock(tx, name).await? else { return Ok(false) };
-    if stored.row.resolve(job_id, tx.now().await?) {
+    if stored.row.resolve(job_id, now) {
         rows::save_intent(tx, &stored).await?;
     }
     Ok(true)

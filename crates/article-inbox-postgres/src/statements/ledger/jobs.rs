@@ -149,7 +149,7 @@ pub(crate) fn expect<'t>(tx: &'t Transaction<'t>, jobs: &'t [Expect]) -> Work<'t
 
 pub(super) async fn expect_one(tx: &Transaction<'_>, expect: &Expect) -> Result<JobState, Fault> {
     let known = lock(tx, &expect.job_id).await?;
-    intents::resolve(tx, expect.intent.as_deref(), &expect.job_id).await?;
+    intents::resolve(tx, expect.intent.as_deref(), &expect.job_id, tx.now().await?).await?;
     let Some(mut job) = known else {
         let entry = article_entry(tx, &expect.job_id).await?;
         let row = JobRow::new(expect, entry.as_ref(), tx.now().await?);

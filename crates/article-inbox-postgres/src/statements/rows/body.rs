@@ -11,6 +11,7 @@ use super::super::sql;
 use crate::{connection::Transaction, fault::Fault};
 
 /// A stored body, as far as the rule about a new one needs to know it.
+#[derive(Clone)]
 pub(crate) struct KnownIn {
     pub(crate) slot: i16,
     pub(crate) known: KnownBody,
@@ -29,16 +30,24 @@ pub(crate) fn new_body(arrival: &Arrival, now: SystemTime) -> Body {
     }
 }
 
-pub(crate) async fn known_bodies(tx: &Transaction<'_>, id: i64) -> Result<Vec<KnownIn>, Fault> {
-    let rows = tx.query(sql::KNOWN_BODIES, &[(&id, Type::INT8)]).await?;
-    let known = |row: &tokio_postgres::Row| {
+/// What is known of the bodies of entries, in their order.
+pub(crate) async fn known_bodies(
+    tx: &Transaction<'_>,
+    ids: &[i64],
+) -> Result<HashMap<i64, Vec<KnownIn>>, Fault> {
+    let mut bodies: HashMap<i64, Vec<KnownIn>> = HashMap::new();
+    if ids.is_empty() {
+        return Ok(bodies);
+    }
+    for row in tx.query(sql::KNOWN_BODIES, &[(&ids, Type::INT8_ARRAY)]).await? {
         // One that is damaged is not known, so that the next copy brings it again.
         let intent: Option<&str> = row.try_get(2).unwrap_or_default();
         let (digest, source) = (digest(row.try_get(1)?), source(row.try_get(3).ok()));
         let known = KnownBody { digest, source, has_intent: intent.is_some() };
-        Ok(KnownIn { slot: row.try_get(0)?, known, intent: intent.map(Into::into) })
-    };
-    rows.iter().map(known).collect()
+        let body = KnownIn { slot: row.try_get(0)?, known, intent: intent.map(Into::into) };
+        bodies.entry(row.try_get(4)?).or_default().push(body);
+    }
+    Ok(bodies)
 }
 
 /// The bodies of entries, in the order of their arrival.
