@@ -268,7 +268,7 @@ impl Store for PostgresStore {
             health.blocked = self.database.blocked.get();
             match looked.unwrap_or_else(|_| Err(late("PostgreSQL", LOOK))) {
                 Ok((findings, now)) => {
-                    self.time.set(now);
+                    self.time.set(now, Instant::now());
                     self.findings.set(findings);
                 }
                 Err(_) if health.blocked.is_some() => {}
@@ -296,7 +296,7 @@ impl KnownTime {
         from_millis(to_millis(time + read.elapsed()))
     }
 
-    fn set(&self, time: SystemTime) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (time, Instant::now());
+    fn set(&self, time: SystemTime, read: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (time, read);
     }
 }

@@ -5,7 +5,7 @@ use std::{
 
 use article_inbox::{
     Error,
-    store::{Claim, Claims, Lease, Store as _},
+    store::{Claim, Claims, Lease, Store as _, from_millis},
 };
 
 use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
@@ -32,6 +32,7 @@ pub(super) async fn claim(
     let of = (claim.events, scan);
     let (database, lane) = (&store.database, Lane::Working);
     let arguments = (claim, scan);
+    let mut asked = began;
     let mut claimed = ordinary(database, length, &arguments).await;
     for _ in 0..ROUNDS {
         if !claimed.as_ref().is_err_and(Fault::is_damage) {
@@ -41,6 +42,7 @@ pub(super) async fn claim(
         for id in unreadable.unwrap_or_default() {
             isolate(&store, (id, Damaged::Bodies)).await;
         }
+        asked = Instant::now();
         claimed = database.retried(lane, length, &arguments, statements::claim).await;
     }
     let (mut claims, found) = claimed.inspect_err(|fault| {
@@ -49,6 +51,8 @@ pub(super) async fn claim(
             store.damage.add(Part::Entry, UNREADABLE.to_owned());
         }
     })?;
+    // What it says is due is due by this clock: it may be that of another server than before.
+    store.time.set(from_millis(found.now), asked);
     if let Some(pause) = store.scans.done(of, &found, began, Instant::now()) {
         let all = store.now() + pause;
         claims.next_due = Some(claims.next_due.map_or(all, |due| due.min(all)));

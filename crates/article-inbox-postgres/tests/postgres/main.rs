@@ -11,6 +11,7 @@ mod scene;
 mod server;
 
 mod bloat;
+mod clock;
 mod inbox;
 mod locked;
 mod moving;
