@@ -243,14 +243,12 @@ impl Store for PostgresStore {
 
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
-            let database = Arc::clone(&self.database);
-            let check = async move {
-                match database.beside(&(), statements::check).await {
-                    Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
-                    checked => Ok(checked?),
-                }
-            };
-            self.database.spawn(check).await
+            // It takes long and changes nothing, so that closing does not wait for it.
+            self.database.connections.check_open()?;
+            match self.database.beside(&(), statements::check).await {
+                Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
+                checked => Ok(checked?),
+            }
         })
     }
 
@@ -285,8 +283,11 @@ impl Store for PostgresStore {
     }
 
     fn close(&self) -> Pending<'_, ()> {
-        self.notifications.close();
-        Box::pin(self.database.connections.close())
+        Box::pin(async move {
+            let closing = self.database.connections.close();
+            // Closing has begun once it waits, so that nothing listens after this.
+            tokio::join!(biased; closing, async { self.notifications.close() }).0
+        })
     }
 }
 

@@ -12,6 +12,7 @@ mod server;
 
 mod bloat;
 mod clock;
+mod closing;
 mod inbox;
 mod locked;
 mod moving;
