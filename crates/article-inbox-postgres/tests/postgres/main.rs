@@ -22,6 +22,7 @@ mod notifications;
 mod order;
 mod outages;
 mod refusals;
+mod rights;
 mod statements;
 mod storage;
 #[cfg(feature = "tls")]
