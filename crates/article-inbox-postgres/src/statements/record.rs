@@ -119,5 +119,6 @@ async fn add_new(
     order: &[usize],
 ) -> Result<HashSet<usize>, Fault> {
     let (rows, now) = (NewRows::of(arrivals, order), tx.given_time());
-    rows.added(&tx.query(sql::RECORD_NEW, &rows.parameters(&now)).await?)
+    let statement = sql::record_new(tx.schema());
+    rows.added(&tx.query(&statement, &rows.parameters(&now)).await?)
 }

@@ -24,7 +24,7 @@ macro_rules! now {
 
 mod recording;
 
-pub(super) use recording::{RECORD_NEW, record_unknown};
+pub(super) use recording::{record_new, record_unknown};
 
 pub(super) const FIND: &str = concat!(
     "SELECT ",
