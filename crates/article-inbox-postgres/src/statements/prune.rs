@@ -93,9 +93,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
         let parameters = [(&ids as _, Type::INT8_ARRAY), (&times as _, Type::INT8_ARRAY)];
         let old = tx.query(LOCK_ENTRIES, &parameters).await?;
         let old: Vec<_> = old.iter().map(rows::stored).collect::<Result<_, _>>()?;
-        for stored in &old {
-            ledger::add_pruned(tx, stored).await?;
-        }
+        ledger::add_pruned(tx, &old).await?;
         let old: Vec<_> = old.iter().map(|stored| stored.id).collect();
         if !old.is_empty() {
             rows::remove(tx, &old).await?;

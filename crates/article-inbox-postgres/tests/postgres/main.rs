@@ -13,6 +13,7 @@ mod server;
 mod bloat;
 mod clock;
 mod closing;
+mod distant;
 mod inbox;
 mod locked;
 mod moving;

@@ -27,13 +27,13 @@ pub(super) async fn lock(tx: &Transaction<'_>, name: &str) -> Result<Option<Stor
     rows.first().map(stored_intent).transpose()
 }
 
-/// Keeps others from changing these intents. One alone is locked when it is loaded.
+/// Keeps others from changing these intents.
 pub(super) async fn lock_all(
     tx: &Transaction<'_>,
     names: impl Iterator<Item = &str>,
 ) -> Result<(), Fault> {
     let names: Vec<_> = names.collect();
-    if names.len() > 1 {
+    if !names.is_empty() {
         tx.query(LOCK_ALL, &[(&names, Type::TEXT_ARRAY)]).await?;
     }
     Ok(())
