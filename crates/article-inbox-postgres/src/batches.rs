@@ -1,3 +1,5 @@
+mod call;
+
 use std::{
     collections::VecDeque,
     mem,
@@ -6,83 +8,28 @@ use std::{
     vec,
 };
 
-use article_inbox::{
-    Error,
-    store::{Arrival, Lease, Outcome, Recorded, Settled},
-};
+use article_inbox::Error;
 use tokio::{
     sync::{Semaphore, oneshot},
     task::JoinSet,
     time::Instant,
 };
 
+use self::call::{BATCH, Call};
 use crate::{
-    connection::{Database, Lane, Length, OpenCall, Transaction, Work},
+    connection::{Database, Length, OpenCall},
     fault::late,
-    statements,
 };
 
 /// How many calls and bytes may wait.
 const WAITING: usize = 4096;
 const WAITING_BYTES: usize = 64 << 20;
 
-/// How many calls and bytes share a transaction.
-const BATCH: usize = 256;
+/// How many bytes share a transaction.
 const BATCH_BYTES: usize = 8 << 20;
-
-/// How many deliveries share a transaction of which the inbox or the ledger knows something. Each may take several round trips,
-/// and they have a limit together.
-const KNOWN: usize = 64;
 
 /// How long a call waits for its transaction to begin. After that its caller has given up.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// A call that shares its transaction with others.
-pub(crate) trait Call: Send + Sync + Sized + 'static {
-    type Answer: Send + 'static;
-
-    const LANE: Lane;
-    /// The transactions that calls share, in their order, and how many calls each takes at most. Each answers some of them, and
-    /// what it answers is committed. The others are left to the next one.
-    const TOGETHER: &'static [(Together<Self>, usize)];
-    /// A transaction of one of those that are left.
-    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Self::Answer>;
-
-    /// The size of what it stores.
-    fn bytes(&self) -> usize;
-}
-
-/// A transaction of several calls. The answers are in the order of the calls.
-type Together<C> =
-    for<'t> fn(&'t Transaction<'t>, &'t [C]) -> Work<'t, Vec<Option<<C as Call>::Answer>>>;
-
-impl Call for Arrival {
-    type Answer = Recorded;
-
-    const LANE: Lane = Lane::Receiving;
-    const TOGETHER: &'static [(Together<Self>, usize)] =
-        &[(statements::record_new, BATCH), (statements::record, KNOWN)];
-    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Recorded> =
-        statements::record_one;
-
-    fn bytes(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-impl Call for (Lease, Outcome) {
-    type Answer = Settled;
-
-    const LANE: Lane = Lane::Working;
-    const TOGETHER: &'static [(Together<Self>, usize)] =
-        &[(statements::complete, BATCH), (statements::settle_all, BATCH)];
-    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Settled> =
-        statements::settle;
-
-    fn bytes(&self) -> usize {
-        0
-    }
-}
 
 /// Runs calls, and those that come together in one transaction: while every turn is taken they wait, and the next turn takes
 /// all that wait.
@@ -290,7 +237,10 @@ impl<C: Call> Waiting<C> {
 
 #[cfg(test)]
 mod tests {
-    use article_inbox::{Digest, EntryKey, Source};
+    use article_inbox::{
+        Digest, EntryKey, Source,
+        store::{Arrival, Recorded},
+    };
     use tokio::sync::RwLock;
 
     use super::*;

@@ -16,12 +16,16 @@ const PAGE: usize = 8192;
 /// A page of a table is overwritten while the server is down.
 fn damage(server: &mut Server, table: &str, page: usize) {
     let url = server.url();
-    let file = wait(async {
+    let query = async |query: &str| {
         let application = scene::connect(&url).await;
         application.batch_execute("CHECKPOINT").await.unwrap();
-        let file = format!("SELECT pg_relation_filepath('{table}'::regclass)");
-        application.query_one(&file, &[]).await.unwrap().get::<_, String>(0)
-    });
+        application.query_one(query, &[]).await.unwrap().get::<_, String>(0)
+    };
+    // What changes after a checkpoint is written again at a start, and the store may have something left to send.
+    wait(query("SELECT ''"));
+    server.crash();
+    server.start_again();
+    let file = wait(query(&format!("SELECT pg_relation_filepath('{table}'::regclass)")));
     server.crash();
     let file = server.folder().join("data").join(file);
     let mut bytes = std::fs::read(&file).unwrap();
@@ -82,11 +86,13 @@ fn a_page_of_bodies_that_cannot_be_read_keeps_no_other_entry_from_being_claimed(
         // It is asked for, and its next delivery brings it again.
         let job = || "job_1".parse().unwrap();
         assert_eq!(store.job(job()).await.unwrap().unwrap().state, JobState::Expected);
-        let recorded = store.record(arrival("job_1", "{}")).await.unwrap();
+        // It fits into no room that is left on the page.
+        let body = "{".repeat(1500);
+        let recorded = store.record(arrival("job_1", &body)).await.unwrap();
         assert!(matches!(recorded, Recorded::Arrived { .. }), "{recorded:?}");
         let claimed = store.claim(CLAIM).await.unwrap().claimed;
         assert_eq!(claimed[0].key.job_id, job());
-        assert_eq!(claimed[0].bodies[0].bytes.as_deref(), Some(&b"{}"[..]));
+        assert_eq!(claimed[0].bodies[0].bytes.as_deref(), Some(body.as_bytes()));
     });
 }
 
@@ -110,20 +116,20 @@ fn a_page_of_entries_that_cannot_be_read_is_told_and_costs_the_calls_about_them(
         assert!((2..90).contains(&unreadable), "{findings:?}");
         assert_eq!(told(&findings, "its bodies cannot be read"), 0, "{findings:?}");
 
-        // The others are extended, and what comes beside a delivery of one of them is stored.
+        // The others are extended, and copies that come beside one of an unreadable entry are answered.
         let lease = Duration::from_secs(60);
         let held = reached!(store.extend(&leases, lease)).unwrap();
         assert_eq!(held, leases[unreadable..]);
         while store.probe().await.is_err() {}
         let mut deliveries = JoinSet::new();
-        for number in 0..40 {
-            let job = if number == 20 { "job_1".to_owned() } else { format!("new_{number}") };
-            let store = store.clone();
-            deliveries.spawn(async move { store.record(arrival(&job, "{}")).await });
+        for number in unreadable + 1..=100 {
+            let job = if number == 95 { 1 } else { number };
+            let (store, arrival) = (store.clone(), arrival(&format!("job_{job}"), "{}"));
+            deliveries.spawn(async move { store.record(arrival).await });
         }
         let recorded = deliveries.join_all().await;
-        let failed: Vec<_> =
-            recorded.iter().filter_map(|recorded| recorded.as_ref().err()).collect();
+        let failed = recorded.iter().filter_map(|recorded| recorded.as_ref().err());
+        let failed: Vec<_> = failed.map(ToString::to_string).collect();
         assert_eq!(failed.len(), 1, "{failed:?}");
 
         let error: Error = reached!(store.claim(CLAIM)).unwrap_err();
