@@ -1,3 +1,5 @@
+mod call;
+
 use std::{
     collections::VecDeque,
     mem,
@@ -6,88 +8,28 @@ use std::{
     vec,
 };
 
-use article_inbox::{
-    Error,
-    store::{Arrival, Lease, Outcome, Recorded, Settled},
-};
+use article_inbox::Error;
 use tokio::{
     sync::{Semaphore, oneshot},
     task::JoinSet,
     time::Instant,
 };
 
+use self::call::{BATCH, Call};
 use crate::{
-    connection::{Database, Lane, Length, OpenCall, Transaction, Work},
+    connection::{Database, Length, OpenCall},
     fault::late,
-    statements,
 };
 
 /// How many calls and bytes may wait.
 const WAITING: usize = 4096;
 const WAITING_BYTES: usize = 64 << 20;
 
-/// How many calls and bytes share a transaction.
-const BATCH: usize = 256;
+/// How many bytes share a transaction.
 const BATCH_BYTES: usize = 8 << 20;
 
 /// How long a call waits for its transaction to begin. After that its caller has given up.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// A call that shares its transaction with others.
-pub(crate) trait Call: Send + Sync + Sized + 'static {
-    type Answer: Send + 'static;
-
-    const LANE: Lane;
-    /// The transactions that calls share, in their order. Each answers some of them, and what it answers is committed. The
-    /// others are left to the next one.
-    const TOGETHER: &'static [Together<Self>];
-    /// A transaction of one of those that are left.
-    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Self::Answer>;
-
-    /// The size of what it stores.
-    fn bytes(&self) -> usize;
-}
-
-/// A transaction of several calls. The answers are in the order of the calls.
-type Together<C> =
-    for<'t> fn(&'t Transaction<'t>, &'t [C]) -> Work<'t, Vec<Option<<C as Call>::Answer>>>;
-
-impl Call for Arrival {
-    type Answer = Recorded;
-
-    const LANE: Lane = Lane::Receiving;
-    const TOGETHER: &'static [Together<Self>] = &[statements::record_new, record_known];
-    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Recorded> =
-        statements::record_one;
-
-    fn bytes(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-/// Records duplicates, and what the ledger must be told of.
-fn record_known<'t>(
-    tx: &'t Transaction<'t>,
-    arrivals: &'t [Arrival],
-) -> Work<'t, Vec<Option<Recorded>>> {
-    Box::pin(async move {
-        let recorded = statements::record(tx, arrivals).await?;
-        Ok(recorded.into_iter().map(Some).collect())
-    })
-}
-
-impl Call for (Lease, Outcome) {
-    type Answer = Settled;
-
-    const LANE: Lane = Lane::Working;
-    const TOGETHER: &'static [Together<Self>] = &[statements::complete, statements::settle_all];
-    const ALONE: for<'t> fn(&'t Transaction<'t>, &'t Self) -> Work<'t, Settled> =
-        statements::settle;
-
-    fn bytes(&self) -> usize {
-        0
-    }
-}
 
 /// Runs calls, and those that come together in one transaction: while every turn is taken they wait, and the next turn takes
 /// all that wait.
@@ -96,7 +38,9 @@ pub(crate) struct Batches<C: Call> {
     waiting: Mutex<Waiting<C>>,
     /// One for each connection that this may use, so that a batch is taken only when it can be sent.
     turns: Semaphore,
-    /// How many transactions of single calls of a batch run at once. The next batch needs a connection, too.
+    /// One for each transaction of a single call that may run at once, of whatever batch. The next batch needs a connection,
+    /// too: what waits for an entry that another program holds would take all of them.
+    alone: Semaphore,
     alone_at_once: usize,
 }
 
@@ -127,7 +71,8 @@ impl<C: Call> Batches<C> {
     pub(crate) fn new(database: Arc<Database>, connections: usize) -> Self {
         let turns = Semaphore::new(connections);
         let alone_at_once = connections.saturating_sub(1).max(1);
-        Self { database, waiting: Mutex::default(), turns, alone_at_once }
+        let alone = Semaphore::new(alone_at_once);
+        Self { database, waiting: Mutex::default(), turns, alone, alone_at_once }
     }
 
     /// Runs a call. Its transaction goes on if this future is dropped.
@@ -176,45 +121,52 @@ impl<C: Call> Batches<C> {
     /// Runs calls in the transactions that they share. Answers what is committed before anything waits again, and returns the
     /// calls that need a transaction of their own. A caller that is gone needs no answer.
     async fn run_together(&self, mut left: Vec<Unanswered<C>>) -> Vec<Unanswered<C>> {
-        for (number, transaction) in C::TOGETHER.iter().enumerate() {
-            if left.is_empty() {
-                break;
-            }
-            let (calls, answers): (Vec<_>, Vec<_>) = left.into_iter().unzip();
-            let length = if calls.len() > 1 { Length::Shared } else { Length::Call };
-            let done = match self.database.retried(C::LANE, length, &calls[..], *transaction).await
-            {
-                Ok(done) => done,
-                // A transaction of several statements replaces the settings.
-                Err(fault) if fault.is_of_the_settings() && number + 1 < C::TOGETHER.len() => {
-                    left = calls.into_iter().zip(answers).collect();
-                    continue;
+        let mut alone = Vec::new();
+        for (number, (transaction, most)) in C::TOGETHER.iter().enumerate() {
+            let mut all = mem::take(&mut left).into_iter();
+            loop {
+                let (calls, answers): (Vec<_>, Vec<_>) = all.by_ref().take(*most).unzip();
+                if calls.is_empty() {
+                    break;
                 }
-                Err(fault) if fault.may_be_of_one_call() && calls.len() > 1 => {
-                    return calls.into_iter().zip(answers).collect();
-                }
-                Err(fault) => {
-                    for answer in answers {
-                        let _ = answer.sender.send(Err(fault.error()));
-                    }
-                    return Vec::new();
-                }
-            };
-            left = Vec::new();
-            for ((call, answer), done) in calls.into_iter().zip(answers).zip(done) {
+                // Also one call alone, which would keep its turn while it waits.
+                let length = Length::Shared;
+                let done = self.database.retried(C::LANE, length, &calls[..], *transaction).await;
+                let is_alone = calls.len() == 1;
+                let calls = calls.into_iter().zip(answers);
                 match done {
-                    Some(done) => drop(answer.sender.send(Ok(done))),
-                    None => left.push((call, answer)),
+                    Ok(done) => {
+                        for ((call, answer), done) in calls.zip(done) {
+                            match done {
+                                Some(done) => drop(answer.sender.send(Ok(done))),
+                                None => left.push((call, answer)),
+                            }
+                        }
+                    }
+                    // A transaction of several statements replaces the settings.
+                    Err(fault) if fault.is_of_the_settings() && number + 1 < C::TOGETHER.len() => {
+                        left.extend(calls);
+                    }
+                    Err(fault) if fault.is_locked() || fault.may_be_of_one_call() && !is_alone => {
+                        alone.extend(calls);
+                    }
+                    Err(fault) => {
+                        for (_, answer) in calls {
+                            let _ = answer.sender.send(Err(fault.error()));
+                        }
+                    }
                 }
             }
         }
-        left
+        alone.extend(left);
+        alone
     }
 
     /// Runs calls one after the other, each in a transaction of its own, unless its caller has given up.
     async fn run_alone(self: Arc<Self>, left: Arc<Mutex<vec::IntoIter<Unanswered<C>>>>) {
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
         while let Some((call, answer)) = next() {
+            let Ok(_permit) = self.alone.acquire().await else { return };
             if !answer.sender.is_closed() {
                 let done = self.database.retried(C::LANE, Length::Call, &call, C::ALONE).await;
                 drop(answer.sender.send(done.map_err(Error::from)));
@@ -285,7 +237,10 @@ impl<C: Call> Waiting<C> {
 
 #[cfg(test)]
 mod tests {
-    use article_inbox::{Digest, EntryKey, Source};
+    use article_inbox::{
+        Digest, EntryKey, Source,
+        store::{Arrival, Recorded},
+    };
     use tokio::sync::RwLock;
 
     use super::*;

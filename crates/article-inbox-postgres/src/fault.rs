@@ -77,13 +77,20 @@ impl Fault {
         }
     }
 
+    /// Whether the server could not read what it has stored.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code().is_some_and(|code| code.code().starts_with("XX")))
+    }
+
+    /// Whether a transaction of another program held a row for too long.
+    pub(crate) fn is_locked(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// Whether one call of several may be the cause: the others may succeed without it.
     pub(crate) fn may_be_of_one_call(&self) -> bool {
-        let is_locked = match self {
-            Self::Driver(error) => error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE),
-            _ => false,
-        };
-        is_locked || self.is_of_the_values()
+        let is_unreadable = matches!(self, Self::Driver(error) if is_unreadable(error));
+        self.is_locked() || self.is_damage() || is_unreadable || self.is_of_the_values()
     }
 
     /// A host that cannot be found.
@@ -162,6 +169,12 @@ impl From<Fault> for Error {
 /// The error of a statement. The server's own text may quote a value, so only its code is told.
 fn of_statement(error: &tokio_postgres::Error) -> Error {
     let Some(code) = error.code() else {
+        if is_unreadable(error) {
+            return Error::unavailable(
+                "PostgreSQL has stored a value that cannot be read: check the inbox",
+            )
+            .because(error.to_string());
+        }
         return Error::unavailable("the connection to PostgreSQL is lost")
             .because(error.to_string());
     };
@@ -192,6 +205,10 @@ fn of_code(code: &SqlState) -> Error {
         "22" | "23" | "54" => {
             Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"))
         }
+        "XX" => Error::unavailable(format!(
+            "PostgreSQL cannot read what it has stored (SQLSTATE {code}): check the inbox, and restore the server from a \
+             backup or fail over to a standby"
+        )),
         _ => Error::unavailable(format!("PostgreSQL refuses a statement (SQLSTATE {code})")),
     }
 }
@@ -233,6 +250,14 @@ fn is_read_only(error: &tokio_postgres::Error) -> bool {
     source.and_then(|source| source.downcast_ref::<io::Error>()).is_some_and(|found| {
         found.kind() == io::ErrorKind::PermissionDenied && found.raw_os_error().is_none()
     })
+}
+
+/// Whether the server has answered, and a value of its answer is none of its type.
+fn is_unreadable(error: &tokio_postgres::Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let is_of_the_connection =
+        error.is_closed() || cause.is_some_and(<dyn std::error::Error>::is::<io::Error>);
+    error.code().is_none() && !is_of_the_connection
 }
 
 /// The same error, for another caller.

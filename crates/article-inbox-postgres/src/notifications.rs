@@ -85,14 +85,19 @@ impl Notifications {
 
     /// Listens from now on, if there are workers to wake. A node that only receives has no connection for it.
     pub(crate) fn listen(&self) {
-        if self.wakes.lock().is_empty() {
+        let connections = &self.database.connections;
+        if self.wakes.lock().is_empty() || connections.check_open().is_err() {
             return;
         }
         self.listening.get_or_init(|| {
             let (database, wakes) = (Arc::clone(&self.database), Arc::clone(&self.wakes));
             let listening = listen(database, self.node.clone(), wakes);
-            self.database.connections.runtime.spawn(listening).abort_handle()
+            connections.runtime.spawn(listening).abort_handle()
         });
+        // It may have been closed meanwhile.
+        if connections.check_open().is_err() {
+            self.close();
+        }
     }
 
     /// Listens no longer.

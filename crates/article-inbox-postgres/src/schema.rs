@@ -24,6 +24,10 @@ const STANDBYS: &str = "SELECT names = '' AND EXISTS (SELECT FROM pg_stat_replic
         WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')) \
     FROM current_setting('synchronous_standby_names') names";
 
+/// Whether every role may create functions and operators in the schema of the tables. Statements and functions of the inbox look
+/// for names there, and would run one whose types fit better than those of PostgreSQL's own, with the rights of the inbox.
+const IS_OPEN: &str = "SELECT has_schema_privilege('public', oid, 'CREATE') FROM pg_namespace WHERE nspname = current_schema()";
+
 /// Whether the schema is there, whether the role may create tables in it or else the schema, and whether our table of
 /// versions is there.
 const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1), \
@@ -59,7 +63,7 @@ fn start<'t>(tx: &'t Transaction<'t>, schema: &'t str) -> Work<'t, (Vec<String>,
         tx.batch(MIGRATION).await?;
         migrate(tx, schema, STEPS).await?;
         find_functions(tx, schema).await?;
-        Ok((standbys(tx).await?, tx.now().await?))
+        Ok((known_risks(tx).await?, tx.now().await?))
     })
 }
 
@@ -70,9 +74,24 @@ pub(crate) fn look<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, (Vec<Str
 
 /// What is wrong with the settings of the server now. Each finding is a sentence.
 pub(crate) async fn wrong_settings(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
-    let mut findings = standbys(tx).await?;
+    let mut findings = known_risks(tx).await?;
     if let Err(fault) = judged(first(&tx.query(SERVER, &[]).await?)?) {
         findings.insert(0, fault.error().to_string());
+    }
+    Ok(findings)
+}
+
+/// What an operator should know, and what does not refuse a start.
+async fn known_risks(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
+    let mut findings = standbys(tx).await?;
+    let rows = tx.query(IS_OPEN, &[]).await?;
+    if rows.first().map_or(Ok(false), |row| row.try_get(0))? {
+        findings.push(format!(
+            "every role may create functions in the schema {}, and so run its own with the rights of the inbox: REVOKE CREATE \
+             ON SCHEMA {} FROM PUBLIC, or name a schema of the inbox's own",
+            tx.schema(),
+            tx.schema()
+        ));
     }
     Ok(findings)
 }

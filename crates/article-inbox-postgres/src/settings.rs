@@ -102,11 +102,15 @@ impl PostgresSettings {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(SILENCE);
         }
+        // The driver has a default of this one, so what is not said cannot be told from that.
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(SILENCE / 2);
+        }
         if config.get_keepalives_interval().is_none() {
-            config
-                .keepalives_idle(SILENCE / 2)
-                .keepalives_interval(SILENCE / 5)
-                .keepalives_retries(3);
+            config.keepalives_interval(SILENCE / 5);
+        }
+        if config.get_keepalives_retries().is_none() {
+            config.keepalives_retries(3);
         }
         if config.get_application_name().is_none() {
             config.application_name("article-inbox");
@@ -198,6 +202,16 @@ mod tests {
         assert_eq!(config.get_connect_timeout(), Some(&CONNECT));
         assert_eq!(config.get_tcp_user_timeout(), Some(&SILENCE));
         assert_eq!(config.get_keepalives_idle(), SILENCE / 2);
+        for (own, expected) in [
+            ("keepalives_idle=60", (60, 2, 3)),
+            ("keepalives_interval=7", (5, 7, 3)),
+            ("keepalives_retries=9", (5, 2, 9)),
+        ] {
+            let config = PostgresSettings::new(&format!("{URL}?{own}")).unwrap().config;
+            let interval = config.get_keepalives_interval().unwrap().as_secs();
+            let idle = config.get_keepalives_idle().as_secs();
+            assert_eq!((idle, interval, config.get_keepalives_retries().unwrap()), expected);
+        }
         let own = format!("{URL}?connect_timeout=1");
         let config = PostgresSettings::new(&own).unwrap().config;
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(1)));

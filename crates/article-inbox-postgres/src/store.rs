@@ -179,7 +179,10 @@ impl Store for PostgresStore {
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
-        self.transact((leases.to_vec(), lease), statements::extend)
+        let (database, leases) = (Arc::clone(&self.database), leases.to_vec());
+        Box::pin(async move {
+            self.database.spawn(async move { claims::extend(&database, leases, lease).await }).await
+        })
     }
 
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
@@ -240,14 +243,12 @@ impl Store for PostgresStore {
 
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
-            let database = Arc::clone(&self.database);
-            let check = async move {
-                match database.beside(&(), statements::check).await {
-                    Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
-                    checked => Ok(checked?),
-                }
-            };
-            self.database.spawn(check).await
+            // It takes long and changes nothing, so that closing does not wait for it.
+            self.database.connections.check_open()?;
+            match self.database.beside(&(), statements::check).await {
+                Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
+                checked => Ok(checked?),
+            }
         })
     }
 
@@ -265,7 +266,7 @@ impl Store for PostgresStore {
             health.blocked = self.database.blocked.get();
             match looked.unwrap_or_else(|_| Err(late("PostgreSQL", LOOK))) {
                 Ok((findings, now)) => {
-                    self.time.set(now);
+                    self.time.set(now, Instant::now());
                     self.findings.set(findings);
                 }
                 Err(_) if health.blocked.is_some() => {}
@@ -282,8 +283,11 @@ impl Store for PostgresStore {
     }
 
     fn close(&self) -> Pending<'_, ()> {
-        self.notifications.close();
-        Box::pin(self.database.connections.close())
+        Box::pin(async move {
+            let closing = self.database.connections.close();
+            // Closing has begun once it waits, so that nothing listens after this.
+            tokio::join!(biased; closing, async { self.notifications.close() }).0
+        })
     }
 }
 
@@ -293,7 +297,7 @@ impl KnownTime {
         from_millis(to_millis(time + read.elapsed()))
     }
 
-    fn set(&self, time: SystemTime) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (time, Instant::now());
+    fn set(&self, time: SystemTime, read: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (time, read);
     }
 }

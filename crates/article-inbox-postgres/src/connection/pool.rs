@@ -29,6 +29,9 @@ use crate::{
 /// How long a call waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long closing waits for calls in progress. All but a claim that reads everything, and a check, end before.
+const CLOSING: Duration = Duration::from_secs(15);
+
 /// Which connections serve a call. Neither side waits for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
@@ -81,20 +84,21 @@ impl Connections {
 
     /// Begins a call.
     pub(crate) async fn call(&self) -> Result<OpenCall, Error> {
+        // Closing waits for those in progress, and a call that came later would wait behind it.
+        self.check_open()?;
         let call = Arc::clone(&self.calls).read_owned().await;
         self.check_open()?;
         Ok(call)
     }
 
-    /// Waits for the calls in progress, and closes the connections.
+    /// Waits for the calls in progress, and closes the connections: also if they take too long, or if this is dropped.
     pub(crate) async fn close(&self) -> Result<(), Error> {
         if self.is_closed.swap(true, Ordering::SeqCst) {
             return Err(Error::closed());
         }
-        drop(self.calls.write().await);
-        self.receiving.close();
-        self.working.close();
-        Ok(())
+        let _closes = ClosePools(self);
+        let calls = timeout(CLOSING, self.calls.write()).await;
+        calls.map(drop).map_err(|_| late("the calls in progress", CLOSING))
     }
 
     /// A connection of its own that hears what is notified on this channel. The channel is a plain name.
@@ -154,6 +158,16 @@ impl Connections {
     }
 }
 
+/// Closes the pools when it is dropped.
+struct ClosePools<'a>(&'a Connections);
+
+impl Drop for ClosePools<'_> {
+    fn drop(&mut self) {
+        self.0.receiving.close();
+        self.0.working.close();
+    }
+}
+
 /// A connection that is dropped, unless it is given back: what a failed or interrupted transaction left on it is unknown.
 pub(super) struct Lent(Option<Held>);
 
@@ -185,5 +199,46 @@ impl Drop for Lent {
             Some(Held::Own(session)) => session,
         };
         session.task.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connections() -> Connections {
+        let settings = PostgresSettings::new("postgresql://blog@127.0.0.1:1/blog").unwrap();
+        Connections::new(&settings).unwrap()
+    }
+
+    fn says<T>(result: Result<T, impl Into<Error>>) -> String {
+        result.map(drop).map_err(|error| error.into().to_string()).unwrap_err()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn closing_ends_although_a_call_does_not_and_calls_meanwhile_fail_at_once() {
+        let connections = connections();
+        let call = connections.call().await.unwrap();
+        let (closed, later) = tokio::join!(biased; connections.close(), async {
+            let began = tokio::time::Instant::now();
+            let later = connections.call().await;
+            (says(later), began.elapsed())
+        });
+        assert_eq!(later, ("the inbox is closed".to_owned(), Duration::ZERO));
+        let told = "the calls in progress took longer than 15 seconds";
+        assert_eq!(says(closed), told);
+        assert_eq!(says(connections.lend(Lane::Receiving).await), "the inbox is closed");
+        drop(call);
+        assert_eq!(says(connections.close().await), "the inbox is closed");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn closing_that_is_given_up_closes_the_connections_too() {
+        let connections = connections();
+        let _call = connections.call().await.unwrap();
+        assert!(timeout(PATIENCE, connections.close()).await.is_err());
+        for lane in [Lane::Receiving, Lane::Working] {
+            assert_eq!(says(connections.lend(lane).await), "the inbox is closed");
+        }
     }
 }

@@ -143,6 +143,11 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Whether it is of several calls, so that what waits for a row is left to a transaction of its own.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.length == Length::Shared
+    }
+
     /// How long statements wait for a row that another program holds, in milliseconds.
     pub(crate) fn lock_millis(&self) -> u32 {
         match self.length {
@@ -190,6 +195,26 @@ impl<'a> Transaction<'a> {
     pub(crate) async fn batch(&self, statements: &str) -> Result<(), Fault> {
         self.begin().await?;
         Ok(self.lent.session().client.batch_execute(statements).await?)
+    }
+
+    /// Runs statements under a savepoint. `None`: the server could not read what it has stored, and what they changed is
+    /// undone.
+    pub(crate) async fn unless_damaged<T>(
+        &self,
+        statements: impl Future<Output = Result<T, Fault>> + Send,
+    ) -> Result<Option<T>, Fault> {
+        self.batch("SAVEPOINT readable").await?;
+        match statements.await {
+            Ok(done) => {
+                self.batch("RELEASE readable").await?;
+                Ok(Some(done))
+            }
+            Err(fault) if fault.is_damage() => {
+                self.batch("ROLLBACK TO readable; RELEASE readable").await?;
+                Ok(None)
+            }
+            Err(fault) => Err(fault),
+        }
     }
 
     /// The schema of the tables, as statements name it.

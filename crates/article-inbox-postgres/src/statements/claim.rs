@@ -36,6 +36,8 @@ pub(crate) enum Scan {
 /// What a claim has found out about the indexes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
+    /// The database's time, in milliseconds.
+    pub(crate) now: i64,
     /// How many entries of them it has read.
     pub(crate) read: i64,
     /// Up to which time it has taken what waits, in milliseconds.
@@ -59,7 +61,7 @@ pub(crate) fn claim<'t>(
     Box::pin(async move {
         let takes_failures = claim.events == Events::All;
         let Due { rows: due, now, read: read_before } = due(tx, claim, *scan).await?;
-        let mut found = Found { up_to: to_millis(now), ..Found::default() };
+        let mut found = Found { now: to_millis(now), up_to: to_millis(now), ..Found::default() };
         // A list that has as many as the limit may go on after its last one.
         for list in [List::Articles, List::Failures, List::Leased] {
             let mut of_list = due.iter().rev().filter(|(_, of)| *of == list);
@@ -139,20 +141,12 @@ pub(crate) fn unreadable<'t>(
     Box::pin(async move {
         let mut unreadable = Vec::new();
         for (stored, _) in due(tx, claim, *scan).await?.rows {
-            tx.batch("SAVEPOINT bodies").await?;
-            match rows::bodies(tx, &[stored.id]).await {
-                Err(fault) if is_damage(&fault) => unreadable.push(stored.id),
-                bodies => drop(bodies?),
+            if tx.unless_damaged(rows::bodies(tx, &[stored.id])).await?.is_none() {
+                unreadable.push(stored.id);
             }
-            tx.batch("ROLLBACK TO bodies; RELEASE bodies").await?;
         }
         Ok(unreadable)
     })
-}
-
-/// Whether the server could not read what it has stored.
-pub(crate) fn is_damage(fault: &Fault) -> bool {
-    matches!(fault, Fault::Driver(error) if error.code().is_some_and(|code| code.code().starts_with("XX")))
 }
 
 impl Scan {

@@ -64,7 +64,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
                 old.push((
                     row.try_get::<_, i64>(0)?,
                     row.try_get::<_, i64>(1)?,
-                    row.try_get::<_, String>(2)?,
+                    row.try_get::<_, String>(2).unwrap_or_default(),
                 ));
             }
         }
@@ -93,9 +93,7 @@ pub(crate) fn prune<'t>(tx: &'t Transaction<'t>, prune: &'t Prune) -> Work<'t, P
         let parameters = [(&ids as _, Type::INT8_ARRAY), (&times as _, Type::INT8_ARRAY)];
         let old = tx.query(LOCK_ENTRIES, &parameters).await?;
         let old: Vec<_> = old.iter().map(rows::stored).collect::<Result<_, _>>()?;
-        for stored in &old {
-            ledger::add_pruned(tx, stored).await?;
-        }
+        ledger::add_pruned(tx, &old).await?;
         let old: Vec<_> = old.iter().map(|stored| stored.id).collect();
         if !old.is_empty() {
             rows::remove(tx, &old).await?;

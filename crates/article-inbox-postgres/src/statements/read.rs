@@ -16,8 +16,8 @@ pub(crate) fn counts<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Counts
         let counts = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
         let rows = tx.query(counts, &[]).await?;
         let count = |row: &tokio_postgres::Row| {
-            let (state, count): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
-            let state = State::from_name(state).ok_or_else(|| {
+            let count: i64 = row.try_get(1)?;
+            let state = row.try_get(0).ok().and_then(State::from_name).ok_or_else(|| {
                 Error::damaged("an entry is in a state that this version does not know")
             })?;
             Ok((state, count.unsigned_abs()))

@@ -7,8 +7,8 @@ use article_inbox::{
 
 use super::{
     ledger::{self, Jobs},
-    record_body::record_known,
-    rows::{self, NewRows},
+    record_body::{Known, record_known},
+    rows::NewRows,
     sql,
 };
 use crate::{
@@ -32,11 +32,12 @@ pub(crate) fn record_new<'t>(
 }
 
 /// Stores a batch of bodies, as [`Store::record`](article_inbox::store::Store::record) says of each, tells the ledger of
-/// copies of articles, and answers in the order of the batch.
+/// copies of articles, and answers in the order of the batch. `None`: another transaction holds the entry, and the arrival is
+/// left to [`record_one`].
 pub(crate) fn record<'t>(
     tx: &'t Transaction<'t>,
     arrivals: &'t [Arrival],
-) -> Work<'t, Vec<Recorded>> {
+) -> Work<'t, Vec<Option<Recorded>>> {
     Box::pin(async move {
         let order = in_order(arrivals);
         // Sent together: the jobs are locked first, as wherever a job and an entry change together.
@@ -48,16 +49,27 @@ pub(crate) fn record<'t>(
             add_new(tx, arrivals, &order),
         )?;
         let mut jobs = jobs;
+        let is_known = |index: &&usize| !added.contains(*index);
+        let keys: Vec<_> = order.iter().filter(is_known).map(|i| &arrivals[*i].key).collect();
+        let mut known = Known::all(tx, &keys).await?;
+        let mut changed = HashSet::new();
+        let now = tx.now().await?;
         let mut stored = Vec::with_capacity(order.len());
-        let mut recorded = vec![Recorded::Stored; arrivals.len()];
+        let mut recorded = vec![None; arrivals.len()];
         let mut is_unsafe = false;
         for index in order {
             let arrival = &arrivals[index];
+            if changed.remove(&arrival.key) {
+                known.extend(Known::all(tx, &[&arrival.key]).await?);
+            }
             let (body, entry) = if added.contains(&index) {
                 (Recorded::Stored, Some(State::Waiting))
-            } else if let Some(stored) = rows::find(tx, &arrival.key).await? {
-                let (body, entry) = record_known(tx, arrival, stored).await?;
-                (body, Some(entry))
+            } else if let Some(read) = known.get(&arrival.key) {
+                let Some(told) = record_known(tx, arrival, read, now).await? else { continue };
+                if told.is_changed {
+                    changed.insert(&arrival.key);
+                }
+                (told.recorded, Some(told.entry))
             } else if jobs.is_tombstone(&arrival.key) {
                 (Recorded::Duplicate, None)
             } else {
@@ -68,8 +80,9 @@ pub(crate) fn record<'t>(
             stored.push((index, body, entry));
         }
         Jobs::lock_intents(tx, arrivals).await?;
+        let now = tx.now().await?;
         for (index, body, entry) in stored {
-            recorded[index] = jobs.note(tx, &arrivals[index], body, entry).await?;
+            recorded[index] = Some(jobs.note(tx, &arrivals[index], body, entry, now).await?);
         }
         if is_unsafe {
             // What it is a duplicate of is visible here before it is safe on a standby. So this waits for it.
@@ -83,7 +96,7 @@ pub(crate) fn record<'t>(
 pub(crate) fn record_one<'t>(tx: &'t Transaction<'t>, arrival: &'t Arrival) -> Work<'t, Recorded> {
     Box::pin(async move {
         let recorded = record(tx, std::slice::from_ref(arrival)).await?;
-        recorded.into_iter().next().ok_or(Fault::Vanished)
+        recorded.into_iter().next().flatten().ok_or(Fault::Vanished)
     })
 }
 
@@ -106,5 +119,6 @@ async fn add_new(
     order: &[usize],
 ) -> Result<HashSet<usize>, Fault> {
     let (rows, now) = (NewRows::of(arrivals, order), tx.given_time());
-    rows.added(&tx.query(sql::RECORD_NEW, &rows.parameters(&now)).await?)
+    let statement = sql::record_new(tx.schema());
+    rows.added(&tx.query(&statement, &rows.parameters(&now)).await?)
 }

@@ -6,7 +6,7 @@ mod new;
 
 pub(super) use body::{KnownIn, bodies, body, known_bodies, new_body, put_body, put_intent};
 pub(super) use entry::{
-    Damage, JOB_ID, StoredRow, add, count_in, entry, find, lock, lock_key, name_of, or_damaged,
-    remove, save, save_all, stored,
+    Damage, JOB_ID, StoredRow, add, count_in, entry, find, find_all, lock, lock_free_key, lock_key,
+    name_of, or_damaged, remove, save, save_all, stored,
 };
 pub(super) use new::NewRows;

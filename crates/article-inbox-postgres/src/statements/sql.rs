@@ -24,17 +24,30 @@ macro_rules! now {
 
 mod recording;
 
-pub(super) use recording::{RECORD_NEW, record_unknown};
+pub(super) use recording::{record_new, record_unknown};
 
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     entry!(),
     " FROM article_inbox_entries e WHERE e.job_id = $1 AND e.event = $2"
 );
+/// Each is looked for by itself, for the reason of [`BODIES`].
+pub(super) const FIND_ALL: &str = concat!(
+    "SELECT ",
+    entry!(),
+    " FROM unnest($1::text[], $2::text[]) AS wanted (job_id, event) CROSS JOIN LATERAL \
+     (SELECT * FROM article_inbox_entries WHERE job_id = wanted.job_id AND event = wanted.event OFFSET 0) AS e"
+);
 pub(super) const LOCK_KEY: &str = concat!(
     "SELECT ",
     entry!(),
     " FROM article_inbox_entries e WHERE e.job_id = $1 AND e.event = $2 FOR UPDATE"
+);
+/// One that another transaction has locked is left.
+pub(super) const LOCK_FREE_KEY: &str = concat!(
+    "SELECT ",
+    entry!(),
+    " FROM article_inbox_entries e WHERE e.job_id = $1 AND e.event = $2 FOR UPDATE SKIP LOCKED"
 );
 pub(super) const LOCK: &str =
     concat!("SELECT ", entry!(), " FROM article_inbox_entries e WHERE e.id = $1 FOR UPDATE");
@@ -46,8 +59,8 @@ pub(super) const ADD: &str = "INSERT INTO article_inbox_entries (job_id, event, 
     WHERE NOT EXISTS (SELECT FROM article_inbox_entries WHERE job_id = $1 AND event = $2) \
     ON CONFLICT (job_id, event) DO NOTHING RETURNING id";
 
-pub(super) const KNOWN_BODIES: &str =
-    "SELECT slot, digest, intent, source FROM article_inbox_bodies WHERE entry = $1 ORDER BY slot";
+pub(super) const KNOWN_BODIES: &str = "SELECT b.slot, b.digest, b.intent, b.source, b.entry FROM unnest($1::bigint[]) AS wanted (id) CROSS JOIN LATERAL \
+    (SELECT * FROM article_inbox_bodies WHERE entry = wanted.id OFFSET 0) AS b ORDER BY b.entry, b.slot";
 /// The bodies of each entry are looked for by themselves (`OFFSET 0`): before the first statistics the server takes many rows
 /// for those of an entry, and would read the whole table.
 pub(super) const BODIES: &str = "SELECT b.entry, b.received_at, b.source, b.target, b.intent, b.digest, b.body \

@@ -1,8 +1,11 @@
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use article_inbox::{
     Error,
-    store::{Claim, Claims, Lease, Store as _},
+    store::{Claim, Claims, Lease, Store as _, from_millis},
 };
 
 use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
@@ -12,7 +15,14 @@ use crate::{
     statements::{self, Damaged, Found, Scan},
 };
 
-/// Claims what is due, and sets entries aside whose rows are damaged.
+/// How often a claim sets entries aside that the server cannot read, and tries again. One page has the bodies of many.
+const ROUNDS: usize = 8;
+
+const UNREADABLE: &str = "a page of entries or of their indexes is damaged, so that nothing can be claimed: check the \
+    inbox, and restore the server from a backup or fail over to a standby; where there is none, zero_damaged_pages has the \
+    server give up what is on the page";
+
+/// Claims what is due, and sets entries aside whose rows are damaged, or whose bodies the server cannot read.
 pub(super) async fn claim(
     store: PostgresStore,
     claim: Claim,
@@ -22,16 +32,27 @@ pub(super) async fn claim(
     let of = (claim.events, scan);
     let (database, lane) = (&store.database, Lane::Working);
     let arguments = (claim, scan);
+    let mut asked = began;
     let mut claimed = ordinary(database, length, &arguments).await;
-    if claimed.as_ref().is_err_and(statements::is_damage) {
-        let unreadable = database.retried(lane, length, &arguments, statements::unreadable).await?;
-        for id in unreadable {
+    for _ in 0..ROUNDS {
+        if !claimed.as_ref().is_err_and(Fault::is_damage) {
+            break;
+        }
+        let unreadable = database.retried(lane, length, &arguments, statements::unreadable).await;
+        for id in unreadable.unwrap_or_default() {
             isolate(&store, (id, Damaged::Bodies)).await;
         }
+        asked = Instant::now();
         claimed = database.retried(lane, length, &arguments, statements::claim).await;
     }
-    let (mut claims, found) =
-        claimed.inspect_err(|fault| store.scans.failed(of, fault, began, Instant::now()))?;
+    let (mut claims, found) = claimed.inspect_err(|fault| {
+        store.scans.failed(of, fault, began, Instant::now());
+        if fault.is_damage() {
+            store.damage.add(Part::Entry, UNREADABLE.to_owned());
+        }
+    })?;
+    // What it says is due is due by this clock: it may be that of another server than before.
+    store.time.set(from_millis(found.now), asked);
     if let Some(pause) = store.scans.done(of, &found, began, Instant::now()) {
         let all = store.now() + pause;
         claims.next_due = Some(claims.next_due.map_or(all, |due| due.min(all)));
@@ -42,6 +63,28 @@ pub(super) async fn claim(
         isolate(&store, (id, Damaged::Row)).await;
     }
     Ok(claims)
+}
+
+/// Extends leases together, or each by itself if one may be why that fails. Such a one is not extended.
+pub(super) async fn extend(
+    database: &Database,
+    leases: Vec<Lease>,
+    by: Duration,
+) -> Result<Vec<Lease>, Error> {
+    let (lane, length) = (Lane::Working, Length::Call);
+    let arguments = (leases, by);
+    match database.retried(lane, length, &arguments, statements::extend).await {
+        Err(fault) if fault.may_be_of_one_call() => {}
+        extended => return Ok(extended?),
+    }
+    let mut held = Vec::new();
+    for lease in arguments.0 {
+        match database.retried(lane, length, &(vec![lease], by), statements::extend).await {
+            Err(fault) if fault.may_be_of_one_call() => {}
+            extended => held.extend(extended?),
+        }
+    }
+    Ok(held)
 }
 
 /// Claims by the one statement, or by the general claim if that leaves it.

@@ -142,7 +142,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn found(read: i64, up_to: i64) -> Found {
-        Found { read, up_to, leaves_leased: false, damaged: Vec::new() }
+        Found { read, up_to, ..Found::default() }
     }
 
     fn from(floor: i64) -> (Scan, Length) {

@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, time::Instant};
 use tokio_postgres::Client;
 
 use crate::{
-    arrival,
+    arrival, fresh,
     proxy::{Fate, Proxy},
     refusals::{run, with_password},
     scene::{self, wait},
@@ -151,8 +151,7 @@ async fn pass(time: Duration) {
 fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
     let Some(server) = Server::start(&[]) else { return };
     on_a_clock(async {
-        let settings = PostgresSettings::new(&server.url()).unwrap();
-        let store = PostgresStore::connect(settings).await.unwrap();
+        let store = PostgresStore::connect(fresh(&server.url())).await.unwrap();
         let operator = scene::connect(&server.url()).await;
         let changes = [
             ("fsync", "off", "on", "fsync is off in PostgreSQL"),
@@ -180,8 +179,7 @@ fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
 fn a_missing_standby_takes_no_further_connections_and_health_says_so() {
     let Some(server) = Server::start(&[]) else { return };
     on_a_clock(async {
-        let settings = PostgresSettings::new(&server.url()).unwrap();
-        let settings = settings.receiving_connections(1).unwrap();
+        let settings = fresh(&server.url()).receiving_connections(1).unwrap();
         let store = PostgresStore::connect(settings).await.unwrap();
         let inbox = Inbox::new(store.clone());
         let operator = scene::connect(&server.url()).await;

@@ -3,6 +3,7 @@
 mod completion;
 mod damage;
 mod fences;
+mod pages;
 mod plans;
 mod skew;
 mod turns;

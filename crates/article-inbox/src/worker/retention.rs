@@ -97,8 +97,10 @@ impl Retention {
 
     /// Removes a batch of what is old. `None`: the clock was set a short time ago, and ages cannot be trusted yet.
     pub(super) async fn remove(self, store: &dyn Ledger) -> Result<Option<Removed>, Error> {
+        // A store whose clock is a server's may know it only now.
+        let health = store.health().await?;
         let now = store.now();
-        if !store.health().await?.has_steady_clock(now) {
+        if !health.has_steady_clock(now) {
             return Ok(None);
         }
         // If the clock shows less than this age, nothing is old.

@@ -14,7 +14,7 @@ use article_inbox::{
     store::{
         Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
         BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome,
-        Pending, Recorded, Settled, Store,
+        Pending, Recorded, Settled, Store, StoreHealth,
     },
 };
 use article_webhook::JobId;
@@ -56,6 +56,8 @@ pub(crate) struct Faulty {
     store: Arc<MemoryStore>,
     faults: Arc<Mutex<HashMap<&'static str, Fault>>>,
     calls: Arc<Mutex<HashMap<&'static str, u32>>>,
+    /// How far its time is ahead of its clock, until its health is asked for.
+    ahead: Arc<Mutex<Duration>>,
 }
 
 /// Every call that a worker or an inbox makes while it works.
@@ -68,7 +70,13 @@ impl Faulty {
             store: Arc::new(MemoryStore::new(clock)),
             faults: Arc::default(),
             calls: Arc::default(),
+            ahead: Arc::default(),
         }
+    }
+
+    /// Its time is wrong, as that of a store whose server was replaced by one with another clock.
+    pub(crate) fn is_ahead(&self, by: Duration) {
+        *self.ahead.lock().unwrap() = by;
     }
 
     pub(crate) fn fault(&self, call: &'static str, fault: Fault) {
@@ -146,7 +154,11 @@ impl Faulty {
 
 impl Store for Faulty {
     fn now(&self) -> SystemTime {
-        self.store.now()
+        self.store.now() + *self.ahead.lock().unwrap()
+    }
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        *self.ahead.lock().unwrap() = Duration::ZERO;
+        self.store.health()
     }
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         self.through("record", self.store.record(arrival))

@@ -2,13 +2,12 @@ use article_inbox::State;
 use tokio_postgres::types::Type;
 
 use super::super::{
-    claim::is_damage,
     ledger,
     rows::{self, JOB_ID, StoredRow},
     sql,
 };
 use crate::{
-    connection::{Transaction, Work},
+    connection::{Transaction, Work, first},
     fault::Fault,
 };
 
@@ -33,17 +32,25 @@ pub(crate) fn isolate<'t>(
     Box::pin(async move {
         ledger::lock_of_entry(tx, *id).await?;
         let Some(mut stored) = rows::lock(tx, *id).await? else { return Ok(None) };
+        // One that has ended meanwhile stays so.
+        let of_row = stored.damage.filter(|_| stored.row.state == State::Corrupt);
         let is_live = matches!(stored.row.state, State::Waiting | State::Leased);
-        let cause = match (damaged, stored.damage) {
-            // One that has ended meanwhile stays so.
-            (_, Some(column)) if stored.row.state == State::Corrupt => {
-                format!("the column {column} of its row is damaged")
+        let looks_at_bodies = *damaged == Damaged::Bodies && is_live && stored.damage.is_none();
+        if of_row.is_none() && !looks_at_bodies {
+            return Ok(None);
+        }
+        let of_bodies = match tx.unless_damaged(empty_unreadable(tx, *id)).await? {
+            Some(false) => None,
+            Some(true) => Some("a body cannot be read, a page is damaged".to_owned()),
+            None => {
+                stored.id = leave_bodies(tx, *id).await?;
+                Some(format!(
+                    "its bodies cannot be read, a page is damaged; they stay as those of entry {id}"
+                ))
             }
-            (Damaged::Bodies, None) if is_live && empty_unreadable(tx, *id).await? => {
-                "a body cannot be read, a page is damaged".to_owned()
-            }
-            _ => return Ok(None),
         };
+        let of_row = of_row.map(|column| format!("the column {column} of its row is damaged"));
+        let Some(cause) = of_row.or(of_bodies) else { return Ok(None) };
         stored.row.find_damaged(cause.clone(), tx.now().await?);
         rows::save(tx, &stored).await?;
         if stored.damage == Some(JOB_ID) {
@@ -62,20 +69,24 @@ pub(crate) fn isolate<'t>(
 /// were any.
 async fn empty_unreadable(tx: &Transaction<'_>, id: i64) -> Result<bool, Fault> {
     let mut unreadable = Vec::new();
-    for body in rows::known_bodies(tx, id).await? {
+    for body in rows::known_bodies(tx, &[id]).await?.remove(&id).unwrap_or_default() {
         let read = "SELECT sha256(body) FROM article_inbox_bodies WHERE entry = $1 AND slot = $2";
-        tx.batch("SAVEPOINT body").await?;
-        let read = tx.query(read, &[(&id, Type::INT8), (&body.slot, Type::INT2)]).await;
-        tx.batch("ROLLBACK TO body; RELEASE body").await?;
-        match read {
-            Err(fault) if is_damage(&fault) => unreadable.push(body.slot),
-            read => drop(read?),
+        let parameters = [(&id as _, Type::INT8), (&body.slot as _, Type::INT2)];
+        if tx.unless_damaged(tx.query(read, &parameters)).await?.is_none() {
+            unreadable.push(body.slot);
         }
     }
     let empty = "UPDATE article_inbox_bodies SET body = NULL WHERE entry = $1 AND slot = ANY($2)";
     tx.execute(empty, &[(&id, Type::INT8), (&unreadable, Type::INT2_ARRAY)]).await?;
     tx.execute(sql::COUNT_HELD, &[(&[id].as_slice(), Type::INT8_ARRAY)]).await?;
     Ok(!unreadable.is_empty())
+}
+
+/// Gives an entry another id, under which it has no bodies, and returns it. Whatever looks at its bodies would fail, and so
+/// would the next delivery.
+async fn leave_bodies(tx: &Transaction<'_>, id: i64) -> Result<i64, Fault> {
+    let leave = "UPDATE article_inbox_entries SET id = DEFAULT, has_bytes = false WHERE id = $1 RETURNING id";
+    Ok(first(&tx.query(leave, &[(&id, Type::INT8)]).await?)?.try_get(0)?)
 }
 
 /// An entry in a finding.

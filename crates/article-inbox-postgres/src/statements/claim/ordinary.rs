@@ -47,7 +47,7 @@ pub(crate) fn claim_ordinary<'t>(
         let Some((end, rows)) = rows.split_last() else { return Ok(None) };
 
         let now: i64 = end.try_get(NOW)?;
-        let mut found = Found { read: end.try_get(READ)?, up_to: now, ..Found::default() };
+        let mut found = Found { now, read: end.try_get(READ)?, up_to: now, ..Found::default() };
         let mut claims = Claims::default();
         let (mut taken, mut last) = (0, None);
         for row in rows {

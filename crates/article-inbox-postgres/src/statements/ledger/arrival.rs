@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::{collections::HashMap, time::SystemTime};
 
 use article_inbox::{
     EntryKey, Reason, State,
@@ -54,16 +54,17 @@ impl Jobs {
         arrival: &Arrival,
         recorded: Recorded,
         entry: Option<State>,
+        now: SystemTime,
     ) -> Result<Recorded, Fault> {
         if !arrival.key.is_article() || recorded == Recorded::Crowded {
             return Ok(recorded);
         }
         let job_id = &arrival.key.job_id;
         if let Some(intent) = arrival.intent.as_deref() {
-            self.resolve(tx, job_id, intent).await?;
+            self.resolve(tx, job_id, intent, now).await?;
         }
         let Some(job) = self.0.get_mut(job_id) else { return Ok(recorded) };
-        let (before, now) = (job.row.clone(), tx.now().await?);
+        let before = job.row.clone();
         job.row.note_copy(arrival.source, arrival.intent.as_deref(), now);
         if let Some(entry) = entry {
             job.row.follow_entry(entry, arrival.source, now);
@@ -78,9 +79,9 @@ impl Jobs {
         tx: &Transaction<'_>,
         job_id: &JobId,
         intent: &str,
+        now: SystemTime,
     ) -> Result<(), Fault> {
-        let is_known = intents::resolve(tx, Some(intent), job_id).await?;
-        let now = tx.now().await?;
+        let is_known = intents::resolve(tx, Some(intent), job_id, now).await?;
         if is_known && !self.0.contains_key(job_id) {
             let expect = Expect { reason: Reason::Ordered, ..Expect::job(job_id.clone(), now) };
             let entry = jobs::article_entry(tx, job_id).await?;

@@ -1,3 +1,5 @@
+use std::time::SystemTime;
+
 use article_webhook::JobId;
 use tokio_postgres::types::Type;
 
@@ -25,13 +27,13 @@ pub(super) async fn lock(tx: &Transaction<'_>, name: &str) -> Result<Option<Stor
     rows.first().map(stored_intent).transpose()
 }
 
-/// Keeps others from changing these intents. One alone is locked when it is loaded.
+/// Keeps others from changing these intents.
 pub(super) async fn lock_all(
     tx: &Transaction<'_>,
     names: impl Iterator<Item = &str>,
 ) -> Result<(), Fault> {
     let names: Vec<_> = names.collect();
-    if names.len() > 1 {
+    if !names.is_empty() {
         tx.query(LOCK_ALL, &[(&names, Type::TEXT_ARRAY)]).await?;
     }
     Ok(())
@@ -53,10 +55,11 @@ pub(super) async fn resolve(
     tx: &Transaction<'_>,
     intent: Option<&str>,
     job_id: &JobId,
+    now: SystemTime,
 ) -> Result<bool, Fault> {
     let Some(name) = intent else { return Ok(false) };
     let Some(mut stored) = lock(tx, name).await? else { return Ok(false) };
-    if stored.row.resolve(job_id, tx.now().await?) {
+    if stored.row.resolve(job_id, now) {
         rows::save_intent(tx, &stored).await?;
     }
     Ok(true)

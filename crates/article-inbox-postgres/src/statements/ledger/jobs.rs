@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use article_inbox::{
     EntryKey, JobState, State,
     store::{ArticleEntry, Expect, JobRow, from_millis},
@@ -31,11 +33,15 @@ pub(super) const LOCK_ALL: &str = concat!(
 const LOCK_OF_ENTRY: &str = "SELECT FROM article_inbox_jobs WHERE job_id = (SELECT job_id FROM article_inbox_entries \
     WHERE id = $1 AND event = 'article.complete') FOR UPDATE";
 
-/// The state of an article's entry, and when its first bodies came by each way.
-const ARTICLE: &str = "SELECT e.state, min(b.received_at) FILTER (WHERE b.source <> 'api'), \
-    min(b.received_at) FILTER (WHERE b.source = 'api') \
-    FROM article_inbox_entries e LEFT JOIN article_inbox_bodies b ON b.entry = e.id \
-    WHERE e.job_id = $1 AND e.event = 'article.complete' GROUP BY e.id";
+/// The states of articles' entries, and when their first bodies came by each way. Entries and bodies are looked for one by one
+/// (`OFFSET 0`), so that no whole table is read.
+const ARTICLES: &str = "SELECT e.job_id, e.state, min(b.received_at) FILTER (WHERE b.source <> 'api'), \
+    min(b.received_at) FILTER (WHERE b.source = 'api') FROM unnest($1::text[]) AS wanted (job_id) CROSS JOIN LATERAL \
+    (SELECT * FROM article_inbox_entries WHERE job_id = wanted.job_id AND event = 'article.complete' OFFSET 0) AS e \
+    LEFT JOIN LATERAL (SELECT * FROM article_inbox_bodies WHERE entry = e.id OFFSET 0) AS b ON true \
+    GROUP BY e.job_id, e.state";
+
+const KNOWN: &str = "SELECT job_id FROM article_inbox_jobs WHERE job_id = ANY($1)";
 
 /// Finds a job, and keeps others from changing it.
 pub(super) async fn lock(tx: &Transaction<'_>, job_id: &JobId) -> Result<Option<StoredJob>, Fault> {
@@ -98,11 +104,25 @@ pub(super) async fn article_entry(
     tx: &Transaction<'_>,
     job_id: &JobId,
 ) -> Result<Option<ArticleEntry>, Fault> {
-    let rows = tx.query(ARTICLE, &[(&job_id.as_str(), Type::TEXT)]).await?;
-    let Some(found) = rows.first() else { return Ok(None) };
-    let time = |column| Ok::<_, Fault>(found.try_get::<_, Option<i64>>(column)?.map(from_millis));
-    let state = State::from_name(found.try_get(0)?).unwrap_or(State::Corrupt);
-    Ok(Some(ArticleEntry { state, pushed_at: time(1)?, collected_at: time(2)? }))
+    Ok(article_entries(tx, &[job_id.as_str()]).await?.remove(job_id.as_str()))
+}
+
+/// The same of several jobs, by their ids.
+async fn article_entries(
+    tx: &Transaction<'_>,
+    ids: &[&str],
+) -> Result<HashMap<String, ArticleEntry>, Fault> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = tx.query(ARTICLES, &[(&ids, Type::TEXT_ARRAY)]).await?;
+    let entry = |row: &tokio_postgres::Row| {
+        let time = |column| Ok::<_, Fault>(row.try_get::<_, Option<i64>>(column)?.map(from_millis));
+        let state = row.try_get(1).ok().and_then(State::from_name).unwrap_or(State::Corrupt);
+        let entry = ArticleEntry { state, pushed_at: time(2)?, collected_at: time(3)? };
+        Ok((row.try_get(0)?, entry))
+    };
+    found.iter().map(entry).collect()
 }
 
 /// Tells the ledger that an entry may be in another state.
@@ -118,62 +138,93 @@ pub(in super::super) async fn follow(tx: &Transaction<'_>, entry: &StoredRow) ->
     save(tx, &job, &before).await
 }
 
-/// Retention removes an entry. What is known of its job stays.
+/// Retention removes entries. What is known of their jobs stays.
 pub(in super::super) async fn add_pruned(
     tx: &Transaction<'_>,
-    entry: &StoredRow,
+    entries: &[StoredRow],
 ) -> Result<(), Fault> {
-    let job_id = &entry.key.job_id;
-    if !entry.key.is_article() || entry.damage == Some(JOB_ID) || lock(tx, job_id).await?.is_some()
-    {
+    let has_name = |entry: &&StoredRow| entry.key.is_article() && entry.damage != Some(JOB_ID);
+    let articles: BTreeMap<_, _> =
+        entries.iter().filter(has_name).map(|entry| (entry.key.job_id.as_str(), entry)).collect();
+    if articles.is_empty() {
         return Ok(());
     }
-    let Some(article) = article_entry(tx, job_id).await? else { return Ok(()) };
-    if let Some(row) = JobRow::of_pruned(job_id, &article, entry.row.at) {
-        rows::add_job(tx, job_id, row).await?;
+    let ids: Vec<_> = articles.keys().copied().collect();
+    let known = tx.query(KNOWN, &[(&ids, Type::TEXT_ARRAY)]).await?;
+    let known: HashSet<&str> = known.iter().flat_map(|row| row.try_get(0)).collect();
+    let ids: Vec<_> = ids.into_iter().filter(|id| !known.contains(id)).collect();
+    let found = article_entries(tx, &ids).await?;
+    let mut rows = Vec::new();
+    for id in ids {
+        let (job_id, at) = (&articles[id].key.job_id, articles[id].row.at);
+        let row = found.get(id).and_then(|article| JobRow::of_pruned(job_id, article, at));
+        rows.extend(row.map(|row| (job_id, row)));
     }
-    Ok(())
+    let rows: Vec<_> = rows.iter().map(|(job_id, row)| (*job_id, row)).collect();
+    rows::add_jobs(tx, &rows).await
 }
 
-/// Expects jobs, as [`Ledger::expect`](article_inbox::store::Ledger::expect) says.
+/// Expects jobs, as [`Ledger::expect`](article_inbox::store::Ledger::expect) says. Deliveries of these jobs wait meanwhile, so
+/// that it takes as many round trips for all as for one.
 pub(crate) fn expect<'t>(tx: &'t Transaction<'t>, jobs: &'t [Expect]) -> Work<'t, Vec<JobState>> {
     Box::pin(async move {
-        // Two nodes that expect the same jobs take them in the same order.
-        let mut order: Vec<usize> = (0..jobs.len()).collect();
-        order.sort_by_key(|index| jobs[*index].job_id.as_str());
         stripes::take(tx, jobs.iter().map(|expect| &expect.job_id)).await?;
-        if jobs.len() > 1 {
-            let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.as_str()).collect();
-            tx.query(LOCK_ALL, &[(&ids, Type::TEXT_ARRAY)]).await?;
-            intents::lock_all(tx, jobs.iter().filter_map(|expect| expect.intent.as_deref()))
-                .await?;
-        }
-        let mut states = vec![JobState::Expected; jobs.len()];
-        for index in order {
-            states[index] = expect_one(tx, &jobs[index]).await?;
-        }
-        Ok(states)
+        expect_all(tx, jobs).await
     })
 }
 
-pub(super) async fn expect_one(tx: &Transaction<'_>, expect: &Expect) -> Result<JobState, Fault> {
-    let known = lock(tx, &expect.job_id).await?;
-    intents::resolve(tx, expect.intent.as_deref(), &expect.job_id).await?;
-    let Some(mut job) = known else {
-        let entry = article_entry(tx, &expect.job_id).await?;
-        let row = JobRow::new(expect, entry.as_ref(), tx.now().await?);
-        return Ok(rows::add_job(tx, &expect.job_id, row).await?.row.state);
-    };
-    let before = job.row.clone();
-    job.row.expect(expect, tx.now().await?);
-    save(tx, &job, &before).await?;
-    Ok(job.row.state)
+/// The same of jobs whose stripes are taken.
+pub(super) async fn expect_all(
+    tx: &Transaction<'_>,
+    jobs: &[Expect],
+) -> Result<Vec<JobState>, Fault> {
+    // Two nodes that expect the same jobs take them in the same order.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|index| jobs[*index].job_id.as_str());
+    let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.as_str()).collect();
+    let mut known = BTreeMap::new();
+    for row in tx.query(LOCK_ALL, &[(&ids, Type::TEXT_ARRAY)]).await? {
+        let job = stored_job(&row)?;
+        let before = job.row.clone();
+        known.insert(job.job_id.as_str().to_owned(), (job, before));
+    }
+    intents::lock_all(tx, jobs.iter().filter_map(|expect| expect.intent.as_deref())).await?;
+    let now = tx.now().await?;
+    for index in &order {
+        let Expect { job_id, intent, .. } = &jobs[*index];
+        intents::resolve(tx, intent.as_deref(), job_id, now).await?;
+    }
+    let unknown: Vec<_> = ids.iter().copied().filter(|id| !known.contains_key(*id)).collect();
+    let articles = article_entries(tx, &unknown).await?;
+
+    let mut states = vec![JobState::Expected; jobs.len()];
+    let mut added: BTreeMap<&str, (&JobId, JobRow)> = BTreeMap::new();
+    for index in order {
+        let (expect, id) = (&jobs[index], ids[index]);
+        let row = match (known.get_mut(id), added.get_mut(id)) {
+            (Some((StoredJob { row, .. }, _)), _) | (None, Some((_, row))) => {
+                row.expect(expect, now);
+                &*row
+            }
+            (None, None) => {
+                let row = JobRow::new(expect, articles.get(id), now);
+                &added.entry(id).or_insert((&expect.job_id, row)).1
+            }
+        };
+        states[index] = row.state;
+    }
+    for (job, before) in known.values() {
+        save(tx, job, before).await?;
+    }
+    let added: Vec<_> = added.values().map(|(job_id, row)| (*job_id, row)).collect();
+    rows::add_jobs(tx, &added).await?;
+    Ok(states)
 }
 
 /// Erases a job and the link of its intent.
 pub(in super::super) async fn forget(tx: &Transaction<'_>, job_id: &JobId) -> Result<(), Fault> {
     let forget = "DELETE FROM article_inbox_jobs WHERE job_id = $1 RETURNING intent";
     let rows = tx.query(forget, &[(&job_id.as_str(), Type::TEXT)]).await?;
-    let intent: Option<&str> = rows.first().map_or(Ok(None), |row| row.try_get(0))?;
+    let intent = rows.first().and_then(|row| row.try_get(0).unwrap_or_default());
     intents::forget(tx, job_id, intent).await
 }

@@ -36,14 +36,15 @@ pub(crate) fn import_job<'t>(tx: &'t Transaction<'t>, job: &'t ExpectedJob) -> W
     Box::pin(async move {
         stripes::take(tx, std::iter::once(&job.job_id)).await?;
         let is_new = jobs::lock(tx, &job.job_id).await?.is_none();
+        let now = tx.now().await?;
         if is_new {
             let entry = jobs::article_entry(tx, &job.job_id).await?;
-            let row = JobRow::import(job, entry.as_ref(), tx.now().await?);
+            let row = JobRow::import(job, entry.as_ref(), now);
             rows::add_job(tx, &job.job_id, row).await?;
         }
-        let is_known = intents::resolve(tx, job.intent.as_deref(), &job.job_id).await?;
+        let is_known = intents::resolve(tx, job.intent.as_deref(), &job.job_id, now).await?;
         if let Some(name) = job.intent.as_deref().filter(|_| !is_known) {
-            rows::add_intent(tx, name, IntentRow::of_imported(job, tx.now().await?)).await?;
+            rows::add_intent(tx, name, IntentRow::of_imported(job, now)).await?;
         }
         Ok(is_new)
     })

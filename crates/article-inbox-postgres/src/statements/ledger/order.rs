@@ -98,7 +98,7 @@ pub(crate) fn ordered<'t>(
         if is_expected {
             let (reason, intent, key) = (Reason::Ordered, Some(name.clone()), Some(*key));
             let expect = Expect { reason, intent, key, ..Expect::job(job_id.clone(), *at) };
-            jobs::expect_one(tx, &expect).await?;
+            jobs::expect_all(tx, &[expect]).await?;
         }
         bucket::change(tx, |bucket, _| bucket.accept_key(*key)).await?;
         Ok(())

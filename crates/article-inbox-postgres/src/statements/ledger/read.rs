@@ -135,7 +135,7 @@ pub(crate) fn ledger_counts<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t,
             |row: &Row, column| Ok::<_, Fault>(row.try_get::<_, i64>(column)?.unsigned_abs());
         let parameters = [(&now as _, Type::INT8), (&last as _, Type::INT8)];
         for row in tx.query(STATES, &parameters).await? {
-            if let Some(state) = JobState::from_name(row.try_get(0)?) {
+            if let Some(state) = row.try_get(0).ok().and_then(JobState::from_name) {
                 counts.states[state as usize] = count(&row, 1)?;
             }
             counts.recovered += count(&row, 2)?;

@@ -25,13 +25,30 @@ macro_rules! intent {
 
 pub(super) use {intent, job};
 
-const ADD_JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, reason, intent, expected_at, at, asks, fence, missing, \
-    missing_since, pushed_at, collected_at, returned, cause, lane, key, unreadable_since) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) \
-    ON CONFLICT (job_id) DO NOTHING RETURNING id";
-const SAVE_JOB: &str = "UPDATE article_inbox_jobs SET state = $2, reason = $3, intent = $4, expected_at = $5, at = $6, \
-    asks = $7, fence = $8, missing = $9, missing_since = $10, pushed_at = $11, collected_at = $12, returned = $13, \
-    cause = $14, lane = $15, key = $16, unreadable_since = $17 WHERE job_id = $1 RETURNING id";
+/// The columns of jobs as parameters, in the order in which [`write_jobs`] gives them.
+macro_rules! written {
+    () => {
+        "unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
+         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bytea[], $16::text[], \
+         $17::smallint[])"
+    };
+}
+
+const ADD_JOBS: &str = concat!(
+    "INSERT INTO article_inbox_jobs (job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, \
+     pushed_at, collected_at, key, unreadable_since, returned, cause, lane) SELECT * FROM ",
+    written!(),
+    " ON CONFLICT (job_id) DO NOTHING RETURNING id"
+);
+const SAVE_JOBS: &str = concat!(
+    "UPDATE article_inbox_jobs j SET state = w.state, reason = w.reason, intent = w.intent, expected_at = w.expected_at, \
+     at = w.at, asks = w.asks, fence = w.fence, missing = w.missing, missing_since = w.missing_since, \
+     pushed_at = w.pushed_at, collected_at = w.collected_at, key = w.key, unreadable_since = w.unreadable_since, \
+     returned = w.returned, cause = w.cause, lane = w.lane FROM ",
+    written!(),
+    " AS w (job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, pushed_at, collected_at, \
+     key, unreadable_since, returned, cause, lane) WHERE j.job_id = w.job_id RETURNING j.id"
+);
 const ADD_INTENT: &str = "INSERT INTO article_inbox_intents (name, state, created_at, at, fence, job_id, forgotten) \
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING RETURNING id";
 const SAVE_INTENT: &str = "UPDATE article_inbox_intents SET state = $2, created_at = $3, at = $4, fence = $5, job_id = $6, \
@@ -58,10 +75,16 @@ pub(super) struct StoredIntent {
 }
 
 /// Every job and every intent, for a check.
-pub(in super::super) const SCAN_JOBS: &str =
-    concat!("SELECT ", job!(), " FROM article_inbox_jobs WHERE id > $1 ORDER BY id LIMIT $2");
-pub(in super::super) const SCAN_INTENTS: &str =
-    concat!("SELECT ", intent!(), " FROM article_inbox_intents WHERE id > $1 ORDER BY id LIMIT $2");
+pub(in super::super) const SCAN_JOBS: &str = concat!(
+    "SELECT ",
+    job!(),
+    " FROM article_inbox_jobs WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3"
+);
+pub(in super::super) const SCAN_INTENTS: &str = concat!(
+    "SELECT ",
+    intent!(),
+    " FROM article_inbox_intents WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3"
+);
 
 /// What is damaged of a job.
 pub(in super::super) fn damage_of_job(found: &Row) -> Result<Option<String>, Fault> {
@@ -105,51 +128,70 @@ pub(super) async fn add_job(
     job_id: &JobId,
     row: JobRow,
 ) -> Result<StoredJob, Fault> {
-    let id = write_job(tx, ADD_JOB, job_id, &row).await?;
+    let id = id(&write_jobs(tx, ADD_JOBS, &[(job_id, &row)]).await?)?;
     Ok(StoredJob { id, job_id: job_id.clone(), row, damage: None })
+}
+
+/// Adds jobs, by as many statements as one.
+pub(super) async fn add_jobs(
+    tx: &Transaction<'_>,
+    jobs: &[(&JobId, &JobRow)],
+) -> Result<(), Fault> {
+    write_jobs(tx, ADD_JOBS, jobs).await.map(drop)
 }
 
 /// Writes the row of a job back.
 pub(super) async fn save_job(tx: &Transaction<'_>, stored: &StoredJob) -> Result<(), Fault> {
-    write_job(tx, SAVE_JOB, &stored.job_id, &stored.row).await.map(drop)
+    write_jobs(tx, SAVE_JOBS, &[(&stored.job_id, &stored.row)]).await.map(drop)
 }
 
-/// Fails if another transaction added it, or removed it: then this one begins anew.
-async fn write_job(
+/// Fails if another transaction added one, or removed it: then this one begins anew.
+async fn write_jobs(
     tx: &Transaction<'_>,
     statement: &str,
-    job_id: &JobId,
-    row: &JobRow,
-) -> Result<i64, Fault> {
-    let (reason, cause) = (row.reason.to_string(), row.cause.as_deref().map(without_nul));
-    let times = [row.expected_at, row.at].map(to_millis);
-    let (asks, missing) =
-        (i64::from(row.asks), row.missing.map(|missing| i64::from(missing.times)));
-    let since = row.missing.map(|missing| to_millis(missing.since));
-    let came = [row.pushed_at, row.collected_at, row.unreadable_since].map(|at| at.map(to_millis));
-    let key = row.key.map(u64::cast_signed);
-    let returned = row.returned.as_ref().map(|digest| &digest.as_bytes()[..]);
-    let lane = row.state.is_open().then(|| lane_number(row.lane()));
-    let parameters = [
-        (&job_id.as_str() as _, Type::TEXT),
-        (&row.state.as_str() as _, Type::TEXT),
-        (&reason as _, Type::TEXT),
-        (&row.intent as _, Type::TEXT),
-        (&times[0] as _, Type::INT8),
-        (&times[1] as _, Type::INT8),
-        (&asks as _, Type::INT8),
-        (&row.fence as _, Type::INT8),
-        (&missing as _, Type::INT8),
-        (&since as _, Type::INT8),
-        (&came[0] as _, Type::INT8),
-        (&came[1] as _, Type::INT8),
-        (&returned as _, Type::BYTEA),
-        (&cause as _, Type::TEXT),
-        (&lane as _, Type::INT2),
-        (&key as _, Type::INT8),
-        (&came[2] as _, Type::INT8),
+    jobs: &[(&JobId, &JobRow)],
+) -> Result<Vec<Row>, Fault> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = || jobs.iter().map(|(_, row)| *row);
+    let ids: Vec<_> = jobs.iter().map(|(job_id, _)| job_id.as_str()).collect();
+    let states: Vec<_> = rows().map(|row| row.state.as_str()).collect();
+    let reasons: Vec<_> = rows().map(|row| row.reason.to_string()).collect();
+    let intents: Vec<_> = rows().map(|row| row.intent.as_deref()).collect();
+    let numbers: [fn(&JobRow) -> Option<i64>; 10] = [
+        |row| Some(to_millis(row.expected_at)),
+        |row| Some(to_millis(row.at)),
+        |row| Some(row.asks.into()),
+        |row| Some(row.fence),
+        |row| row.missing.map(|missing| missing.times.into()),
+        |row| row.missing.map(|missing| to_millis(missing.since)),
+        |row| row.pushed_at.map(to_millis),
+        |row| row.collected_at.map(to_millis),
+        |row| row.key.map(u64::cast_signed),
+        |row| row.unreadable_since.map(to_millis),
     ];
-    id(&tx.query(statement, &parameters).await?)
+    let numbers = numbers.map(|number| rows().map(number).collect::<Vec<_>>());
+    let returned: Vec<_> =
+        rows().map(|row| row.returned.as_ref().map(|digest| &digest.as_bytes()[..])).collect();
+    let causes: Vec<_> = rows().map(|row| row.cause.as_deref().map(without_nul)).collect();
+    let lane = |row: &JobRow| row.state.is_open().then(|| lane_number(row.lane()));
+    let lanes: Vec<_> = rows().map(lane).collect();
+
+    let mut parameters = vec![
+        (&ids as _, Type::TEXT_ARRAY),
+        (&states as _, Type::TEXT_ARRAY),
+        (&reasons as _, Type::TEXT_ARRAY),
+        (&intents as _, Type::TEXT_ARRAY),
+    ];
+    parameters.extend(numbers.iter().map(|numbers| (numbers as _, Type::INT8_ARRAY)));
+    parameters.extend([
+        (&returned as _, Type::BYTEA_ARRAY),
+        (&causes as _, Type::TEXT_ARRAY),
+        (&lanes as _, Type::INT2_ARRAY),
+    ]);
+    let written = tx.query(statement, &parameters).await?;
+    if written.len() < jobs.len() { Err(Fault::Vanished) } else { Ok(written) }
 }
 
 fn id(rows: &[Row]) -> Result<i64, Fault> {
@@ -262,7 +304,8 @@ pub(super) fn stored_intent(found: &Row) -> Result<StoredIntent, Fault> {
         damage = Some("state");
         if job_id.is_some() { IntentState::Ordered } else { IntentState::Ordering }
     });
-    let (name, forgotten): (&str, &[u8]) = (found.try_get(1)?, found.try_get(7)?);
+    let name: &str = or_damaged(found.try_get(1).ok(), "name", &mut damage);
+    let forgotten: &[u8] = found.try_get(7)?;
     let row = IntentRow {
         state,
         created_at: from_millis(found.try_get(3)?),

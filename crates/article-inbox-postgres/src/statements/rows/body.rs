@@ -11,6 +11,7 @@ use super::super::sql;
 use crate::{connection::Transaction, fault::Fault};
 
 /// A stored body, as far as the rule about a new one needs to know it.
+#[derive(Clone)]
 pub(crate) struct KnownIn {
     pub(crate) slot: i16,
     pub(crate) known: KnownBody,
@@ -29,15 +30,24 @@ pub(crate) fn new_body(arrival: &Arrival, now: SystemTime) -> Body {
     }
 }
 
-pub(crate) async fn known_bodies(tx: &Transaction<'_>, id: i64) -> Result<Vec<KnownIn>, Fault> {
-    let rows = tx.query(sql::KNOWN_BODIES, &[(&id, Type::INT8)]).await?;
-    let known = |row: &tokio_postgres::Row| {
-        let intent: Option<&str> = row.try_get(2)?;
-        let (digest, source) = (digest(row.try_get(1)?), source(row.try_get(3)?));
+/// What is known of the bodies of entries, in their order.
+pub(crate) async fn known_bodies(
+    tx: &Transaction<'_>,
+    ids: &[i64],
+) -> Result<HashMap<i64, Vec<KnownIn>>, Fault> {
+    let mut bodies: HashMap<i64, Vec<KnownIn>> = HashMap::new();
+    if ids.is_empty() {
+        return Ok(bodies);
+    }
+    for row in tx.query(sql::KNOWN_BODIES, &[(&ids, Type::INT8_ARRAY)]).await? {
+        // One that is damaged is not known, so that the next copy brings it again.
+        let intent: Option<&str> = row.try_get(2).unwrap_or_default();
+        let (digest, source) = (digest(row.try_get(1)?), source(row.try_get(3).ok()));
         let known = KnownBody { digest, source, has_intent: intent.is_some() };
-        Ok(KnownIn { slot: row.try_get(0)?, known, intent: intent.map(Into::into) })
-    };
-    rows.iter().map(known).collect()
+        let body = KnownIn { slot: row.try_get(0)?, known, intent: intent.map(Into::into) };
+        bodies.entry(row.try_get(4)?).or_default().push(body);
+    }
+    Ok(bodies)
 }
 
 /// The bodies of entries, in the order of their arrival.
@@ -55,16 +65,19 @@ pub(crate) async fn bodies(
     Ok(bodies)
 }
 
-/// The body in the columns from this one on, in the order of `sql::BODIES`.
+/// The body in the columns from this one on, in the order of `sql::BODIES`. One whose target or intent is no text has the digest
+/// of a damaged one: what would handle it for another target or order finds it corrupt.
 pub(crate) fn body(row: &tokio_postgres::Row, first: usize) -> Result<Body, Fault> {
-    let (target, intent): (&str, Option<&str>) = (row.try_get(first + 2)?, row.try_get(first + 3)?);
+    let (target, intent) = (row.try_get::<_, &str>(first + 2), row.try_get(first + 3));
+    let is_damaged = target.is_err() || intent.is_err();
+    let intent: Option<&str> = intent.unwrap_or_default();
     let bytes: Option<&[u8]> = row.try_get(first + 5)?;
     Ok(Body {
         received_at: from_millis(row.try_get(first)?),
-        source: source(row.try_get(first + 1)?),
-        target: target.into(),
+        source: source(row.try_get(first + 1).ok()),
+        target: target.unwrap_or_default().into(),
         intent: intent.map(Into::into),
-        digest: digest(row.try_get(first + 4)?),
+        digest: digest(if is_damaged { &[] } else { row.try_get(first + 4)? }),
         bytes: bytes.map(Bytes::copy_from_slice),
     })
 }
@@ -107,8 +120,8 @@ pub(crate) async fn put_intent(
 }
 
 /// A body is taken for a delivered one unless it is known to come from the API.
-fn source(name: &str) -> Source {
-    Source::from_name(name).unwrap_or(Source::Webhook)
+fn source(name: Option<&str>) -> Source {
+    name.and_then(Source::from_name).unwrap_or(Source::Webhook)
 }
 
 /// No body has the digest of a damaged one.

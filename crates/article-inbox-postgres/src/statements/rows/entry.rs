@@ -132,7 +132,7 @@ pub(crate) fn count_in(found: &tokio_postgres::Row, column: usize) -> Option<u32
 /// The entry as the inbox shows it, in the columns of `sql::entry!` and its target after them.
 pub(crate) fn entry(found: &tokio_postgres::Row) -> Result<Entry, Fault> {
     let StoredRow { id, key, received_at, row, .. } = stored(found)?;
-    let target: Option<&str> = found.try_get(AFTER_ENTRY)?;
+    let target: Option<&str> = found.try_get(AFTER_ENTRY).unwrap_or_default();
     Ok(row.into_entry(id, key, received_at, target.unwrap_or_default().into()))
 }
 
@@ -145,6 +145,28 @@ pub(crate) async fn lock(tx: &Transaction<'_>, id: i64) -> Result<Option<StoredR
 /// Loads an entry by its key.
 pub(crate) async fn find(tx: &Transaction<'_>, key: &EntryKey) -> Result<Option<StoredRow>, Fault> {
     by_key(tx, sql::FIND, key).await
+}
+
+/// Loads entries by their keys.
+pub(crate) async fn find_all(
+    tx: &Transaction<'_>,
+    keys: &[&EntryKey],
+) -> Result<Vec<StoredRow>, Fault> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let jobs: Vec<_> = keys.iter().map(|key| key.job_id.as_str()).collect();
+    let events: Vec<_> = keys.iter().map(|key| key.event.as_str()).collect();
+    let parameters = [(&jobs as _, Type::TEXT_ARRAY), (&events as _, Type::TEXT_ARRAY)];
+    tx.query(sql::FIND_ALL, &parameters).await?.iter().map(stored).collect()
+}
+
+/// Like [`lock_key`], of an entry that no other transaction has locked.
+pub(crate) async fn lock_free_key(
+    tx: &Transaction<'_>,
+    key: &EntryKey,
+) -> Result<Option<StoredRow>, Fault> {
+    by_key(tx, sql::LOCK_FREE_KEY, key).await
 }
 
 /// Loads an entry by its key, and keeps others from changing it until the transaction ends.

@@ -11,7 +11,14 @@ pub(in super::super) fn record_unknown(schema: &str, lock_millis: u32) -> String
 /// with [`Row::new`](article_inbox::store::Row::new). Keys that are there are left out before, and a batch is sorted, for the
 /// reasons that the function `article_inbox_record` has. The articles of jobs that
 /// [`JobRow::is_tombstone`](article_inbox::store::JobRow::is_tombstone) accepts are left out too, with which this must agree.
-pub(in super::super) const RECORD_NEW: &str = concat!(
+///
+/// It is sent together with what begins its transaction, and so names the schema: should that be cancelled alone, it adds what it
+/// would have added, and the delivery that is refused then is a duplicate when it comes again.
+pub(in super::super) fn record_new(schema: &str) -> String {
+    RECORD_NEW.replace("article_inbox_", &format!("{schema}.article_inbox_"))
+}
+
+const RECORD_NEW: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
     " AS now), \
@@ -28,3 +35,18 @@ pub(in super::super) const RECORD_NEW: &str = concat!(
      SELECT id, 0, now, source, target, intent, digest, body FROM added JOIN arrived USING (job_id, event), clock) \
      SELECT number FROM added JOIN arrived USING (job_id, event)"
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Outside its transaction, names are looked for where the role's own setting says.
+    #[test]
+    fn what_may_run_outside_its_transaction_names_the_schema() {
+        for statement in [record_new("\"blog\""), record_unknown("\"blog\"", 1)] {
+            let named = statement.matches("\"blog\".article_inbox_").count();
+            assert!(named > 0);
+            assert_eq!(statement.matches("article_inbox_").count(), named);
+        }
+    }
+}

@@ -3,12 +3,13 @@
 use std::time::{Duration, SystemTime};
 
 use article_inbox::{
-    EntryKey, Filter, JobState, State,
+    EntryKey, Filter, Finding, Inbox, JobState, State,
     store::{
         AskClaim, BucketSettings, Claim, Expect, Ledger as _, Outcome, Recorded, Settled, Store,
     },
 };
 use article_inbox_postgres::PostgresStore;
+use article_webhook::{Reply, Sink as _, fixture::DeliveryRequest};
 
 use crate::{
     CLAIM, arrival, fresh, scene,
@@ -178,6 +179,53 @@ fn a_body_that_the_server_cannot_read_keeps_no_other_from_being_claimed() {
         assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Stored);
         let claimed = store.claim(CLAIM).await.unwrap().claimed;
         assert_eq!(claimed[0].key.to_string(), "job_1 (article.complete)");
+    });
+}
+
+/// A flipped bit of a text. No client can store it.
+#[test]
+fn a_body_whose_target_or_intent_is_no_text_costs_itself_alone() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let inbox = Inbox::new(store.clone());
+        let deliver = async |job: u8| {
+            let delivery = DeliveryRequest::complete().job_id(&format!("job_{job}"));
+            inbox.accept(delivery.delivery().unwrap()).await
+        };
+        for job in 1..=4 {
+            assert_eq!(deliver(job).await, Reply::Stored);
+        }
+        let application = scene::connect(&url).await;
+        let damage = |job: u8, column: &str| {
+            format!(
+                "UPDATE {schema}.article_inbox_bodies SET {column} = ('\\xff'::bytea)::text WHERE entry = \
+                 (SELECT id FROM {schema}.article_inbox_entries WHERE job_id = 'job_{job}');"
+            )
+        };
+        let damage = [damage(1, "target"), damage(2, "intent"), damage(3, "source")].concat();
+        let damage = format!(
+            "CREATE CAST (bytea AS text) WITHOUT FUNCTION; {damage} DROP CAST (bytea AS text)"
+        );
+        application.batch_execute(&damage).await.unwrap();
+        let findings = store.check().await.unwrap();
+        let told = |finding: &&Finding| finding.to_string().contains("target or intent is damaged");
+        assert_eq!((findings.len(), findings.iter().filter(told).count()), (2, 2));
+        assert_eq!(store.list(Filter::default()).await.unwrap().entries.len(), 4);
+
+        inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
+        let counts = store.counts().await.unwrap();
+        assert_eq!((counts.of(State::Done), counts.of(State::Corrupt)), (2, 2));
+
+        // The next deliveries bring them again.
+        for (job, reply) in [(1, Reply::Stored), (2, Reply::Stored), (3, Reply::Duplicate)] {
+            assert_eq!(deliver(job).await, reply);
+        }
+        inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 4);
+        assert_eq!(store.check().await.unwrap().len(), 0);
     });
 }
 

@@ -5,6 +5,10 @@ use crate::call::Lease;
 /// How long a worker claims nothing after the store failed.
 pub(super) const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
+/// How long it claims nothing after a claim that brought nothing of what is due: another transaction holds it, or the clock
+/// of the store was set.
+const AFTER_NOTHING: Duration = Duration::from_millis(20);
+
 /// How long it claims nothing after the handler of a last attempt has begun, unless that handler ends before.
 const HEAD_START: Duration = Duration::from_millis(50);
 
@@ -47,8 +51,11 @@ impl ClaimPause {
         self.began = now;
     }
 
-    /// The claim has ended.
-    pub(super) fn claim_ended(&mut self, now: Instant) {
+    /// The claim has ended. It brought this many entries, and another is due after this time.
+    pub(super) fn claim_ended(&mut self, now: Instant, brought: u32, next_due: Option<Duration>) {
+        if brought == 0 && next_due == Some(Duration::ZERO) {
+            self.after_failure = self.after_failure.max(now + AFTER_NOTHING);
+        }
         let took = now.saturating_duration_since(self.began);
         self.for_few = now + (2 * took).min(LONGEST_FOR_FEW);
     }
@@ -98,16 +105,30 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_that_brought_nothing_of_what_is_due_is_not_repeated_at_once() {
+        let now = Instant::now();
+        let mut pause = ClaimPause::new(now);
+        pause.claim_ended(now, 1, Some(Duration::ZERO));
+        pause.claim_ended(now, 0, Some(AFTER_NOTHING));
+        assert_eq!(pause.end(), now);
+        pause.claim_ended(now, 0, Some(Duration::ZERO));
+        assert_eq!(pause.end(), now + AFTER_NOTHING);
+        pause.failed(now);
+        pause.claim_ended(now, 0, Some(Duration::ZERO));
+        assert_eq!(pause.end(), now + AFTER_FAILURE);
+    }
+
+    #[test]
     fn a_claim_of_few_waits_twice_as_long_as_the_last_one_took() {
         let now = Instant::now();
         let mut pause = ClaimPause::new(now);
         assert_eq!(pause.end_for_few(), now);
         pause.claim_began(now);
         let ended = now + LONGEST_FOR_FEW / 4;
-        pause.claim_ended(ended);
+        pause.claim_ended(ended, 1, None);
         assert_eq!((pause.end(), pause.end_for_few()), (now, ended + LONGEST_FOR_FEW / 2));
         pause.claim_began(ended);
-        pause.claim_ended(ended + AFTER_FAILURE);
+        pause.claim_ended(ended + AFTER_FAILURE, 1, None);
         assert_eq!(pause.end_for_few(), ended + AFTER_FAILURE + LONGEST_FOR_FEW);
     }
 }

@@ -92,7 +92,7 @@ impl Scheduler {
     /// A claim returned this many entries. `next_due` is the time until another is due.
     pub(crate) fn claimed(&mut self, now: Instant, brought: u32, next_due: Option<Duration>) {
         self.claiming = false;
-        self.pause.claim_ended(now);
+        self.pause.claim_ended(now, brought, next_due);
         self.capacity.claimed(brought);
         let pause = if self.woken { Duration::ZERO } else { next_due.unwrap_or(self.poll) };
         let look_at = now + pause.min(self.poll);
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(scheduler.next(now), claim(4));
         scheduler.claimed(now, 0, Some(Duration::ZERO));
         assert!(!scheduler.is_idle(now), "something is due that was not claimed");
-        assert_eq!(scheduler.next(now), claim(4));
+        assert_eq!(scheduler.next(now + POLL), claim(4));
         scheduler.claimed(now, 0, Some(Duration::from_secs(10)));
         assert!(scheduler.is_idle(now));
     }
