@@ -52,7 +52,11 @@ const ROWS: [Row; 19] = [
     ),
     ("`order`", &["order Hats --intent hats --inbox inbox.db"], &["ordered", "ordered before"]),
     ("`get`", &["get UNFINISHED --api-url SLOW"], &[]),
-    ("`brand`, `targets`", &[], &[]),
+    (
+        "`brand`, `targets`",
+        &["targets brand_1 --webhook-url RECEIVER --dry-run"],
+        &["targets --dry-run"],
+    ),
     (
         "`collect`",
         &[
@@ -66,11 +70,15 @@ const ROWS: [Row; 19] = [
     (
         "`listen`",
         &["listen --port 0 --inbox new.db --forward-to RECEIVER until forwarded"],
-        // The test `unread` of the tool provokes it.
-        &["lost_lines"],
+        // The replies; and what the test `unread` of the tool provokes.
+        &["another body", "duplicate", "ignored", "not stored", "stored", "lost_lines"],
     ),
-    ("`simulate`", &["simulate --speed 100 --deliver-to RECEIVER --order Shoes until status"], &[]),
-    ("`demo`", &["demo --headless", "demo until page"], &["--headless"]),
+    (
+        "`simulate`",
+        &["simulate --speed 100 --deliver-to RECEIVER --order Shoes until status"],
+        &["listen", "lost_lines"],
+    ),
+    ("`demo`", &["demo --headless", "demo until page"], &["--headless", "listen", "lost_lines"]),
     ("`send`", &["send RECEIVER"], &[]),
     ("`check`", &["check RECEIVER"], &[]),
     ("`doctor`", &["doctor --url RECEIVER --inbox inbox.db"], &["warn", "fail"]),

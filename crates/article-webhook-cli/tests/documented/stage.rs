@@ -1,10 +1,10 @@
 //! What a page takes for granted: the service, a receiver with its inbox, files. Each page has its own.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
     future::pending,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::PermissionsExt},
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
@@ -171,7 +171,10 @@ impl Scene {
         let expect = Expect::job(complete.parse().unwrap(), SystemTime::now());
         sink.ledger().expect(vec![expect]).await.unwrap();
         fs::write(folder.join("jobs.txt"), format!("{complete}\n")).unwrap();
-        fs::write(folder.join(".env"), format!("ARTICLE_WEBHOOK_TOKEN='{TOKEN}'\n")).unwrap();
+        let variables = folder.join(".env");
+        fs::write(&variables, format!("ARTICLE_WEBHOOK_TOKEN='{TOKEN}'\n")).unwrap();
+        // A file that others may read is a warning.
+        fs::set_permissions(&variables, Permissions::from_mode(0o600)).unwrap();
         Self { receiver, simulator, complete, dead }
     }
 }
