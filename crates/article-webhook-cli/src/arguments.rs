@@ -80,7 +80,9 @@ pub(crate) fn shown(error: &clap::Error) -> Exit {
     let is_json = env::args_os().take_while(|it| it != "--").any(|it| it == "--json");
     let output = Output::new(if is_json { Format::Json } else { Format::Human });
     if !error.use_stderr() {
-        return match error.print().and_then(|()| stdout().flush()) {
+        let help = error.render();
+        let help = if output.has_colours() { help.ansi().to_string() } else { help.to_string() };
+        return match stdout().write_all(help.as_bytes()).and_then(|()| stdout().flush()) {
             Ok(()) => Exit::Done,
             Err(error) => output.failure(&Failure::of_output(&error)),
         };

@@ -91,6 +91,11 @@ impl Output {
         }
     }
 
+    /// Whether what is shown may have colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        matches!(self.stdout, Colour::On)
+    }
+
     /// The same output, whose lines other threads write, for work that must not wait for a reader. Lines that do not fit are
     /// lost, and their number is told. [Flush](Self::flush) it at the end.
     pub(crate) fn queued(&self) -> Result<Self, Failure> {

@@ -107,6 +107,8 @@ async fn a_terminal_gets_colours_unless_it_or_its_user_wants_none() {
         ] {
             let mut run = tool([]);
             run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 1234");
+            // Where it is set, the parser of the arguments would colour any terminal.
+            run.env("CI", "true");
             for (name, value) in variables {
                 match value {
                     Some(value) => run.env(name, value),
