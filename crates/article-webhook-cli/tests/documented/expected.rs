@@ -8,7 +8,7 @@ const TESTING: &str = "crates/article-webhook/src/guide/testing.md";
 const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
 
 /// A command that is not run here, and why. What it names is looked up all the same.
-const NOT_RUN: [(&str, &str, &str); 9] = [
+const NOT_RUN: [(&str, &str, &str); 10] = [
     (README, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (README, "tests/run", "it runs this"),
     (README, "cargo new articles", "`tests/newcomer` does what this section says"),
@@ -22,6 +22,11 @@ const NOT_RUN: [(&str, &str, &str); 9] = [
     (TESTING, "cargo test --example unit_test", "`tests/run` runs it"),
     (TESTING, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (POSTGRES, "cargo run --example inbox_postgres", "`examples/tests/programs` runs it"),
+    (
+        POSTGRES,
+        "cargo bench -p article-inbox-postgres --bench postgres -- storage",
+        "it compiles for minutes",
+    ),
 ];
 
 /// How a command ends that the page says more of.
