@@ -161,8 +161,12 @@ fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
             goes_on(&store, &format!("job_{round}")).await;
             operator.batch_execute("SET default_transaction_read_only = off").await.unwrap();
             set(&scene::connect(&server.url()).await, setting, wrong).await;
-            let findings = store.health().await.unwrap().findings;
-            assert!(findings[0].starts_with(told), "{findings:?}");
+            // A connection that was there finds it. It may be in use, and a new one is refused.
+            let found = match store.health().await {
+                Ok(health) => health.findings.join("; "),
+                Err(error) => error.to_string(),
+            };
+            assert!(found.starts_with(told), "{found}");
             // Connections that were there are judged again after some minutes.
             pass(Duration::from_secs(200)).await;
             let error = store.record(arrival("job_9", "{}")).await.unwrap_err();
