@@ -34,7 +34,7 @@ pub(super) const LOG_BYTES: i64 = 64 << 20;
 
 /// The page cache of the connection that writes. The largest group must fit, so that no page is written twice in one
 /// transaction.
-const CACHE_KIB: i64 = 16 << 10;
+const CACHE_KIB: i64 = 12 << 10;
 
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENTS: usize = 128;
