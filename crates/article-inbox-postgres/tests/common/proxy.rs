@@ -245,6 +245,8 @@ impl Link {
                         passed = length.min(at - exchange.answer);
                         is_cut = exchange.answer + passed == at;
                     }
+                    // The server may answer what it has whole before the connection is cut.
+                    Fate::CutRequest(at) if exchange.request == at => continue,
                     Fate::Passed | Fate::CutRequest(_) => {}
                 }
                 exchange.answer += passed;
