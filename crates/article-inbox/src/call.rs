@@ -25,7 +25,7 @@ pub use ledger::{
     LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause,
     PauseReason, Reason,
 };
-pub use list::{Counts, Filter, Order, Page};
+pub use list::{Counts, Filter, ListOrder, Page};
 pub use prune::{Prune, Pruned};
 pub use settle::{Outcome, Settled};
 pub use store_health::StoreHealth;

@@ -23,8 +23,8 @@ mod inbox;
 
 pub use call::{
     Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Intent, IntentState, JobFilter,
-    JobState, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Order, Page, PauseReason,
-    Prune, Pruned, Reason,
+    JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page,
+    PauseReason, Prune, Pruned, Reason,
 };
 pub use clock::{Clock, ClockStep};
 pub use digest::Digest;

@@ -172,8 +172,8 @@ pub(crate) fn no_thread() {
 
 /// The write-ahead log has this size.
 #[cfg(feature = "sqlite")]
-pub(crate) fn log_bytes(bytes: u64) {
-    count::log_bytes(bytes);
+pub(crate) fn wal_bytes(bytes: u64) {
+    count::wal_bytes(bytes);
 }
 
 /// The write-ahead log is too large, and could not be emptied.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_inbox::{
-    Counts, EntryKey, Excerpt, Failure, Filter, MAX_FAILURES, Order, Page, State,
+    Counts, EntryKey, Excerpt, Failure, Filter, ListOrder, MAX_FAILURES, Page, State,
     store::{Arrival, Claim, Outcome},
 };
 
@@ -143,7 +143,7 @@ pub async fn the_newest_entries_can_come_first(trial: Trial<impl Subject>) {
     let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
     while let Some(from) = after {
         let filter =
-            Filter { after: from, limit: 2, order: Order::NewestFirst, ..Filter::default() };
+            Filter { after: from, limit: 2, order: ListOrder::NewestFirst, ..Filter::default() };
         let page = trial.store().list(filter).await.unwrap();
         sizes.push(page.entries.len());
         jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
@@ -164,7 +164,7 @@ pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
     let by_event = Filter { event: Some(key("job_1").event), ..Filter::default() };
     for filter in by_state.into_iter().chain([by_job, by_event]) {
         let oldest = trial.store().list(filter.clone()).await.unwrap().entries;
-        let newest = Filter { order: Order::NewestFirst, ..filter.clone() };
+        let newest = Filter { order: ListOrder::NewestFirst, ..filter.clone() };
         let mut newest = trial.store().list(newest).await.unwrap().entries;
         newest.reverse();
         assert!(!oldest.is_empty());

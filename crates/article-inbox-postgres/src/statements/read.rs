@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use article_inbox::{
-    Body, Counts, Entry, EntryKey, Error, Filter, Order, Page, State,
+    Body, Counts, Entry, EntryKey, Error, Filter, ListOrder, Page, State,
     store::{from_millis, to_millis},
 };
 use article_webhook::Event;
@@ -43,9 +43,9 @@ pub(crate) fn list<'t>(tx: &'t Transaction<'t>, filter: &'t Filter) -> Work<'t, 
         let job_id = filter.job_id.as_ref().map(|job_id| job_id.as_str());
         let before = filter.received_before.map(to_millis);
         let (statement, after) = match (filter.order, filter.after) {
-            (Order::OldestFirst, after) => (sql::LIST, after),
-            (Order::NewestFirst, 0) => (sql::LIST_NEWEST, i64::MAX),
-            (Order::NewestFirst, after) => (sql::LIST_NEWEST, after),
+            (ListOrder::OldestFirst, after) => (sql::LIST, after),
+            (ListOrder::NewestFirst, 0) => (sql::LIST_NEWEST, i64::MAX),
+            (ListOrder::NewestFirst, after) => (sql::LIST_NEWEST, after),
         };
         let parameters = [
             (&after as _, Type::INT8),

@@ -87,7 +87,7 @@ pub struct Filter {
     /// Only entries that come after the one with this id: [`Page::next`] of the previous page. 0: from the first.
     pub after: i64,
     /// In which order.
-    pub order: Order,
+    pub order: ListOrder,
     /// Maximum number of entries on the page.
     pub limit: u32,
 }
@@ -95,7 +95,7 @@ pub struct Filter {
 /// The order of a list.
 ///
 /// ```
-/// use article_inbox::{Filter, Inbox, Order};
+/// use article_inbox::{Filter, Inbox, ListOrder};
 /// use article_webhook::{Sink, fixture::DeliveryRequest};
 ///
 /// #[tokio::main(flavor = "current_thread")]
@@ -104,7 +104,7 @@ pub struct Filter {
 ///     for job in ["job_1", "job_2", "job_3"] {
 ///         inbox.accept(DeliveryRequest::complete().job_id(job).delivery()?).await;
 ///     }
-///     let mut newest = Filter { order: Order::NewestFirst, limit: 2, ..Filter::default() };
+///     let mut newest = Filter { order: ListOrder::NewestFirst, limit: 2, ..Filter::default() };
 ///     let page = inbox.list(newest.clone()).await?;
 ///     assert_eq!(page.entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [3, 2]);
 ///     newest.after = page.next.ok_or("there is one more")?;
@@ -115,7 +115,7 @@ pub struct Filter {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an order must not compile")]
-pub enum Order {
+pub enum ListOrder {
     /// By ascending id. What arrives meanwhile is on the last page.
     #[default]
     OldestFirst,
@@ -128,8 +128,8 @@ impl Filter {
     #[must_use]
     pub fn accepts(&self, entry: &Entry) -> bool {
         let is_after = match self.order {
-            Order::OldestFirst => entry.id > self.after,
-            Order::NewestFirst => self.after == 0 || entry.id < self.after,
+            ListOrder::OldestFirst => entry.id > self.after,
+            ListOrder::NewestFirst => self.after == 0 || entry.id < self.after,
         };
         is_after
             && self.state.is_none_or(|state| state == entry.state)
@@ -149,7 +149,7 @@ impl Default for Filter {
             target: None,
             received_before: None,
             after: 0,
-            order: Order::OldestFirst,
+            order: ListOrder::OldestFirst,
             limit: 100,
         }
     }

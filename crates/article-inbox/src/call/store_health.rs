@@ -18,7 +18,7 @@ const STEADY_AFTER_STEP: Duration = Duration::from_secs(3600);
 /// async fn main() -> Result<(), article_inbox::Error> {
 ///     let health = MemoryStore::default().health().await?;
 ///     assert_eq!(health, StoreHealth::default());
-///     assert_eq!((health.log_bytes, health.blocked, health.clock_step), (0, None, None));
+///     assert_eq!((health.wal_bytes, health.blocked, health.clock_step), (0, None, None));
 ///     Ok(())
 /// }
 /// ```
@@ -28,7 +28,7 @@ pub struct StoreHealth {
     /// The size of the write-ahead log beside the database, in bytes. Up to 64 MiB are kept for reuse. A log that
     /// becomes larger is held by a program that reads for long, or by the search of a large
     /// file after a start.
-    pub log_bytes: u64,
+    pub wal_bytes: u64,
     /// Why nothing can be committed now, and what to do. The store goes on by itself once the cause has ended. After a
     /// commit that failed, for instance because the disk is full, it says so until another succeeds.
     pub blocked: Option<String>,

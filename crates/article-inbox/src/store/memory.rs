@@ -18,7 +18,7 @@ use super::interface::{Pending, Store};
 use crate::{
     Body, Clock, ClockStep, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Finding, Lease, Order,
+        Arrival, Claim, Claimed, Claims, Completion, Counts, Filter, Finding, Lease, ListOrder,
         Outcome, Page, Prune, Pruned, Recorded, Settled,
     },
     rules::{ClaimDecision, Claiming, JobRow, Row},
@@ -218,8 +218,8 @@ impl Store for MemoryStore {
             let entries = tables.entries.iter().map(|(id, entry)| entry.entry(*id));
             let entries = entries.filter(|entry| filter.accepts(entry));
             let entries = match filter.order {
-                Order::OldestFirst => entries.take(limit).collect(),
-                Order::NewestFirst => entries.rev().take(limit).collect(),
+                ListOrder::OldestFirst => entries.take(limit).collect(),
+                ListOrder::NewestFirst => entries.rev().take(limit).collect(),
             };
             Ok(Page::new(entries, &filter))
         })

@@ -105,9 +105,9 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
-    pub(crate) fn log_bytes(bytes: u64) {
+    pub(crate) fn wal_bytes(bytes: u64) {
         // Exact up to 2^53.
-        gauge!(metric::LOG_BYTES).set(bytes as f64);
+        gauge!(metric::WAL_BYTES).set(bytes as f64);
     }
 
     #[cfg(feature = "sqlite")]
@@ -138,7 +138,7 @@ mod disabled {
     pub(crate) fn stuck_handlers(_: usize) {}
     pub(crate) fn no_thread() {}
     #[cfg(feature = "sqlite")]
-    pub(crate) fn log_bytes(_: u64) {}
+    pub(crate) fn wal_bytes(_: u64) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

@@ -25,7 +25,7 @@
 //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `jobs` |
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
-//! | `article_inbox_log_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
+//! | `article_inbox_wal_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
 //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `clock`, `begin` or `commit`, once for all calls that share it, and `check`, the search of a large file for damage |
 //! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page`, a `body` or a `counter` |
 //!
@@ -78,7 +78,7 @@ pub const COMMIT_GROUP_SIZE: &str = "article_inbox_commit_group_size";
 /// How long the disk took to commit.
 pub const COMMIT_DURATION: &str = "article_inbox_commit_duration_seconds";
 /// The size of the write-ahead log.
-pub const LOG_BYTES: &str = "article_inbox_log_bytes";
+pub const WAL_BYTES: &str = "article_inbox_wal_bytes";
 /// Failures of the store, by the call.
 pub const STORE_FAILURES: &str = "article_inbox_store_failures_total";
 /// Damage that a store found in its files, by the part that is damaged.
@@ -117,7 +117,7 @@ pub fn describe() {
     count(PRUNED, "what retention removed, by kind");
     describe_histogram!(COMMIT_GROUP_SIZE, Unit::Count, "how many calls shared a sync of the disk");
     time(COMMIT_DURATION, "how long the disk took to commit");
-    describe_gauge!(LOG_BYTES, Unit::Bytes, "the size of a SQLite store's write-ahead log");
+    describe_gauge!(WAL_BYTES, Unit::Bytes, "the size of a SQLite store's write-ahead log");
     count(STORE_FAILURES, "failures of the store, by the call");
     count(DAMAGE, "damage that a store found in its files, by the part that is damaged");
 }

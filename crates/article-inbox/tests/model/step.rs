@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_inbox::{EntryKey, Order, State, store::Events};
+use article_inbox::{EntryKey, ListOrder, State, store::Events};
 use article_webhook::JobId;
 use fastrand::Rng;
 
@@ -49,7 +49,7 @@ pub(crate) enum Step {
         target: Option<usize>,
         received_ago: Option<Duration>,
         after: i64,
-        order: Order,
+        order: ListOrder,
         limit: u32,
     },
     Show(EntryKey),
@@ -163,7 +163,7 @@ fn step(rng: &mut Rng) -> Step {
             target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
             received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
             after: rng.i64(..12),
-            order: if rng.bool() { Order::OldestFirst } else { Order::NewestFirst },
+            order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
             limit: rng.u32(1..6),
         },
         86..88 => Step::Show(key(rng)),

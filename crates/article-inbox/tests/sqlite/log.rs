@@ -67,12 +67,12 @@ async fn a_log_that_a_reader_holds_is_shown_and_shrinks_when_the_reader_ends() {
     record(&store, 0..1).await;
     let reader = reader(&place);
     write(&place, |written| written < LIMIT + 20 * MIB);
-    let shown = store.health().await.unwrap().log_bytes;
+    let shown = store.health().await.unwrap().wal_bytes;
     assert!(shown > LIMIT, "{} MiB", shown / MIB);
     // Deliveries go on.
     record(&store, 1..3).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert!(store.health().await.unwrap().log_bytes > LIMIT);
+    assert!(store.health().await.unwrap().wal_bytes > LIMIT);
     drop(reader);
-    within(8, async || store.health().await.unwrap().log_bytes <= LIMIT).await;
+    within(8, async || store.health().await.unwrap().wal_bytes <= LIMIT).await;
 }

@@ -1,6 +1,6 @@
 //! The newest entries first, where a state has many entries.
 
-use article_inbox::{Filter, Order, State, store::Store};
+use article_inbox::{Filter, ListOrder, State, store::Store};
 use rusqlite::Connection;
 
 use crate::{Place, arrival};
@@ -27,7 +27,7 @@ async fn a_state_of_many_entries_is_listed_from_the_newest() {
     for state in [State::Waiting, State::Done] {
         let filter = Filter {
             state: Some(state),
-            order: Order::NewestFirst,
+            order: ListOrder::NewestFirst,
             limit: 40,
             ..Filter::default()
         };

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Counts, Entry, Filter, Inbox, LedgerHealth, Order};
+use article_inbox::{Counts, Entry, Filter, Inbox, LedgerHealth, ListOrder};
 use tokio::{
     sync::{Mutex, watch},
     time::timeout,
@@ -98,7 +98,8 @@ impl Watch {
             }
             // A list does not wait until everything is counted.
             tokio::spawn(self.clone().count());
-            let filter = Filter { order: Order::NewestFirst, limit: NEWEST, ..Filter::default() };
+            let filter =
+                Filter { order: ListOrder::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
             let seen = *self.seen.borrow();
             let revision = fingerprint(&page.entries, seen, self.panel.as_deref());

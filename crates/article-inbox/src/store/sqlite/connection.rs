@@ -30,7 +30,7 @@ pub(super) const BUSY: Duration = Duration::from_secs(2);
 pub(super) const PAGE_BYTES: i64 = 8192;
 
 /// A longer log is truncated to this size. Overwriting a log syncs faster than appending to it.
-pub(super) const LOG_BYTES: i64 = 64 << 20;
+pub(super) const WAL_BYTES: i64 = 64 << 20;
 
 /// The page cache of the connection that writes. The largest group must fit, so that no page is written twice in one
 /// transaction.
@@ -64,7 +64,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
             set(&connection, name, value)?;
         }
         set(&connection, "cache_size", &(-CACHE_KIB).to_string())?;
-        set(&connection, "journal_size_limit", &LOG_BYTES.to_string())?;
+        set(&connection, "journal_size_limit", &WAL_BYTES.to_string())?;
         Ok(connection)
     };
     open().map_err(|error| refused(path, &error))

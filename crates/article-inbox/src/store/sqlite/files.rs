@@ -16,7 +16,7 @@ mod place;
 
 pub use self::place::SqlitePlace;
 pub(super) use self::{
-    database_file::{log_bytes, remove_rights_of_others, resolve, with_suffix},
+    database_file::{remove_rights_of_others, resolve, wal_bytes, with_suffix},
     file_system::check_local,
     identity::{Change, FilesInUse},
     judge::judge,

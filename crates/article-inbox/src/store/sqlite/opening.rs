@@ -51,7 +51,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
 
 /// Refuses a file that is no database before the lock is made beside it. One with a log or a journal may become one by it.
 fn judge_kind(path: &Path) -> Result<(), Error> {
-    if files::log_bytes(path) > 0 || files::with_suffix(path, "-journal").exists() {
+    if files::wal_bytes(path) > 0 || files::with_suffix(path, "-journal").exists() {
         return Ok(());
     }
     let look = || {
@@ -95,7 +95,7 @@ fn judge(connection: &Connection, path: &Path) -> Result<Option<Integrity>, Erro
 /// Whether the file is a sound database that cannot be the one under the log.
 fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
     let look = || -> rusqlite::Result<bool> {
-        if files::log_bytes(path) == 0 || !schema::exists(connection)? {
+        if files::wal_bytes(path) == 0 || !schema::exists(connection)? {
             return Ok(false);
         }
         let file = connection::open_without_log(path)?;

@@ -282,11 +282,11 @@ impl Store for SqliteStore {
         Box::pin(async move {
             self.handle.check_open()?;
             let (path, status) = (self.handle.path.clone(), self.handle.status.clone());
-            let log_bytes = blocking(move || Ok(files::log_bytes(&path))).await?;
+            let wal_bytes = blocking(move || Ok(files::wal_bytes(&path))).await?;
             let (steady_since, clock_step) = self.handle.clock_watch.steady_since();
             let steady_since = Some(steady_since);
             let (blocked, findings) = (status.blocked(), self.handle.findings.all());
-            Ok(StoreHealth { log_bytes, blocked, findings, steady_since, clock_step })
+            Ok(StoreHealth { wal_bytes, blocked, findings, steady_since, clock_step })
         })
     }
 

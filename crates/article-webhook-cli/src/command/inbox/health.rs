@@ -59,7 +59,7 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             "writable": writable.as_ref().map(Result::is_ok),
             "why_not": why_not,
             "due_since_seconds": overdue.map(|overdue| overdue.as_secs()),
-            "log_bytes": store.log_bytes,
+            "wal_bytes": store.wal_bytes,
             "blocked": store.blocked,
             "clock": step,
             "findings": store.findings,
@@ -86,7 +86,7 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
         }
     }
     if *has_log {
-        let log = format!("{} KiB beside the database", store.log_bytes.div_ceil(1024));
+        let log = format!("{} KiB beside the database", store.wal_bytes.div_ceil(1024));
         row("log", Tone::Plain, log);
     }
     if let Some(blocked) = &store.blocked {

@@ -86,7 +86,7 @@ fn store(health: &Health) -> Markup {
         Err(why) => check("bad", "The store does not answer", &text(why)),
         Ok(store) => {
             let log = html! {
-                @if store.log_bytes > 0 { "The log beside the database has " (size(store.log_bytes)) "." }
+                @if store.wal_bytes > 0 { "The log beside the database has " (size(store.wal_bytes)) "." }
                 @else { "The command below reads everything that is stored." }
             };
             html! {

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_inbox::{Entry, Excerpt, Filter, Order, Page, State};
+use article_inbox::{Entry, Excerpt, Filter, ListOrder, Page, State};
 use maud::{Markup, html};
 use url::form_urlencoded::{Serializer, parse};
 
@@ -52,7 +52,7 @@ impl Query {
         };
         let event = (!self.event.is_empty()).then(|| self.event.as_str().into());
         let (state, after, limit) = (self.state, self.after.max(0), LENGTH);
-        let order = Order::NewestFirst;
+        let order = ListOrder::NewestFirst;
         Some(Filter { state, job_id, event, after, order, limit, ..Filter::default() })
     }
 

@@ -122,6 +122,6 @@ pub(in crate::store::sqlite) fn with_suffix(path: &Path, ending: &str) -> PathBu
 }
 
 /// The size of the log beside a database.
-pub(in crate::store::sqlite) fn log_bytes(path: &Path) -> u64 {
+pub(in crate::store::sqlite) fn wal_bytes(path: &Path) -> u64 {
     with_suffix(path, "-wal").symlink_metadata().map_or(0, |log| log.len())
 }

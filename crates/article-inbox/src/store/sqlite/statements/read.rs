@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 use super::{rows, sql};
 use crate::{
     Body, Entry, EntryKey, State,
-    call::{Counts, Excerpt, Filter, Order, Page},
+    call::{Counts, Excerpt, Filter, ListOrder, Page},
     store::sqlite::{
         damage::{Tx, index_differs},
         fault::Fault,
@@ -23,7 +23,7 @@ pub(crate) fn is_quick(filter: &Filter) -> bool {
 pub(crate) fn list(tx: &Tx<'_>, filter: &Filter) -> Result<Page, Fault> {
     let mut statement = tx.prepare_cached(statement(tx, filter)?)?;
     let after = match (filter.order, filter.after) {
-        (Order::NewestFirst, 0) => i64::MAX,
+        (ListOrder::NewestFirst, 0) => i64::MAX,
         (_, after) => after,
     };
     let parameters = params![
@@ -41,7 +41,7 @@ pub(crate) fn list(tx: &Tx<'_>, filter: &Filter) -> Result<Page, Fault> {
 
 /// The statement whose index leaves the fewest entries to read.
 fn statement(tx: &Connection, filter: &Filter) -> Result<&'static str, Fault> {
-    if filter.order == Order::NewestFirst {
+    if filter.order == ListOrder::NewestFirst {
         return newest(tx, filter);
     }
     Ok(match filter {

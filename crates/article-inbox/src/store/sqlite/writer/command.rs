@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What a call adds to the log besides its body, roughly: pages of entries, of their indexes, and of bodies.
-const LOG_BYTES: u64 = 4 * PAGE_BYTES as u64;
+const WAL_BYTES: u64 = 4 * PAGE_BYTES as u64;
 
 /// A call that writes: its work in a transaction, and its reply to the caller.
 pub(super) trait Command: Send {
@@ -21,7 +21,7 @@ pub(super) trait Command: Send {
     /// Whether the bytes that it removes must be removed from the log as well.
     fn erases(&self) -> bool;
     /// How many bytes it adds to the log, roughly.
-    fn log_bytes(&self) -> u64;
+    fn wal_bytes(&self) -> u64;
 }
 
 /// Undoes what a call has committed, because its caller has dropped its future.
@@ -125,7 +125,7 @@ where
         self.erases
     }
 
-    fn log_bytes(&self) -> u64 {
-        self.bytes as u64 + LOG_BYTES
+    fn wal_bytes(&self) -> u64 {
+        self.bytes as u64 + WAL_BYTES
     }
 }

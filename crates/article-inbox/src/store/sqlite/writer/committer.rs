@@ -85,7 +85,7 @@ impl Committer {
             return self.retry_alone(group, fault);
         }
 
-        let bytes = group.works().map(|command| command.log_bytes()).sum();
+        let bytes = group.works().map(|command| command.wal_bytes()).sum();
         let began = Instant::now();
         if let Err(error) = execute(&connection, "COMMIT") {
             telemetry::store_failed("commit", &transient(&error));

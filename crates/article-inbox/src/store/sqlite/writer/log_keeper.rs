@@ -5,7 +5,7 @@ use std::{
 
 use super::write_connection::WriteConnection;
 use crate::{
-    store::sqlite::connection::{Access, Checkpoint, LOG_BYTES},
+    store::sqlite::connection::{Access, Checkpoint, WAL_BYTES},
     telemetry,
 };
 
@@ -20,7 +20,7 @@ const RECOVER: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(250);
 
 /// A log above this size is emptied, for which other programs must stop for a moment.
-const LIMIT: u64 = LOG_BYTES.unsigned_abs();
+const LIMIT: u64 = WAL_BYTES.unsigned_abs();
 
 /// The longest wait for that. All calls wait meanwhile. After a wait in vain, none follows for ten times as long.
 const EMPTY: Duration = Duration::from_millis(400);
@@ -88,8 +88,8 @@ impl LogKeeper {
     /// Looks at the size of the log, and empties it if it is too large.
     fn look(&mut self, connection: &mut WriteConnection) {
         self.next_look = Instant::now() + LOOK;
-        self.size = connection.log_bytes();
-        telemetry::log_bytes(self.size);
+        self.size = connection.wal_bytes();
+        telemetry::wal_bytes(self.size);
         if self.size > LIMIT && !connection.search.goes_on(self.size) {
             self.empty(connection);
         }
@@ -117,9 +117,9 @@ impl LogKeeper {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        self.size = connection.log_bytes();
+        self.size = connection.wal_bytes();
         self.grown = 0;
         self.limit = CHECKPOINT_BYTES;
-        telemetry::log_bytes(self.size);
+        telemetry::wal_bytes(self.size);
     }
 }

@@ -165,8 +165,8 @@ impl WriteConnection {
     }
 
     /// The size of the log.
-    pub(super) fn log_bytes(&self) -> u64 {
-        files::log_bytes(&self.path)
+    pub(super) fn wal_bytes(&self) -> u64 {
+        files::wal_bytes(&self.path)
     }
 
     #[cfg(test)]

@@ -36,10 +36,10 @@ impl Search {
 
     /// Whether the search goes on beside a log of this size. Otherwise what runs is ended, and begins again a little
     /// later. Each attempt lets the log become twice as large as the one before, so that one of them ends.
-    pub(in crate::store::sqlite::writer) fn goes_on(&self, log_bytes: u64) -> bool {
+    pub(in crate::store::sqlite::writer) fn goes_on(&self, wal_bytes: u64) -> bool {
         let state = &mut *self.state();
         let Some(runs) = &state.runs else { return false };
-        if log_bytes <= FIRST << state.gave_way_to_log.min(32) {
+        if wal_bytes <= FIRST << state.gave_way_to_log.min(32) {
             return true;
         }
         state.gave_way_to_log += 1;
