@@ -75,7 +75,7 @@ pub(super) async fn ask(
         _ = shared.report(shared.answered(event), || is_over(&shared, ends)).await;
     }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
-        Outcome::Undecodable(error) => Some(error),
+        Outcome::Undecodable(error) if response.names_the_job() => Some(error),
         _ => None,
     });
     settle(&shared, &ask, outcome, key, undecodable).await

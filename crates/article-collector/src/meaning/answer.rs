@@ -59,10 +59,10 @@ impl Asked<'_> {
     /// job, which is asked for again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
-            Outcome::Complete(_) | Outcome::Undecodable(_) | Outcome::Failed { .. } => {
+            Outcome::Complete(_) | Outcome::Failed { .. } => watch.knew(self.began),
+            Outcome::Undecodable(_) | Outcome::Unfinished { .. } if response.names_the_job() => {
                 watch.knew(self.began);
             }
-            Outcome::Unfinished { .. } if response.names_the_job() => watch.knew(self.began),
             Outcome::JobNotFound => watch.accepted(self.began.instant),
             _ => {}
         }
@@ -80,8 +80,10 @@ impl Asked<'_> {
             _ => self.pause.max(asked),
         };
         let outcome = match &response.outcome {
-            // Kept, although it cannot be decoded now: a later version may be able to.
-            Outcome::Complete(_) | Outcome::Undecodable(_) => {
+            Outcome::Complete(_) => AskOutcome::Answered(recorded(response)),
+            // Kept, although it cannot be decoded now: a later version may be able to. One that names no job may come from
+            // a proxy, and would take the place of the article.
+            Outcome::Undecodable(_) if response.names_the_job() => {
                 AskOutcome::Answered(recorded(response))
             }
             Outcome::Failed { .. } => {
@@ -167,7 +169,8 @@ fn name(response: &Response) -> &'static str {
     match &response.outcome {
         Outcome::Complete(_) => "complete",
         Outcome::Unfinished { .. } if response.names_the_job() => "unfinished",
-        Outcome::Unfinished { .. } => "no_job",
+        Outcome::Undecodable(_) if response.names_the_job() => "undecodable",
+        Outcome::Unfinished { .. } | Outcome::Undecodable(_) => "no_job",
         Outcome::Failed { .. } => "failed",
         Outcome::JobNotFound => "job_not_found",
         Outcome::NotFound => "not_found",
@@ -180,7 +183,6 @@ fn name(response: &Response) -> &'static str {
         Outcome::UnknownStatus => "unknown_status",
         Outcome::OtherJob => "other_job",
         Outcome::InvalidJobId => "invalid_job_id",
-        Outcome::Undecodable(_) => "undecodable",
         Outcome::Page => "page",
         Outcome::NotJson => "not_json",
         Outcome::TooLarge { .. } => "too_large",

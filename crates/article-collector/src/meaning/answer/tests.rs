@@ -85,6 +85,9 @@ fn every_answer_has_its_outcome_and_its_message() {
         "the service answered 404 and no documented error (is the base URL right?): {:?}",
         COMPLETE.chars().take(200).collect::<String>()
     );
+    let [nameless, null] = ["nothing", "null"].map(|found| {
+        format!("the answer is no article result: job_id: expected a job id, found {found}")
+    });
     let undecodable = r#"{"job_id":"job_1","status":"complete","article":[]}"#;
     let api_is_down = "the service answered 503 and no documented error: \"down\"";
     let rows: &[(u16, &str, &str, Job, &str)] = &[
@@ -94,6 +97,8 @@ fn every_answer_has_its_outcome_and_its_message() {
         // A state that no version of the document names.
         (200, r#"{"job_id":"job_1","status":"levitating"}"#, "unfinished", Job::Unfinished, ""),
         (200, r#"{"job_id":"job_1","status":17}"#, "unfinished", Job::Unfinished, ""),
+        (200, r#"{"status":"complete"}"#, "no_job", Job::Again, &nameless),
+        (200, r#"{"job_id":null,"status":"complete"}"#, "no_job", Job::Again, &null),
         (200, "{}", "no_job", Job::Again, "the answer says nothing about the job"),
         (
             200,
