@@ -1,4 +1,7 @@
-use std::{collections::HashMap, io::BufRead};
+use std::{
+    collections::HashMap,
+    io::{BufRead, ErrorKind},
+};
 
 use serde::Deserialize;
 
@@ -72,8 +75,9 @@ impl Inbox {
     pub async fn import(&self, lines: impl BufRead) -> Result<Imported, Error> {
         let (mut imported, mut kept) = (Imported::default(), Kept::new());
         for (number, line) in (1..).zip(lines.lines()) {
-            let line = line.map_err(|error| {
-                Error::unavailable(format!("line {number} cannot be read")).because(error)
+            let line = line.map_err(|error| match error.kind() {
+                ErrorKind::InvalidData => Error::invalid(format!("line {number} is no text")),
+                _ => Error::unavailable(format!("line {number} cannot be read")).because(error),
             })?;
             if line.is_empty() {
                 continue;

@@ -183,7 +183,7 @@ fn a_tool_needs_a_file_and_its_schema() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} has schema 0, and this version needs 3: start the receiver once, which brings it up to date"
+            "{shown} is a database without an inbox: check the path; a receiver that starts with it makes one in it"
         )
     );
 }

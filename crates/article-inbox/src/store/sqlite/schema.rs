@@ -186,6 +186,12 @@ pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), 
     if found > STEPS.len() {
         return Err(newer(path, found, STEPS.len()));
     }
+    if found == 0 {
+        return Err(Error::unusable(format!(
+            "{} is a database without an inbox: check the path; a receiver that starts with it makes one in it",
+            path.display()
+        )));
+    }
     Err(Error::unusable(format!(
         "{} has schema {found}, and this version needs {}: start the receiver once, which brings it up to date",
         path.display(),
