@@ -4,6 +4,7 @@ use std::{
     env,
     io::{Write, stdout},
     path::{Path, PathBuf},
+    pin::pin,
     process, thread,
     time::{Duration, Instant},
 };
@@ -52,7 +53,13 @@ impl Arguments {
 
     pub(crate) async fn run(self, context: &Context) -> Result<Exit, Failure> {
         if self.command.ends_by_signal() {
-            return self.command.run(context, Self::command).await;
+            let mut command = pin!(self.command.run(context, Self::command));
+            return tokio::select! {
+                // Listened to before the first line is printed: who reads that line may send a signal at once.
+                biased;
+                () = stop_signal() => command.await,
+                ended = &mut command => ended,
+            };
         }
         let (output, interruption) = (context.output.clone(), context.interruption.clone());
         let mut stopped = tokio::spawn(async {

@@ -98,3 +98,31 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
         }
     }
 }
+
+/// The reader of the first line may end the process at once.
+#[test]
+fn a_signal_right_after_the_first_line_ends_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let commands: [&[&str]; 3] = [
+        &["simulate", "--json"],
+        &["listen", "--no-page", "--port", "0", "--json", "--inbox", text(&file)],
+        &["demo", "--page", "127.0.0.1:0"],
+    ];
+    for command in commands {
+        for _ in 0..5 {
+            let mut tool = tool([]);
+            tool.args(command).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
+            tool.env("TMPDIR", folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut process = tool.spawn().unwrap();
+            let mut out = BufReader::new(process.stdout.take().unwrap());
+            out.read_line(&mut String::new()).unwrap();
+            interrupt(&process);
+            out.read_to_string(&mut String::new()).unwrap();
+            assert_eq!(process.wait().unwrap().code(), Some(0), "{command:?}");
+        }
+    }
+    let left = folder.path().read_dir().unwrap().map(|it| it.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name != "inbox.db" && name != "inbox.db-lock").collect();
+    assert!(left.is_empty(), "{left:?}");
+}

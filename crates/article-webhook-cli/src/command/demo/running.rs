@@ -123,7 +123,8 @@ impl Running {
         let (file, folder) = match file {
             Some(file) => (file.to_owned(), None),
             None => {
-                let folder = tempfile::tempdir().map_err(failed)?;
+                let folder = tempfile::Builder::new().prefix("article-webhook-demo-").tempdir();
+                let folder = folder.map_err(failed)?;
                 (folder.path().join("inbox.db"), Some(folder))
             }
         };
