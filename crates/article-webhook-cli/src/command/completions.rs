@@ -19,6 +19,11 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut line, "article-webhook", &mut script);
-    context.output.document(&String::from_utf8_lossy(&script))?;
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if arguments.shell == Shell::Bash {
+        // The generator writes the hyphen of the program's name in two ways, so that no subcommand is completed.
+        script = script.replace("article__subcmd__webhook", "article__webhook");
+    }
+    context.output.document(&script)?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! Help and completions, of all commands.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use crate::tool::{seen, tool};
 
@@ -62,4 +62,23 @@ fn each_shell_gets_completions_of_all_commands() {
             assert!(is_there, "{shell}: nothing completes {name}");
         }
     }
+}
+
+/// What bash completes, rather than what the script contains.
+#[test]
+fn bash_completes_subcommands_and_their_options() {
+    let script = "source <(\"$0\" completions bash)
+        completed() {
+            COMP_WORDS=(article-webhook \"$@\") COMP_CWORD=$# COMPREPLY=()
+            _article__webhook article-webhook \"${*: -1}\" \"${*: -2:1}\"
+            echo \"${COMPREPLY[*]}\"
+        }
+        completed in; completed inbox li; completed inbox list --sta; completed send --fau";
+    let bash = Command::new("bash")
+        .args(["--norc", "-c", script, env!("CARGO_BIN_EXE_article-webhook")])
+        .output()
+        .unwrap();
+    let (exit, out, error) = seen(&bash);
+    assert_eq!((exit, &*error), (Some(0), ""));
+    assert_eq!(out, "inbox\nlist\n--state\n--fault\n");
 }
