@@ -9,7 +9,10 @@ use std::{
 
 use article_client::JobId;
 use article_collector::Collector;
-use article_inbox::{Inbox, JobState, store::Expect};
+use article_inbox::{
+    Inbox, JobState,
+    store::{Expect, Pause},
+};
 use clap::Args;
 use serde_json::json;
 use tokio::time::sleep;
@@ -45,6 +48,9 @@ pub(crate) struct CollectArguments {
     /// Only show what would be asked for
     #[arg(long)]
     dry_run: bool,
+    /// Lift the pause that the service asked for, or that a refused key caused
+    #[arg(long, conflicts_with = "dry_run")]
+    resume: bool,
     #[command(flatten)]
     service: ServiceArguments,
 }
@@ -53,6 +59,9 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     let output = &context.output;
     let place = arguments.inbox.place(&context.environment)?;
     let shared = place.shared().await?;
+    if arguments.resume {
+        resume(&shared, &arguments, context).await?;
+    }
     let (mut ids, is_named) = match &arguments.from {
         Some(path) => (ids::of_file(path)?, true),
         None if arguments.jobs.is_empty() => {
@@ -95,6 +104,29 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     report(&ids, &states, output)
 }
 
+async fn resume(
+    inbox: &Inbox,
+    arguments: &CollectArguments,
+    context: &Context,
+) -> Result<(), Failure> {
+    context.environment.may_change_inbox()?;
+    let client = arguments.service.client(&context.environment)?;
+    let collector = Collector::new(inbox, client);
+    let line = match collector.health().await?.ledger.paused {
+        Some(pause) => format!("lifted: {}", pause_told(&pause)),
+        None => "there is no pause to lift".to_owned(),
+    };
+    collector.resume().await?;
+    context.output.note(&line);
+    Ok(())
+}
+
+/// Why nothing is asked for, and until when.
+pub(super) fn pause_told(pause: &Pause) -> String {
+    let why = pause.why.as_str().replace('_', " ");
+    format!("the service asked for a pause ({why}), until {}", moment::shown(pause.until))
+}
+
 /// A person names these jobs: those that ended without an article are asked for again, now.
 async fn open(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
     let ledger = inbox.ledger();
@@ -131,7 +163,11 @@ fn left_to_others(count: usize, output: &Output) -> Result<Exit, Failure> {
 }
 
 async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, Failure> {
-    let plan = Collector::new(inbox, no_calls::NoCalls).plan(ids).await?;
+    let collector = Collector::new(inbox, no_calls::NoCalls);
+    let plan = collector.plan(ids).await?;
+    if let Some(pause) = collector.health().await?.ledger.paused {
+        output.note(&format!("{}; --resume lifts it", pause_told(&pause)));
+    }
     if output.is_json() {
         output.json(&json!({
             "ask_for": plan.asked_for,
@@ -175,12 +211,9 @@ async fn ask(
                 return Ok(states);
             }
             if let Some(pause) = paused {
-                let why = pause.why.as_str().replace('_', " ");
-                return Err(Failure::failed(format!(
-                    "the service asked for a pause ({why}), until {}",
-                    moment::shown(pause.until)
-                ))
-                .fix("repeat the command after that; what was asked for stays in the ledger"));
+                return Err(Failure::failed(pause_told(&pause)).fix(
+                    "repeat the command after that, or with --resume to ask now; the jobs stay in the ledger",
+                ));
             }
             sleep(TICK).await;
         }

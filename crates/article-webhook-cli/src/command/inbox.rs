@@ -54,7 +54,7 @@ enum InboxCommand {
         #[arg(long, default_value = "buried by an operator", value_name = "TEXT")]
         cause: String,
     },
-    /// Erase jobs: their entries and bodies, so that the file contains none of their bytes
+    /// Erase jobs with all their entries and bodies, so that the file contains none of their bytes
     Forget(ChangeArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(transfer::ExportArguments),

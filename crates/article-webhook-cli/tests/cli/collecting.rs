@@ -8,7 +8,7 @@ use std::{
 
 use article_inbox::{
     SqliteStore,
-    store::{Expect, Ledger, Store},
+    store::{BucketEvent, Expect, Ledger, Store},
 };
 use article_simulator::{Clock, Simulator};
 
@@ -74,4 +74,37 @@ async fn it_is_said_when_the_next_job_is_due() {
         error.contains("to read an article before: article-webhook get --wait -- JOB"),
         "{error}"
     );
+}
+
+/// The service may ask for a pause of any length, and only a person may end it before.
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn a_pause_is_told_with_what_lifts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let store = SqliteStore::open(&file).unwrap();
+    let simulator = Simulator::builder().clock(Clock::accelerated(10_000)).brand("brand_1");
+    let simulator = simulator.start().await.unwrap();
+    let url = simulator.base_url();
+    let job = simulator.order("Shoes").await.unwrap().job_id;
+    let century = Duration::from_secs(100 * 365 * 86_400);
+    store.intend("post-17", Duration::from_secs(60), sample::BUCKET).await.unwrap();
+    store.report(BucketEvent::RateLimited { retry_after: century }).await.unwrap();
+    store.close().await.unwrap();
+
+    let api = ["--api-url", &url];
+    let (exit, _, error) = seen(&collect(&file, &[&job, api[0], api[1]]).output().unwrap());
+    assert_eq!(exit, Some(1), "{error}");
+    let [what, fix] = [
+        "error: the service asked for a pause (rate limited), until 21",
+        "fix:   repeat the command after that, or with --resume to ask now",
+    ];
+    assert!(error.contains(what) && error.contains(fix), "{error}");
+    let (exit, _, note) = seen(&collect(&file, &["--dry-run"]).output().unwrap());
+    assert_eq!((exit, note.contains("; --resume lifts it\n")), (Some(0), true), "{note}");
+
+    let again = collect(&file, &["--resume", "--json", api[0], api[1]]).output().unwrap();
+    let (exit, out, note) = seen(&again);
+    assert_eq!(exit, Some(0), "{note}");
+    assert!(note.starts_with("lifted: the service asked for a pause (rate limited)"), "{note}");
+    assert_eq!(out, format!("{{\"job_id\":\"{job}\",\"state\":\"collected\"}}\n"));
 }

@@ -1,5 +1,12 @@
 //! Jobs that are named on the command line.
 
+use std::path::Path;
+
+use article_inbox::{
+    Digest, EntryKey, Source, SqliteStore,
+    store::{Arrival, Store},
+};
+
 use crate::{
     sample,
     tool::{seen, text, tool},
@@ -29,4 +36,66 @@ async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_told() {
     let (exit, _, error) = run("forget", &["job_done", "--state", "dead"]);
     let says = "error: no entry of job_done passes the filters\nfix:   see what there is: ";
     assert_eq!((exit, error.starts_with(says)), (Some(3), true), "{error}");
+}
+
+/// A job is forgotten with all its entries, so filters that leave one of them out leave the job.
+#[tokio::test]
+async fn nothing_is_forgotten_that_a_filter_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let store = SqliteStore::open(&file).unwrap();
+    // The job that is done has a second entry, which waits.
+    let second = Arrival {
+        key: EntryKey { job_id: "job_done".parse().unwrap(), event: "article.note".into() },
+        target: "default".into(),
+        digest: Digest::of(b"{}"),
+        bytes: "{}".into(),
+        source: Source::Webhook,
+        intent: None,
+    };
+    store.record(second).await.unwrap();
+    store.close().await.unwrap();
+    let run = |arguments: &[&str]| {
+        seen(&tool(["inbox", "forget", text(&file)]).args(arguments).output().unwrap())
+    };
+    let left = "not 1 entry: the filters leave out another entry of its job, which would be forgotten with it\n";
+    for arguments in [&["--state", "done"][..], &["job_done", "--event", "article.note"]] {
+        for last in ["--dry-run", "--yes"] {
+            let (exit, out, error) = run(&[arguments, &[last]].concat());
+            assert_eq!((exit, &*out), (Some(3), ""), "{error}");
+            let says = "error: 1 entry: the filters leave out another entry of its job";
+            assert!(error.starts_with(says), "{error}");
+        }
+    }
+    let (exit, out, note) = run(&["--event", "article.complete", "--json", "--dry-run"]);
+    assert_eq!((exit, out.lines().count()), (Some(0), 4), "{note}");
+    assert!(!out.contains("job_done") && note.starts_with(left), "{note}");
+    let (exit, out, note) = run(&["--event", "article.complete", "--yes"]);
+    assert_eq!((exit, &*out, &*note), (Some(0), "forgot 4 entries\n", left));
+    let (exit, out, note) = run(&["job_done", "--dry-run"]);
+    assert_eq!((exit, out.matches("job_done").count()), (Some(0), 2), "{note}");
+    let (exit, out, note) = run(&["job_done"]);
+    assert_eq!((exit, &*out), (Some(0), "forgot 2 entries\n"), "{note}");
+}
+
+/// What is imported by itself leaves no log beside the file, and a line that cannot be read is told with what to do.
+#[tokio::test]
+async fn an_import_leaves_one_file_and_tells_which_line_is_bad() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to, lines] = ["a.db", "b.db", "lines"].map(|name| folder.path().join(name));
+    sample::inbox(&from).await;
+    SqliteStore::open(&to).unwrap().close().await.unwrap();
+    let run =
+        |file: &Path| seen(&tool(["inbox", "import", text(file), text(&lines)]).output().unwrap());
+    let good = tool(["inbox", "export", text(&from)]).output().unwrap().stdout;
+    std::fs::write(&lines, [&good[..], b"\xff\n"].concat()).unwrap();
+    let (exit, out, error) = run(&to);
+    assert_eq!((exit, &*out), (Some(1), ""), "{error}");
+    let is_told = error.starts_with("error: line 6 is no text\nfix:   export again, or correct");
+    assert!(is_told, "{error}");
+    std::fs::write(&lines, good).unwrap();
+    let (exit, out, error) = run(&to);
+    assert_eq!((exit, &*out, &*error), (Some(0), "added 0 entries; 5 were there already\n", ""));
+    assert!(!folder.path().join("b.db-wal").exists());
 }

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use article_inbox::{Entry, Error, Filter, Inbox, State};
 use article_webhook::JobId;
@@ -98,7 +98,7 @@ impl Change {
             // One that has left its state since it was selected stays as it is: it may be done now.
             Self::Requeue => inbox.ledger().requeue(key.clone(), Some(state)).await?,
             Self::Bury { cause } => inbox.bury(key.clone(), cause).await?,
-            // Other entries of the job are forgotten with this one, and are counted here.
+            // All entries of the job are forgotten with this one, and are counted here: each of them was selected.
             Self::Forget => return inbox.forget(key.job_id).await.map(Applied::Changed),
         };
         if is_changed {
@@ -125,6 +125,10 @@ impl Change {
         }
     }
 }
+
+/// Why an entry was not forgotten: a job is forgotten with all its entries, or not at all.
+const PART_OF_A_JOB: &str =
+    "the filters leave out another entry of its job, which would be forgotten with it";
 
 /// Why nothing can be done with an entry that was there when it was selected.
 const GONE: &str = "it is gone: it was forgotten meanwhile, or retention removed it";
@@ -153,14 +157,25 @@ pub(super) async fn run(
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = place.shared().await?;
     let selection = arguments.selection(&change);
-    let (matched, first) = survey(&selection, &inbox, &arguments, &context.output).await?;
+    let Survey { matched, first, parts } =
+        survey(&change, &selection, &inbox, &arguments, &context.output).await?;
     let missing = missing(&arguments, &inbox).await?;
     if matched == 0 {
+        if parts > 0 {
+            return Err(Failure::nothing_matched(format!("{}: {PART_OF_A_JOB}", entries(parts)))
+                .fix(format!(
+                    "name the jobs to forget them whole: {}",
+                    command::list(place.shown())
+                )));
+        }
         let what = match &missing[..] {
             [] => "no entry matches".to_owned(),
             missing => missing.join("; "),
         };
         return Err(Failure::nothing_matched(what).fix(what_there_is(&place)));
+    }
+    if parts > 0 {
+        context.output.note(&format!("not {}: {PART_OF_A_JOB}", entries(parts)));
     }
     for line in missing {
         context.output.note(&escape::line(&line));
@@ -186,6 +201,7 @@ pub(super) async fn run(
     interrupted_at(changed);
     selection
         .pages(&inbox, async |page| {
+            let (page, _) = whole(&change, &selection, &inbox, page).await?;
             let call = |entry| change.clone().apply(inbox.clone(), entry);
             for applied in together(page, call).await? {
                 match applied {
@@ -248,16 +264,49 @@ async fn missing(arguments: &ChangeArguments, inbox: &Inbox) -> Result<Vec<Strin
     Ok(missing)
 }
 
+/// The entries of a page that can be changed without others, and how many cannot: a job is forgotten with all its entries.
+async fn whole(
+    change: &Change,
+    selection: &Selection,
+    inbox: &Inbox,
+    page: Vec<Entry>,
+) -> Result<(Vec<Entry>, u64), Error> {
+    if !matches!(change, Change::Forget) {
+        return Ok((page, 0));
+    }
+    let mut is_whole = HashMap::new();
+    for entry in &page {
+        let job_id = &entry.key.job_id;
+        if !is_whole.contains_key(job_id) {
+            is_whole.insert(job_id.clone(), selection.has_whole(job_id, inbox).await?);
+        }
+    }
+    let (whole, parts): (Vec<_>, Vec<_>) =
+        page.into_iter().partition(|entry| is_whole[&entry.key.job_id]);
+    Ok((whole, parts.len() as u64))
+}
+
+/// The entries that would be changed.
+struct Survey {
+    matched: u64,
+    first: Vec<Entry>,
+    /// How many pass the filters, and are left as they are because others would be changed with them.
+    parts: u64,
+}
+
 /// Counts the entries, and returns the first of them. A dry run for machines prints all.
 async fn survey(
+    change: &Change,
     selection: &Selection,
     inbox: &Inbox,
     arguments: &ChangeArguments,
     output: &Output,
-) -> Result<(u64, Vec<Entry>), Failure> {
-    let (mut matched, mut first) = (0, Vec::new());
+) -> Result<Survey, Failure> {
+    let (mut matched, mut first, mut parts) = (0, Vec::new(), 0);
     selection
         .pages(inbox, async |page| {
+            let (page, of_jobs) = whole(change, selection, inbox, page).await?;
+            parts += of_jobs;
             matched += page.len() as u64;
             if arguments.dry_run && output.is_json() {
                 page.iter().try_for_each(|entry| output.json(&view::json(entry)))?;
@@ -270,7 +319,7 @@ async fn survey(
         })
         .await?;
     output.progress("");
-    Ok((matched, first))
+    Ok(Survey { matched, first, parts })
 }
 
 fn show(first: &[Entry], matched: u64, output: &Output) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::{
     calls::{ServiceArguments, WebUrl},
+    command::collect::pause_told,
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -92,9 +93,9 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         }
         OrderOutcome::Refused(error) => Failure::of_service(&error),
         OrderOutcome::Paused(pause) => {
-            let why = pause.why.as_str().replace('_', " ");
-            failed(format!("the service asked for a pause ({why}), until {}", shown(pause.until)))
-                .fix("try again after that")
+            failed(pause_told(&pause)).fix(
+                "try again after that; `article-webhook collect --inbox INBOX --resume` lifts the pause",
+            )
         }
     })
 }

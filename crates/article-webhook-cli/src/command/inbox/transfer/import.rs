@@ -3,12 +3,17 @@ use std::{
     path::PathBuf,
 };
 
+use article_inbox::Inbox;
 use clap::Args;
 use serde_json::json;
 
 use super::counting::Counting;
 use crate::{
-    context::Context, exit::Exit, failure::Failure, settings::input, store::InboxArgument,
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    settings::input,
+    store::{InboxArgument, Place},
 };
 
 #[derive(Debug, Args)]
@@ -30,16 +35,43 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
                 .fix("name a file that you may read, or leave it out for standard input")
         })?,
     };
-    let inbox = arguments.inbox.place(&context.environment)?.shared().await?;
+    let place = arguments.inbox.place(&context.environment)?;
+    let inbox = opened(&place).await?;
     if arguments.lines.is_none() && stdin().is_terminal() {
         context.output.note("The lines are read from the terminal; Ctrl-D ends them.");
     }
     let mut lines = Counting::new(lines, "read", &context.output);
     let imported = inbox.import(&mut lines).await;
     lines.into_inner();
-    let imported = imported?;
+    // Closed also after an error, so that no log stays beside the file.
+    let closed = inbox.close().await;
+    let imported = imported.map_err(|error| {
+        let is_invalid = error.is_invalid();
+        let failure = Failure::from(error);
+        match is_invalid {
+            true => failure.fix(
+                "export again, or correct that line; what was before it is added, and a repeated import leaves it as it is",
+            ),
+            false => failure,
+        }
+    })?;
+    closed?;
     let (added, present) = (imported.added, imported.present);
     let line = format!("added {added} entries; {present} were there already");
     context.output.either(&json!({ "added": added, "present": present }), &line)?;
     Ok(Exit::Done)
+}
+
+/// The inbox by itself, so that it keeps its log small, or beside the process that works on it.
+async fn opened(place: &Place) -> Result<Inbox, Failure> {
+    // An inbox that is not there is not made.
+    let shared = place.shared().await?;
+    if place.is_worked_on() {
+        return Ok(shared);
+    }
+    shared.close().await?;
+    match place.exclusive().await {
+        Err(_) if place.is_worked_on() => place.shared().await,
+        opened => opened,
+    }
 }
