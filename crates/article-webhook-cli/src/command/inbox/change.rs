@@ -1,22 +1,21 @@
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod survey;
+
+use std::collections::{BTreeMap, HashSet};
 
 use article_inbox::{Entry, Error, Filter, Inbox, State};
 use article_webhook::JobId;
 use clap::Args;
 use serde_json::json;
 
+use self::survey::{Survey, show, survey, whole};
 use super::{
     extent::what_there_is,
     selection::{FilterArguments, Selection, together},
-    view,
 };
 use crate::{
-    command::confirm::confirm, context::Context, exit::Exit, failure::Failure, output::Output,
+    command::confirm::confirm, context::Context, exit::Exit, failure::Failure,
     store::InboxArgument, text::command, text::escape,
 };
-
-/// How many of the entries a dry run and a question show to people.
-const SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
 pub(super) struct ChangeArguments {
@@ -262,72 +261,6 @@ async fn missing(arguments: &ChangeArguments, inbox: &Inbox) -> Result<Vec<Strin
         });
     }
     Ok(missing)
-}
-
-/// The entries of a page that can be changed without others, and how many cannot: a job is forgotten with all its entries.
-async fn whole(
-    change: &Change,
-    selection: &Selection,
-    inbox: &Inbox,
-    page: Vec<Entry>,
-) -> Result<(Vec<Entry>, u64), Error> {
-    if !matches!(change, Change::Forget) {
-        return Ok((page, 0));
-    }
-    let mut is_whole = HashMap::new();
-    for entry in &page {
-        let job_id = &entry.key.job_id;
-        if !is_whole.contains_key(job_id) {
-            is_whole.insert(job_id.clone(), selection.has_whole(job_id, inbox).await?);
-        }
-    }
-    let (whole, parts): (Vec<_>, Vec<_>) =
-        page.into_iter().partition(|entry| is_whole[&entry.key.job_id]);
-    Ok((whole, parts.len() as u64))
-}
-
-/// The entries that would be changed.
-struct Survey {
-    matched: u64,
-    first: Vec<Entry>,
-    /// How many pass the filters, and are left as they are because others would be changed with them.
-    parts: u64,
-}
-
-/// Counts the entries, and returns the first of them. A dry run for machines prints all.
-async fn survey(
-    change: &Change,
-    selection: &Selection,
-    inbox: &Inbox,
-    arguments: &ChangeArguments,
-    output: &Output,
-) -> Result<Survey, Failure> {
-    let (mut matched, mut first, mut parts) = (0, Vec::new(), 0);
-    selection
-        .pages(inbox, async |page| {
-            let (page, of_jobs) = whole(change, selection, inbox, page).await?;
-            parts += of_jobs;
-            matched += page.len() as u64;
-            if arguments.dry_run && output.is_json() {
-                page.iter().try_for_each(|entry| output.json(&view::json(entry)))?;
-            }
-            if !output.is_json() {
-                output.progress(&format!("selected {}", entries(matched)));
-            }
-            first.extend(page.into_iter().take(SHOWN - first.len().min(SHOWN)));
-            Ok::<_, Failure>(())
-        })
-        .await?;
-    output.progress("");
-    Ok(Survey { matched, first, parts })
-}
-
-fn show(first: &[Entry], matched: u64, output: &Output) -> Result<(), Failure> {
-    view::table(first).write(output)?;
-    if matched > first.len() as u64 {
-        output.line(&format!("… and {} more", matched - first.len() as u64))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

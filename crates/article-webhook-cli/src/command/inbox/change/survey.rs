@@ -1,0 +1,77 @@
+//! What would be changed, before it is.
+
+use std::collections::HashMap;
+
+use article_inbox::{Entry, Error, Inbox};
+
+use super::{super::view, Change, ChangeArguments, Selection, entries};
+use crate::{failure::Failure, output::Output};
+
+/// How many of the entries a dry run and a question show to people.
+const SHOWN: usize = 20;
+
+/// The entries of a page that can be changed without others, and how many cannot: a job is forgotten with all its entries.
+pub(super) async fn whole(
+    change: &Change,
+    selection: &Selection,
+    inbox: &Inbox,
+    page: Vec<Entry>,
+) -> Result<(Vec<Entry>, u64), Error> {
+    if !matches!(change, Change::Forget) {
+        return Ok((page, 0));
+    }
+    let mut is_whole = HashMap::new();
+    for entry in &page {
+        let job_id = &entry.key.job_id;
+        if !is_whole.contains_key(job_id) {
+            is_whole.insert(job_id.clone(), selection.has_whole(job_id, inbox).await?);
+        }
+    }
+    let (whole, parts): (Vec<_>, Vec<_>) =
+        page.into_iter().partition(|entry| is_whole[&entry.key.job_id]);
+    Ok((whole, parts.len() as u64))
+}
+
+/// The entries that would be changed.
+pub(super) struct Survey {
+    pub(super) matched: u64,
+    pub(super) first: Vec<Entry>,
+    /// How many pass the filters, and are left as they are because others would be changed with them.
+    pub(super) parts: u64,
+}
+
+/// Counts the entries, and returns the first of them. A dry run for machines prints all.
+pub(super) async fn survey(
+    change: &Change,
+    selection: &Selection,
+    inbox: &Inbox,
+    arguments: &ChangeArguments,
+    output: &Output,
+) -> Result<Survey, Failure> {
+    let (mut matched, mut first, mut parts) = (0, Vec::new(), 0);
+    selection
+        .pages(inbox, async |page| {
+            let (page, of_jobs) = whole(change, selection, inbox, page).await?;
+            parts += of_jobs;
+            matched += page.len() as u64;
+            if arguments.is_dry_run() && output.is_json() {
+                page.iter().try_for_each(|entry| output.json(&view::json(entry)))?;
+            }
+            if !output.is_json() {
+                output.progress(&format!("selected {}", entries(matched)));
+            }
+            first.extend(page.into_iter().take(SHOWN - first.len().min(SHOWN)));
+            Ok::<_, Failure>(())
+        })
+        .await?;
+    output.progress("");
+    Ok(Survey { matched, first, parts })
+}
+
+pub(super) fn show(first: &[Entry], matched: u64, output: &Output) -> Result<(), Failure> {
+    view::table(first).write(output)?;
+    if matched > first.len() as u64 {
+        output.line(&format!("… and {} more", matched - first.len() as u64))?;
+    }
+    Ok(())
+}
