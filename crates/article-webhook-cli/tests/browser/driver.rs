@@ -27,29 +27,7 @@ pub(crate) struct Browser {
 impl Browser {
     /// `None` if there is no Chromium here.
     pub(crate) async fn start() -> Option<Self> {
-        let driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut driver) = driver else {
-            assert!(env::var_os("CI").is_none(), "chromedriver is not on the PATH");
-            // Unlike what `println!` writes, it is seen when the tests pass.
-            let skipped =
-                "browser: skipped: chromedriver is not on the PATH; install chromium-driver\n";
-            stdout().write_all(skipped.as_bytes()).unwrap();
-            return None;
-        };
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port: u16 = loop {
-            let line = lines.next().unwrap().unwrap();
-            if let Some((_, port)) = line.split_once("started successfully on port ") {
-                break port.trim_end_matches('.').parse().unwrap();
-            }
-        };
-        // What it says later is not read.
-        std::thread::spawn(move || lines.for_each(drop));
+        let (driver, port) = start_driver()?;
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let wanted = json!({ "capabilities": { "alwaysMatch": {
@@ -210,6 +188,42 @@ impl Browser {
         self.driver.kill().unwrap();
         self.driver.wait().unwrap();
     }
+}
+
+/// Starts chromedriver and returns the port it listens on. `None` if it is not on the PATH.
+///
+/// With `--port=0` it takes a port that is free for IPv6 and ends if another process uses that port for IPv4. The tests
+/// beside this one do, so it is started again.
+fn start_driver() -> Option<(Child, u16)> {
+    let mut said = String::new();
+    for _ in 0..10 {
+        let driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut driver) = driver else {
+            assert!(env::var_os("CI").is_none(), "chromedriver is not on the PATH");
+            // Unlike what `println!` writes, it is seen when the tests pass.
+            let skipped =
+                "browser: skipped: chromedriver is not on the PATH; install chromium-driver\n";
+            stdout().write_all(skipped.as_bytes()).unwrap();
+            return None;
+        };
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+        for line in lines.by_ref() {
+            if let Some((_, port)) = line.split_once("started successfully on port ") {
+                let port = port.trim_end_matches('.').parse().unwrap();
+                // What it says later is not read.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Some((driver, port));
+            }
+            said = line;
+        }
+        driver.wait().unwrap();
+    }
+    panic!("chromedriver ended ten times before it listened; its last line: {said}");
 }
 
 async fn call(http: &reqwest::Client, url: &str, body: &Value) -> Result<Value, String> {
