@@ -6,7 +6,9 @@ pub(crate) mod skipped;
 
 use std::{
     fs,
+    hash::{BuildHasher as _, RandomState},
     io::{BufRead as _, BufReader, Write as _},
+    iter,
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::fs::chown,
     path::{Path, PathBuf},
@@ -258,8 +260,13 @@ fn folder_in(parent: &Path) -> TempDir {
     tempfile::Builder::new().prefix("article-pg-").tempdir_in(parent).unwrap()
 }
 
+/// A port that nothing listens on. It is below those that the system chooses from (32768 and up, unless set otherwise), so
+/// that no other test gets it before it is used, nor between two starts of a server, and no connection to it that comes too
+/// early meets itself.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+    let free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    let ports = iter::repeat_with(|| 20_000 + (RandomState::new().hash_one(()) % 12_000) as u16);
+    ports.take(1_000).find(free).expect("a port is free")
 }
 
 fn add(file: &Path, lines: &[String]) {

@@ -38,8 +38,7 @@ pub(crate) fn run(url: &str, statements: &str) {
 
 #[test]
 fn a_server_that_is_not_there_is_said() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let url = format!("postgresql://blog:canary@127.0.0.1:{port}/blog");
+    let url = format!("postgresql://blog:canary@127.0.0.1:{}/blog", free_port());
     let error = wait(connect(&url)).unwrap_err();
     assert!(error.is_transient());
     says(&error, "cannot be reached: start it");

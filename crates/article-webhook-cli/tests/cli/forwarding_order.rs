@@ -15,7 +15,8 @@ use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
-    listening::{Listening, PATIENCE, TOKEN, application, free_port},
+    free_port::free_port,
+    listening::{Listening, PATIENCE, TOKEN, application},
     tool::{seen, text, tool},
 };
 

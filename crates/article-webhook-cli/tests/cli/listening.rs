@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Lines},
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::Path,
     process::{Child, ChildStdout, Stdio},
     sync::{
@@ -24,7 +24,10 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::tool::{seen, text, tool};
+use crate::{
+    free_port::free_port,
+    tool::{seen, text, tool},
+};
 
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
@@ -83,11 +86,6 @@ fn send(url: &str, job: &str, token: &str) -> Option<i32> {
     let output =
         tool(["send", url, "--job", job]).env("ARTICLE_WEBHOOK_TOKEN", token).output().unwrap();
     seen(&output).0
-}
-
-/// A port on which nothing listens yet.
-pub(crate) fn free_port() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
 /// The application that is being built. Aborting it closes its connections.

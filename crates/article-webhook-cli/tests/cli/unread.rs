@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
     sync::{
@@ -19,7 +19,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::tool::{text, tool};
+use crate::{
+    free_port::free_port,
+    tool::{text, tool},
+};
 
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
@@ -154,7 +157,7 @@ async fn refusals_are_answered_although_the_log_is_not_read() {
 
 #[test]
 fn the_first_line_says_where_it_listens_although_deliveries_are_refused_already() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = free_port();
     let is_over = Arc::new(AtomicBool::new(false));
     let refused = thread::spawn({
         let is_over = Arc::clone(&is_over);

@@ -1,5 +1,5 @@
 use std::{
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     process::Command,
     sync::{
         Arc,
@@ -17,7 +17,10 @@ use super::{
     TOKEN, doctor, found,
     server::{answer, read, refusal, serve, serve_connections, stripping},
 };
-use crate::tool::{seen, tool};
+use crate::{
+    free_port::free_port,
+    tool::{seen, tool},
+};
 
 /// A receiver of this project, and its inbox.
 async fn receiver(receiver: Receiver) -> (SocketAddr, Inbox) {
@@ -188,7 +191,7 @@ fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
 
 #[test]
 fn a_receiver_that_is_not_reached_is_found_with_the_reason() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = free_port();
     found(&mut doctor(&["--url", &url(closed)])).has("receiver.refused", "fail");
     let host = "https://nothing.invalid/";
     found(&mut doctor(&["--url", host])).has("receiver.unknown_host", "fail");

@@ -1,4 +1,4 @@
-use std::{net::TcpListener, thread, time::Duration};
+use std::{thread, time::Duration};
 
 use article_simulator::Simulator;
 
@@ -6,6 +6,7 @@ use super::{
     doctor, found,
     server::{answer, read, serve, serve_connections},
 };
+use crate::free_port::free_port;
 
 const KEY: &str = "sk-simulator";
 
@@ -40,8 +41,7 @@ fn a_service_that_does_not_answer_as_documented_is_found() {
 
 #[test]
 fn a_service_that_is_not_reached_or_half_named_is_found() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let closed = format!("http://{closed}");
+    let closed = format!("http://{}", free_port());
     let with_key =
         |url: &str| found(doctor(&[]).env("ARTICLE_API_URL", url).env("ARTICLE_API_KEY", KEY));
     with_key(&closed).has("service.unreachable", "fail");
