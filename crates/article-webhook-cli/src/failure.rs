@@ -42,6 +42,11 @@ impl Failure {
         Self { what: self.text(), cause: Some(causes(cause)), ..self }
     }
 
+    /// Puts what was done before it in front.
+    pub(crate) fn after(self, before: &str) -> Self {
+        Self { what: format!("{before}: {}", self.what), ..self }
+    }
+
     /// What fixes it. It is not escaped.
     pub(crate) fn fix_text(&self) -> &str {
         self.fix.as_deref().unwrap_or(match self.exit {

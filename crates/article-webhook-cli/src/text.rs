@@ -3,3 +3,4 @@
 pub(crate) mod command;
 pub(crate) mod escape;
 pub(crate) mod moment;
+pub(crate) mod number;

@@ -1,6 +1,7 @@
 //! The tool as a process: what it prints, how it ends, and what it never shows.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
+mod busy;
 mod collecting;
 mod damaged;
 mod demo;
@@ -9,6 +10,7 @@ mod endless;
 mod examples;
 mod forwarding;
 mod forwarding_order;
+mod free_port;
 mod full_pipe;
 mod helped;
 mod interrupted;

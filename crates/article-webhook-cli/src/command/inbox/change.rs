@@ -1,20 +1,32 @@
+mod action;
+mod one_page;
 mod survey;
 
 use std::collections::{BTreeMap, HashSet};
 
-use article_inbox::{Entry, Error, Filter, Inbox, State};
+use article_inbox::{Error, Filter, Inbox, State};
 use article_webhook::JobId;
 use clap::Args;
 use serde_json::json;
+use tokio::time::sleep;
 
-use self::survey::{Survey, show, survey, whole};
+pub(super) use self::action::Change;
+use self::{
+    action::{Applied, GONE},
+    one_page::{PAUSE, change_page},
+    survey::{Survey, show, survey, whole},
+};
 use super::{
     extent::what_there_is,
-    selection::{FilterArguments, Selection, together},
+    selection::{FilterArguments, Selection},
 };
 use crate::{
-    command::confirm::confirm, context::Context, exit::Exit, failure::Failure,
-    store::InboxArgument, text::command, text::escape,
+    command::confirm::confirm,
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    store::InboxArgument,
+    text::{command, escape, number::entries},
 };
 
 #[derive(Debug, Args)]
@@ -58,87 +70,9 @@ impl ChangeArguments {
     }
 }
 
-#[derive(Debug, Clone)]
-pub(super) enum Change {
-    Requeue,
-    Bury { cause: String },
-    Forget,
-}
-
-impl Change {
-    fn verb(&self) -> &'static str {
-        match self {
-            Self::Requeue => "requeue",
-            Self::Bury { .. } => "bury",
-            Self::Forget => "forget",
-        }
-    }
-
-    fn done(&self) -> &'static str {
-        match self {
-            Self::Requeue => "requeued",
-            Self::Bury { .. } => "buried",
-            Self::Forget => "forgot",
-        }
-    }
-
-    /// The states of the entries that a filter without a state means.
-    fn states(&self) -> &'static [State] {
-        match self {
-            Self::Requeue => &[State::Dead, State::Unhandled, State::Corrupt],
-            Self::Bury { .. } => &[State::Waiting, State::Unhandled, State::Corrupt],
-            Self::Forget => &State::ALL,
-        }
-    }
-
-    async fn apply(self, inbox: Inbox, entry: Entry) -> Result<Applied, Error> {
-        let Entry { key, state, .. } = entry;
-        let is_changed = match &self {
-            // One that has left its state since it was selected stays as it is: it may be done now.
-            Self::Requeue => inbox.ledger().requeue(key.clone(), Some(state)).await?,
-            Self::Bury { cause } => inbox.bury(key.clone(), cause).await?,
-            // All entries of the job are forgotten with this one, and are counted here: each of them was selected.
-            Self::Forget => return inbox.forget(key.job_id).await.map(Applied::Changed),
-        };
-        if is_changed {
-            return Ok(Applied::Changed(1));
-        }
-        let one = Filter {
-            job_id: Some(key.job_id),
-            event: Some(key.event),
-            limit: 1,
-            ..Filter::default()
-        };
-        let now = inbox.list(one).await?.entries.pop();
-        Ok(Applied::Left(self.why_not(state, now.map(|entry| entry.state))))
-    }
-
-    /// Why an entry was left as it is. It was in the one state when it was selected, and is in the other now.
-    fn why_not(&self, was: State, now: Option<State>) -> &'static str {
-        match (self, now) {
-            (_, None) => GONE,
-            (Self::Bury { .. }, _) => "only a waiting, unhandled or corrupt entry can be buried",
-            (_, Some(State::Leased)) => "a worker has it",
-            (_, Some(State::Done)) if was == State::Done => "retention has removed its bodies",
-            _ => "it has changed since it was selected",
-        }
-    }
-}
-
 /// Why an entry was not forgotten: a job is forgotten with all its entries, or not at all.
 const PART_OF_A_JOB: &str =
     "the filters leave out another entry of its job, which would be forgotten with it";
-
-/// Why nothing can be done with an entry that was there when it was selected.
-const GONE: &str = "it is gone: it was forgotten meanwhile, or retention removed it";
-
-/// What became of an entry.
-enum Applied {
-    /// It was changed, and others of its job with it: how many.
-    Changed(u64),
-    /// Why not.
-    Left(&'static str),
-}
 
 pub(super) async fn run(
     change: Change,
@@ -198,23 +132,27 @@ pub(super) async fn run(
         context.interruption.means(what, "repeat the command for the others");
     };
     interrupted_at(changed);
-    selection
-        .pages(&inbox, async |page| {
-            let (page, _) = whole(&change, &selection, &inbox, page).await?;
-            let call = |entry| change.clone().apply(inbox.clone(), entry);
-            for applied in together(page, call).await? {
-                match applied {
-                    Applied::Changed(count) => changed += count,
-                    Applied::Left(why) => *left.entry(why).or_default() += 1,
-                }
-            }
-            interrupted_at(changed);
-            context.output.progress(&format!("{} {changed} of {matched}", change.done()));
-            Ok::<_, Failure>(())
-        })
-        .await?;
+    let all = selection.pages(&inbox, async |page| {
+        if changed > 0 {
+            sleep(PAUSE).await;
+        }
+        let (page, _) = whole(&change, &selection, &inbox, page).await?;
+        let note = |applied| match applied {
+            Applied::Changed(count) => changed += count,
+            Applied::Left(why) => *left.entry(why).or_default() += 1,
+        };
+        let outcome = change_page(&change, page, &inbox, note).await;
+        interrupted_at(changed);
+        context.output.progress(&format!("{} {changed} of {matched}", change.done()));
+        outcome
+    });
+    let outcome = all.await;
     context.output.progress("");
     context.interruption.means_nothing_more();
+    if let Err(error) = outcome {
+        let before = format!("{} {changed} of {}, then failed", change.done(), entries(matched));
+        return Err(Failure::from(error).after(&before).fix("repeat the command for the others"));
+    }
     let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
     if gone > 0 {
         *left.entry(GONE).or_default() += gone;
@@ -233,10 +171,6 @@ pub(super) async fn run(
     let value = json!({ "changed": changed, "matched": matched });
     context.output.either(&value, &format!("{} {}{left}", change.done(), entries(changed)))?;
     Ok(Exit::Done)
-}
-
-fn entries(count: u64) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// Of each named job without an entry that is meant, why there is none.
@@ -261,43 +195,4 @@ async fn missing(arguments: &ChangeArguments, inbox: &Inbox) -> Result<Vec<Strin
         });
     }
     Ok(missing)
-}
-
-#[cfg(test)]
-mod tests {
-    use article_inbox::EntryKey;
-    use article_webhook::{Sink, fixture::DeliveryRequest};
-
-    use super::*;
-
-    /// What becomes of an entry that was selected and is changed by others before its turn.
-    async fn raced(change: Change, meanwhile: impl AsyncFnOnce(&Inbox, EntryKey)) -> &'static str {
-        let inbox = Inbox::memory();
-        inbox.accept(DeliveryRequest::complete().delivery().unwrap()).await;
-        let entry = inbox.list(Filter::default()).await.unwrap().entries.remove(0);
-        meanwhile(&inbox, entry.key.clone()).await;
-        match change.apply(inbox, entry).await.unwrap() {
-            Applied::Changed(_) => "changed",
-            Applied::Left(why) => why,
-        }
-    }
-
-    #[tokio::test]
-    async fn the_cause_is_that_of_the_entry_as_others_left_it() {
-        let forget = async |inbox: &Inbox, key: EntryKey| {
-            assert_eq!(inbox.forget(key.job_id).await.unwrap(), 1);
-        };
-        let bury = async |inbox: &Inbox, key| assert!(inbox.bury(key, "no").await.unwrap());
-        let work = async |inbox: &Inbox, _| {
-            inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
-        };
-        let why_buried = "only a waiting, unhandled or corrupt entry can be buried";
-        let buried = || Change::Bury { cause: "no".to_owned() };
-        assert_eq!(raced(Change::Requeue, async |_: &Inbox, _| ()).await, "changed");
-        assert_eq!(raced(Change::Requeue, forget).await, GONE);
-        assert_eq!(raced(buried(), forget).await, GONE);
-        assert_eq!(raced(Change::Requeue, bury).await, "it has changed since it was selected");
-        assert_eq!(raced(buried(), bury).await, why_buried);
-        assert_eq!(raced(Change::Requeue, work).await, "it has changed since it was selected");
-    }
 }

@@ -3,5 +3,5 @@
 mod bulk;
 mod filter;
 
-pub(super) use bulk::{Selection, together};
+pub(super) use bulk::Selection;
 pub(super) use filter::{ChoiceArguments, FilterArguments};

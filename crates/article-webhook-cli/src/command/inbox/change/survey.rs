@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use article_inbox::{Entry, Error, Inbox};
 
-use super::{super::view, Change, ChangeArguments, Selection, entries};
-use crate::{failure::Failure, output::Output};
+use super::{super::view, Change, ChangeArguments, Selection};
+use crate::{failure::Failure, output::Output, text::number::entries};
 
 /// How many of the entries a dry run and a question show to people.
 const SHOWN: usize = 20;

@@ -2,9 +2,8 @@
 
 use article_inbox::{Entry, Error, Filter, Inbox};
 use article_webhook::JobId;
-use tokio::task::JoinSet;
 
-const PAGE: u32 = 200;
+const PAGE: u32 = 500;
 
 /// The entries that pass one of the filters.
 pub(crate) struct Selection {
@@ -41,20 +40,4 @@ impl Selection {
         // A job has few events. Of one with more than a page of them, nothing is said.
         Ok(page.next.is_none() && page.entries.iter().all(is_meant))
     }
-}
-
-/// Runs a call for each entry of a page, so that they share commits, and returns what they return.
-pub(crate) async fn together<T: Send + 'static, F>(
-    entries: Vec<Entry>,
-    call: impl Fn(Entry) -> F,
-) -> Result<Vec<T>, Error>
-where
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let mut calls: JoinSet<_> = entries.into_iter().map(call).collect();
-    let mut all = Vec::with_capacity(calls.len());
-    while let Some(called) = calls.join_next().await {
-        all.push(called.expect("a call of a store does not panic")?);
-    }
-    Ok(all)
 }

@@ -1,0 +1,107 @@
+//! Changes in bulk of an inbox that others write to.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use article_inbox::{Filter, Inbox, SqliteStore, State};
+use article_webhook::fixture::DeliveryRequest;
+use futures_util::future::join_all;
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::{
+    sample,
+    tool::{seen, text, tool},
+};
+
+fn change(command: &str, file: &Path, options: &[&str]) -> Command {
+    let mut change = tool(["inbox", command, text(file), "--yes"]);
+    change.args(options).stdout(Stdio::piped()).stderr(Stdio::piped());
+    change
+}
+
+/// Makes the inbox, and holds its lock.
+async fn locked(file: &Path) -> Connection {
+    sample::inbox(file).await;
+    let other = Connection::open(file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}
+
+#[tokio::test]
+async fn a_change_outlasts_a_lock_that_is_longer_than_a_call_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let other = locked(&file).await;
+    let forget = change("forget", &file, &["--all"]).spawn().unwrap();
+    thread::sleep(Duration::from_secs(3));
+    other.execute_batch("ROLLBACK").unwrap();
+    let (exit, out, error) = seen(&forget.wait_with_output().unwrap());
+    assert_eq!((exit, &*out), (Some(0), "forgot 5 entries\n"), "{error}");
+}
+
+#[tokio::test]
+async fn a_change_that_finds_the_inbox_locked_says_how_much_was_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let other = locked(&file).await;
+    let (exit, out, error) = seen(&change("forget", &file, &["--all"]).output().unwrap());
+    other.execute_batch("ROLLBACK").unwrap();
+    let says = "error: forgot 0 of 5 entries, then failed: ";
+    assert!(exit == Some(5) && out.is_empty() && error.starts_with(says), "{exit:?} {error}");
+    assert!(error.ends_with("\nfix:   repeat the command for the others\n"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
+    for jobs in (0..3_000).collect::<Vec<_>>().chunks(500) {
+        let deliver = |job: &i32| {
+            sample::deliver(&inbox, DeliveryRequest::minimal().job_id(&format!("job_{job}")))
+        };
+        join_all(jobs.iter().map(deliver)).await;
+    }
+    let page = inbox.list(Filter { limit: 1_500, ..Filter::default() }).await.unwrap();
+    let bury = |entry: article_inbox::Entry| inbox.bury(entry.key, "no");
+    for buried in join_all(page.entries.into_iter().map(bury)).await {
+        assert!(buried.unwrap());
+    }
+    let of_state = |state| Filter { state: Some(state), limit: 1, ..Filter::default() };
+    assert_eq!(inbox.list(of_state(State::Dead)).await.unwrap().entries.len(), 1);
+    inbox.close().await.unwrap();
+
+    let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(&file)]);
+    listen.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
+    let mut listen = listen.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(listen.stdout.take().unwrap()).lines();
+    let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    let url = started["listening"].as_str().unwrap().to_owned();
+    thread::spawn(move || lines.for_each(drop));
+
+    let changes = [("forget", "dead"), ("bury", "waiting")].map(|(command, state)| {
+        let mut change = change(command, &file, &["--state", state]);
+        thread::spawn(move || seen(&change.output().unwrap()))
+    });
+    let mut sent = 0;
+    while !changes.iter().all(thread::JoinHandle::is_finished) {
+        let job = format!("job_meanwhile_{sent}");
+        let mut send = tool(["send", &url, "--job", &job]);
+        let send = send.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
+        let (exit, out, error) = seen(&send.output().unwrap());
+        assert_eq!(exit, Some(0), "{out}{error}");
+        sent += 1;
+    }
+    for change in changes {
+        let (exit, _, error) = change.join().unwrap();
+        assert_eq!(exit, Some(0), "{error}");
+    }
+    listen.kill().unwrap();
+    listen.wait().unwrap();
+}
