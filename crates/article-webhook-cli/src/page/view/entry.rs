@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     page::shared::{Buttons, Shared},
-    text::{command as shown_command, escape::cut},
+    text::{command as shown_command, escape::cut, number::counted},
 };
 
 /// What is shown of one entry.
@@ -235,7 +235,7 @@ fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
             dt { "because" } dd { (text(&job.reason.to_string())) }
             dt { "expected" } dd { (moment(job.expected_at, now)) }
             @if let Some(intent) = &job.intent { dt { "intent" } dd { (text(intent)) } }
-            @if job.asks > 0 { dt { "asked" } dd { (job.asks) " times" } }
+            @if job.asks > 0 { dt { "asked" } dd { (counted(job.asks.into(), "time", "times")) } }
         }
     }
 }

@@ -7,7 +7,10 @@ use crate::{
     command::doctor::finding::{Finding, Severity},
     context::Context,
     failure::Failure,
-    text::{command, moment},
+    text::{
+        command, moment,
+        number::{counted, entries},
+    },
 };
 
 /// A larger inbox is not read to its end.
@@ -46,7 +49,7 @@ pub(super) async fn content(opened: &Opened<'_>, context: &Context) -> Vec<Findi
     };
     note(damage(opened).await);
     note(worker::waiting(inbox).await);
-    note(inbox.counts().await.map(|counts| entries(&counts)));
+    note(inbox.counts().await.map(|counts| states(&counts)));
     note(inbox.ledger_health().await.map(|health| ledger(&health)));
     findings
 }
@@ -87,14 +90,14 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_inbox::Erro
     Ok(found.iter().map(of_message).collect())
 }
 
-fn entries(counts: &Counts) -> Vec<Finding> {
-    let total = counts.total();
-    let found = if total == 1 { "1 entry".to_owned() } else { format!("{total} entries") };
-    let mut findings = vec![Finding::ok("inbox.entries", found)];
+fn states(counts: &Counts) -> Vec<Finding> {
+    let mut findings = vec![Finding::ok("inbox.entries", entries(counts.total()))];
     let mut note = |state: State, finding: fn(String) -> Finding| match counts.of(state) {
         0 => {}
-        1 => findings.push(finding(format!("1 entry is {}", state.as_str()))),
-        count => findings.push(finding(format!("{count} entries are {}", state.as_str()))),
+        count => {
+            let are = counted(count, "entry is", "entries are");
+            findings.push(finding(format!("{are} {}", state.as_str())));
+        }
     };
     note(State::Dead, |found| {
         Finding::warn("inbox.dead", found).because("their handler failed at every attempt").fix(
@@ -123,7 +126,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
         findings.push(
             Finding::fail(
                 "inbox.overdue_jobs",
-                format!("{} ordered jobs are overdue", counts.overdue),
+                counted(counts.overdue, "ordered job is overdue", "ordered jobs are overdue"),
             )
             .because("they have neither been delivered nor collected for three days")
             .fix("article-webhook collect --inbox INBOX; ask the service about jobs that stay"),
@@ -131,7 +134,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
     }
     if counts.unknown_intents > 0 {
         findings.push(
-            Finding::warn("inbox.unknown_orders", format!("{} orders have an unknown outcome", counts.unknown_intents))
+            Finding::warn("inbox.unknown_orders", counted(counts.unknown_intents, "order has an unknown outcome", "orders have an unknown outcome"))
                 .because("the answer to the call was lost: the article may have been ordered")
                 .fix("look at the service whether the job exists; a delivery to its webhook URL settles it"),
         );

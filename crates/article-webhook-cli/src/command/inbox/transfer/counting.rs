@@ -1,6 +1,6 @@
 use std::io::{self, BufRead, Read, Write};
 
-use crate::output::Output;
+use crate::{output::Output, text::number::entries};
 
 /// How many lines are read or written between two signs of progress.
 const STEP: u64 = 500;
@@ -27,7 +27,7 @@ impl<'a, T> Counting<'a, T> {
         let before = *lines / STEP;
         *lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
         if *lines / STEP > before {
-            output.progress(&format!("{verb} {lines} entries"));
+            output.progress(&format!("{verb} {}", entries(*lines)));
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     failure::Failure,
     settings::input,
     store::{InboxArgument, Place},
+    text::number::{counted, entries},
 };
 
 #[derive(Debug, Args)]
@@ -57,9 +58,13 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
     })?;
     closed?;
     let (added, present) = (imported.added, imported.present);
-    let line = format!("added {added} entries; {present} were there already");
+    let line = format!("added {}; {}", entries(added), already(present));
     context.output.either(&json!({ "added": added, "present": present }), &line)?;
     Ok(Exit::Done)
+}
+
+fn already(present: u64) -> String {
+    counted(present, "was there already", "were there already")
 }
 
 /// The inbox by itself, so that it keeps its log small, or beside the process that works on it.
