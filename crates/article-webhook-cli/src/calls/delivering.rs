@@ -23,7 +23,7 @@ const CONNECTING: Duration = Duration::from_secs(5);
 pub(crate) struct RemoteArguments {
     /// Deliver to another machine without TLS, although others can read the token on the way
     #[arg(long)]
-    allow_remote: bool,
+    pub(crate) allow_remote: bool,
 }
 
 impl RemoteArguments {

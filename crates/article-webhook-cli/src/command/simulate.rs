@@ -4,12 +4,12 @@ use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use article_inbox::stop_signal;
 use article_simulator::{Attempt, Clock, Rule, Simulator};
-use clap::Args;
+use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{
-    calls::WebUrl,
+    calls::{RemoteArguments, WebUrl},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -41,8 +41,10 @@ pub(crate) struct SimulateArguments {
     /// A file with the receiver's token
     #[arg(long, value_name = "PATH", requires = "deliver_to")]
     token_file: Option<PathBuf>,
+    #[command(flatten)]
+    remote: RemoteArguments,
     /// Order an article at the start; may be repeated
-    #[arg(long, value_name = "TOPIC")]
+    #[arg(long, value_name = "TOPIC", value_parser = NonEmptyStringValueParser::new())]
     order: Vec<String>,
     /// A fault; may be repeated
     #[arg(long, value_name = "FAULT", value_parser = fault::rule)]
@@ -77,7 +79,16 @@ async fn simulate(
         .brand(BRAND);
     if let Some(url) = &arguments.deliver_to {
         let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+        arguments.remote.allow(url.as_url())?;
+        if url.as_url().scheme() != "http" {
+            return Err(Failure::usage("the simulated service speaks no TLS").fix(
+                "give --deliver-to an http URL, of the receiver itself or of a proxy before it",
+            ));
+        }
         simulator = simulator.publish_target(url.as_str(), &token);
+    }
+    if arguments.remote.allow_remote {
+        simulator = simulator.allow_network();
     }
     for rule in arguments.fault {
         simulator = simulator.fault(rule);

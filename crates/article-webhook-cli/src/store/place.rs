@@ -79,6 +79,9 @@ impl At {
             return match is_of_another_kind(text) {
                 true => Err(Failure::usage("the inbox is neither a file nor a PostgreSQL URL")
                     .fix("name a file, or write postgresql://USER@HOST:PORT/DATABASE")),
+                false if text.is_empty() => Err(Failure::usage("the inbox has no name").fix(
+                    "name a file, a PostgreSQL URL, or env:NAME for a variable with one of them",
+                )),
                 false => Ok(Self::File(text.into())),
             };
         }
@@ -193,6 +196,7 @@ mod tests {
             let argument = InboxArgument::from(OsString::from(argument));
             assert!(!format!("{argument:?}").contains("canary"));
         }
+        assert_eq!(place("").err().unwrap().what, "the inbox has no name");
         let failure = place("env:CLI_TEST_INBOX").err().unwrap();
         assert_eq!(failure.what, "CLI_TEST_INBOX is not set, or is empty");
         for argument in [

@@ -1,6 +1,6 @@
 use article_client::{JobId, NewArticle};
 use article_collector::{Collector, OrderOutcome};
-use clap::Args;
+use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct OrderArguments {
     /// What the article is about
-    #[arg(value_name = "TOPIC")]
+    #[arg(value_name = "TOPIC", value_parser = NonEmptyStringValueParser::new())]
     topic: String,
     /// Where the service delivers this article, instead of the publish targets
     #[arg(long, value_name = "URL")]

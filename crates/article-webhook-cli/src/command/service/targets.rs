@@ -1,7 +1,7 @@
 use std::{collections::HashSet, path::PathBuf};
 
 use article_client::PublishTarget;
-use clap::Args;
+use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 #[command(after_help = AFTER)]
 pub(crate) struct TargetsArguments {
     /// The brand, as `brand` printed it
-    #[arg(value_name = "BRAND")]
+    #[arg(value_name = "BRAND", value_parser = NonEmptyStringValueParser::new())]
     brand: String,
     /// A receiver that the service delivers to; may be repeated, and each needs a --name then
     #[arg(long, value_name = "URL", required = true)]
