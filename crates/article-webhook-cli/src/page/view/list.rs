@@ -169,6 +169,14 @@ fn table(shared: &Shared, listed: &Listed) -> Markup {
     }
 }
 
+/// What stands in place of a title. It is looked for in the beginning of a body alone.
+fn untitled(excerpt: Option<&Excerpt>) -> &'static str {
+    let is_whole = |excerpt: &Excerpt| {
+        excerpt.length.is_none_or(|length| length <= excerpt.start.len() as u64)
+    };
+    if excerpt.is_none_or(is_whole) { "No title" } else { "Long body: its title is inside" }
+}
+
 fn row(shared: &Shared, entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
     let found = excerpt.and_then(title).filter(|title| !title.trim().is_empty());
     html! {
@@ -178,7 +186,7 @@ fn row(shared: &Shared, entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTim
                 a href=(entry_path(shared, &entry.key)) {
                     @match &found {
                         Some(found) => span.title { (text(&cut(found))) },
-                        None => span.title.none { "No title" },
+                        None => span.title.none { (untitled(excerpt)) },
                     }
                     span.more {
                         span.job { (text(entry.key.job_id.as_str())) }
