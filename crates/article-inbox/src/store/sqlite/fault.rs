@@ -100,10 +100,18 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
             Error::unavailable("the database is locked by another program")
         }
         ErrorCode::DiskFull => Error::unavailable("the disk is full: free some space"),
-        ErrorCode::SystemIoFailure => Error::unavailable("the disk failed to read or write"),
-        ErrorCode::CannotOpen => Error::unavailable("the database's files cannot be opened"),
-        ErrorCode::ReadOnly => Error::unavailable("the database cannot be written to"),
-        ErrorCode::OutOfMemory => Error::unavailable("there is no memory left"),
+        ErrorCode::SystemIoFailure => Error::unavailable(
+            "the disk failed to read or write: look into the log of the system, and check the disk",
+        ),
+        ErrorCode::CannotOpen => Error::unavailable(
+            "the database's files cannot be opened: check who may read them and their folder, and the limit of open files",
+        ),
+        ErrorCode::ReadOnly => Error::unavailable(
+            "the database cannot be written to: check who may write to it and its folder, and whether the disk is read-only",
+        ),
+        ErrorCode::OutOfMemory => {
+            Error::unavailable("there is no memory left: give the program more")
+        }
         ErrorCode::OperationInterrupted | ErrorCode::OperationAborted => {
             Error::unavailable("the database gave up in the middle")
         }

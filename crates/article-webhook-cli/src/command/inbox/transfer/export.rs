@@ -1,5 +1,5 @@
 use std::{
-    io::{self, BufWriter, IsTerminal, Write, stdout},
+    io::{self, BufWriter, ErrorKind, IsTerminal, Write, stdout},
     path::{Path, PathBuf},
 };
 
@@ -18,7 +18,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     store::{InboxArgument, Place},
-    text::escape,
+    text::{escape, number::entries},
 };
 
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result
     let exported = into_file(&inbox, &place, path, &arguments, context).await?;
     context
         .output
-        .either(&json!({ "exported": exported }), &format!("exported {exported} entries"))?;
+        .either(&json!({ "exported": exported }), &format!("exported {}", entries(exported)))?;
     Ok(Exit::Done)
 }
 
@@ -74,9 +74,14 @@ async fn into_file(
     context: &Context,
 ) -> Result<u64, Failure> {
     let unwritable = |error: &io::Error| {
-        Failure::failed(format!("{} cannot be written", path.display()))
-            .because(error)
-            .fix("name a file that does not exist, in a folder that you may write to")
+        let fix = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                "make room on the disk, or name a file on another one"
+            }
+            _ => "name a file that does not exist, in a folder that you may write to",
+        };
+        let what = format!("{} cannot be written", path.display());
+        Failure::failed(what).because(error).fix(fix)
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
