@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Listen(listen::ListenArguments),
     /// Deliver one article like the service, intact or with a fault
     Send(send::SendArguments),
-    /// Ask a receiver, in any language, all that matters about it
+    /// Test a receiver, in any language, with some seventy requests
     Check(check::CheckArguments),
     /// Say what is wrong with this set-up, before the first delivery does
     Doctor(doctor::DoctorArguments),

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  done
-  1  failed, or found something wrong
+  1  failed, was interrupted, or found something wrong
   2  the command line or a setting is wrong
   3  nothing matched
   4  the service refused

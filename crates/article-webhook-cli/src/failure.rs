@@ -79,7 +79,7 @@ impl Failure {
 
     /// A failure of the service, or of the way to it.
     pub(crate) fn of_service(error: &article_client::Error) -> Self {
-        use article_client::Outcome;
+        use article_client::{ErrorCode, Outcome};
 
         let what = causes(error);
         let failure = match error.response() {
@@ -107,6 +107,9 @@ impl Failure {
                 }
                 None => failure.fix("try again later"),
             },
+            Some(_) if error.code() == Some(&ErrorCode::NotConfigured) => {
+                failure.fix("configure the brand first: article-webhook brand FILE")
+            }
             Some(Outcome::JobNotFound) => {
                 failure.fix("check the job id, and that the key is the one that ordered it")
             }

@@ -10,7 +10,7 @@ use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment}
 /// Where the service is, and the key for it.
 #[derive(Debug, Args)]
 pub(crate) struct ServiceArguments {
-    /// The part of the service's URLs before /v1 [default: ARTICLE_API_URL]
+    /// The part of the service's URLs before /v1 [default: the value of ARTICLE_API_URL]
     #[arg(long, value_name = "URL")]
     api_url: Option<WebUrl>,
     /// A file with the API key [default: the key in ARTICLE_API_KEY]

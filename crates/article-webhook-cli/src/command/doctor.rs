@@ -31,7 +31,7 @@ pub(crate) struct DoctorArguments {
     /// The inbox: a file, a PostgreSQL URL, or env:NAME
     #[arg(long, value_name = "INBOX")]
     inbox: Option<InboxArgument>,
-    /// The part of the service's URLs before /v1 [default: ARTICLE_API_URL]
+    /// The part of the service's URLs before /v1 [default: the value of ARTICLE_API_URL]
     #[arg(long, value_name = "URL")]
     api_url: Option<WebUrl>,
     /// A file with the API key [default: the key in ARTICLE_API_KEY]

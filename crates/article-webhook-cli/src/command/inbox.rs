@@ -21,7 +21,7 @@ use change::{Change, ChangeArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct InboxArguments {
-    /// Refuse every command that changes the inbox [also: ARTICLE_INBOX_READ_ONLY=1]
+    /// Refuse every command that changes the inbox [also: any value of ARTICLE_INBOX_READ_ONLY]
     #[arg(long, global = true, help_heading = "Global options")]
     read_only: bool,
     #[command(subcommand)]
@@ -45,16 +45,29 @@ enum InboxCommand {
     /// Say whether deliveries can be stored, and whether a worker keeps up
     Health(PlaceArguments),
     /// Let entries be handled again, now and with all their attempts
+    #[command(
+        after_help = "Filters without --state, and --all, select dead, unhandled and corrupt entries."
+    )]
     Requeue(ChangeArguments),
-    /// Give entries up: they become dead
+    /// Make entries dead: no handler gets them any more
+    #[command(
+        after_help = "Filters without --state, and --all, select waiting, unhandled and corrupt entries."
+    )]
     Bury {
         #[command(flatten)]
         change: ChangeArguments,
-        /// Why, as the entry keeps it
-        #[arg(long, default_value = "buried by an operator", value_name = "TEXT")]
+        /// The cause that the entry keeps
+        #[arg(
+            long,
+            default_value = "buried by an operator",
+            value_name = "TEXT",
+            help_heading = "Options"
+        )]
         cause: String,
     },
-    /// Erase jobs with all their entries and bodies, so that the file contains none of their bytes
+    /// Erase jobs with all their entries and bodies
+    #[command(after_help = "\
+In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, and in archived WAL and backups.")]
     Forget(ChangeArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(transfer::ExportArguments),

@@ -35,7 +35,7 @@ pub(crate) struct SimulateArguments {
     /// How many times as fast as the service
     #[arg(long, value_name = "TIMES", default_value = "1")]
     speed: NonZeroU32,
-    /// The receiver of all articles; its token is in ARTICLE_WEBHOOK_TOKEN, or see --token-file
+    /// The receiver of all articles, by plain http; its token is in ARTICLE_WEBHOOK_TOKEN, or see --token-file
     #[arg(long, value_name = "URL")]
     deliver_to: Option<WebUrl>,
     /// A file with the receiver's token
@@ -52,7 +52,7 @@ pub(crate) struct SimulateArguments {
     /// How many articles can be ordered
     #[arg(long, value_name = "CREDITS", default_value_t = 1000)]
     credits: u64,
-    /// What everything random comes from
+    /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }

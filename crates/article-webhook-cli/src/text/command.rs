@@ -1,5 +1,5 @@
 //! Commands that are shown to be copied. Words from outside stand in them: a job id may look like an option, or like a
-//! command of a shell. So they are quoted, and stand behind `--` or behind the `=` of an option.
+//! command of a shell. So they are quoted, and what begins with a dash stands behind `--`, or behind the `=` of an option.
 
 /// A word of a shell's command line that means itself.
 pub(crate) fn quoted(word: &str) -> String {
@@ -11,8 +11,10 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 fn command(fixed: &str, words: &[&str]) -> String {
+    // What looks like an option is one, unless it stands behind two dashes.
+    let dashes = if words.iter().any(|word| word.starts_with('-')) { "-- " } else { "" };
     let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
-    format!("article-webhook {fixed} -- {}", words.join(" "))
+    format!("article-webhook {fixed} {dashes}{}", words.join(" "))
 }
 
 pub(crate) fn list(inbox: &str) -> String {
@@ -58,12 +60,12 @@ pub(crate) fn collect(inbox: &str) -> String {
 
 /// `JOB` is a job that the reader names.
 pub(crate) fn collect_job(inbox: &str) -> String {
-    format!("{} -- JOB", collect(inbox))
+    format!("{} JOB", collect(inbox))
 }
 
 /// `TOPIC` is what the reader orders an article about.
 pub(crate) fn order(inbox: &str, intent: &str) -> String {
-    format!("article-webhook order --inbox={} --intent={} -- TOPIC", quoted(inbox), quoted(intent))
+    format!("article-webhook order --inbox={} --intent={} TOPIC", quoted(inbox), quoted(intent))
 }
 
 pub(crate) fn order_again(inbox: &str, intent: &str) -> String {
@@ -77,6 +79,12 @@ pub(crate) fn doctor(receiver: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_looks_like_an_option_stands_behind_two_dashes() {
+        assert_eq!(bury("inbox.db", "job_1"), "article-webhook inbox bury inbox.db job_1");
+        assert_eq!(bury("inbox.db", "-x"), "article-webhook inbox bury -- inbox.db '-x'");
+    }
 
     #[test]
     fn a_word_of_a_command_means_itself() {

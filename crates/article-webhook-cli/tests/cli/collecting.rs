@@ -70,10 +70,7 @@ async fn it_is_said_when_the_next_job_is_due() {
     let what =
         "error: the ledger has no job that is to be asked for now; the next is due in 10 min, at 2";
     assert!(error.starts_with(what), "{error}");
-    assert!(
-        error.contains("to read an article before: article-webhook get --wait -- JOB"),
-        "{error}"
-    );
+    assert!(error.contains("to read an article before: article-webhook get --wait JOB"), "{error}");
 }
 
 /// The service may ask for a pause of any length, and only a person may end it before.

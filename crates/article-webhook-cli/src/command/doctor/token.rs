@@ -110,14 +110,17 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
                 "token.placeholder",
                 "the token is a placeholder that was never filled in",
             )
-            .because("all who know the placeholder can deliver articles")
+            .because("anyone can deliver articles with it")
             .fix(RANDOM),
         );
     } else if EXAMPLES.iter().any(|example| secret.contains(example)) {
         findings.push(
-            Finding::fail("token.example", "the token stands in the examples of this project")
-                .because("all who read them can deliver articles")
-                .fix(RANDOM),
+            Finding::fail(
+                "token.example",
+                "the token is one of the examples in this project's documentation",
+            )
+            .because("anyone can deliver articles with it")
+            .fix(RANDOM),
         );
     } else if token.is_short() {
         findings.push(

@@ -45,7 +45,7 @@ pub(super) struct ChangeArguments {
     yes: bool,
     #[command(flatten)]
     filter: FilterArguments,
-    /// All entries that the command is for
+    /// Select without another filter
     #[arg(long, conflicts_with = "jobs", help_heading = "Filters")]
     all: bool,
 }

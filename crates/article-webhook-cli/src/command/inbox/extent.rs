@@ -19,7 +19,7 @@ pub(super) struct ExtentArguments {
     /// How many to list
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
-    /// List those after this id, as the end of a page says
+    /// List those after this id, which is printed below the previous page
     #[arg(long, value_name = "ID", default_value_t = 0)]
     after: i64,
     /// List all

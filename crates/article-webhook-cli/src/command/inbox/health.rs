@@ -75,19 +75,18 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
         None => row("writable", Tone::Quiet, "not tried, because of --read-only".to_owned()),
     }
     match overdue {
-        None => row("due", Tone::Good, "nothing waits for a worker".to_owned()),
+        None => row("oldest due", Tone::Good, "nothing waits for a worker".to_owned()),
         Some(age) if *age < Duration::from_secs(60) => {
-            row("due", Tone::Busy, format!("an entry, for {}", moment::span(*age)));
+            row("oldest due", Tone::Busy, format!("for {}", moment::span(*age)));
         }
         Some(age) => {
-            let waits =
-                format!("the oldest entry waits for {}: does a worker run?", moment::span(*age));
-            row("due", Tone::Bad, waits);
+            let waits = format!("for {}: does a worker run?", moment::span(*age));
+            row("oldest due", Tone::Bad, waits);
         }
     }
     if *has_log {
         let log = format!("{} KiB beside the database", store.wal_bytes.div_ceil(1024));
-        row("log", Tone::Plain, log);
+        row("WAL", Tone::Plain, log);
     }
     if let Some(blocked) = &store.blocked {
         row("blocked", Tone::Bad, escape::line(blocked));

@@ -28,7 +28,7 @@ pub(super) struct ShowArguments {
     /// Only the entry of this event
     #[arg(long)]
     event: Option<String>,
-    /// Print the last body that is an article, and nothing else
+    /// Print the newest body that is an article, or else the newest, and nothing more
     #[arg(long)]
     body: bool,
 }

@@ -42,7 +42,7 @@ const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug, Args)]
 pub(super) struct ForwardArguments {
-    /// Pass each delivery on to the application that is being built
+    /// Pass the first body of each job and event on to the application that is being built
     #[arg(long, value_name = "URL")]
     forward_to: Option<WebUrl>,
     /// How long the application may take to answer

@@ -27,7 +27,7 @@ pub(crate) struct GetArguments {
     /// Wait until the article is complete
     #[arg(long)]
     wait: bool,
-    /// How long to wait
+    /// How long --wait waits
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = moment::age)]
     timeout: Duration,
     /// Print the article's HTML, which is not sanitised, and nothing else
@@ -117,7 +117,7 @@ fn show(result: &ArticleResult, html: &str, output: &Output) -> Result<(), Failu
     };
     fact("job", Some(result.job_id.as_str().to_owned()));
     fact("words", article.word_count.as_ref().map(ToString::to_string));
-    fact("html", Some(format!("{} bytes, see --html", html.len())));
+    fact("html", Some(format!("{} bytes, printed by --html", html.len())));
     fact("description", article.meta_description.clone());
     fact("image", result.featured_image.as_ref().and_then(|image| image.url.clone()));
     fact("credits", result.credits_used.as_ref().map(ToString::to_string));

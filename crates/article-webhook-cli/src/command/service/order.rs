@@ -21,10 +21,10 @@ pub(crate) struct OrderArguments {
     /// What the article is about
     #[arg(value_name = "TOPIC", value_parser = NonEmptyStringValueParser::new())]
     topic: String,
-    /// Where the service delivers this article, instead of the publish targets
+    /// A webhook URL for this article only; whether publish targets get it too is not documented
     #[arg(long, value_name = "URL")]
     webhook_url: Option<WebUrl>,
-    /// Your own name for the order: the same one never orders twice
+    /// Your own key for the order, of up to 64 letters, digits, - and _: the same one never orders twice
     #[arg(long, value_name = "NAME", requires = "inbox")]
     intent: Option<String>,
     /// The inbox whose ledger remembers the order: a file, a PostgreSQL URL, or env:NAME

@@ -87,7 +87,10 @@ impl TargetsArguments {
         let default = ["default".to_owned()];
         let names = if self.name.is_empty() { &default[..] } else { &self.name };
         if names.len() != count {
-            let what = format!("{count} --webhook-url and {} --name", self.name.len());
+            let what = match self.name.len() {
+                0 => format!("{count} URLs, and no --name"),
+                names => format!("{count} URLs, and {names} times --name"),
+            };
             return Err(
                 Failure::usage(what).fix("give each target a --name, in the order of the URLs")
             );

@@ -12,8 +12,8 @@ Faults of deliveries:
   duplicate        sent twice              late=TIME     delayed
   answer-lost      the answer is lost      slow=TIME     the body comes in pieces
   wrong-token      another token           cut           the connection breaks
-  missing-token    no token                chunked       no length, which is valid
-  truncated        half a body             large=BYTES   a large body
+  no-token         no token                chunked       no length, which is valid
+  truncated-body   half a body             large=BYTES   a large body
   unknown-event    another event           unknown-fields, missing-fields
   job-id-mismatch  two job ids
 Faults of calls:
@@ -21,7 +21,9 @@ Faults of calls:
 Faults of jobs:
   step-fails=STEP (outline, research, draft, edit, image or social)
 When, if not always:
-  FAULT@attempt=N (from 1 to 4)  FAULT@nth=N (once)  FAULT@share=0.1";
+  FAULT@attempt=N          at this attempt, from 1 to 4
+  FAULT@nth=N              only the N-th time
+  FAULT@probability=0.1    in one of ten cases";
 
 /// A fault such as `late=30s`, with conditions such as `@attempt=1`.
 pub(super) fn rule(text: &str) -> Result<Rule, String> {
@@ -32,8 +34,8 @@ pub(super) fn rule(text: &str) -> Result<Rule, String> {
         rule = match name {
             "attempt" => rule.attempt(number(value, 1..=4)?),
             "nth" => rule.nth(number(value, 1..=u64::MAX)?),
-            "share" => rule.probability(number(value, 0.0..=1.0)?),
-            _ => return Err("expected @attempt=N, @nth=N or @share=PART".to_owned()),
+            "probability" => rule.probability(number(value, 0.0..=1.0)?),
+            _ => return Err("expected @attempt=N, @nth=N or @probability=PART".to_owned()),
         };
     }
     Ok(rule)
@@ -58,8 +60,8 @@ fn fault(text: &str) -> Result<Fault, String> {
         "duplicate" => Fault::Duplicate,
         "answer-lost" => Fault::AnswerLost,
         "wrong-token" => Fault::WrongToken,
-        "missing-token" => Fault::MissingToken,
-        "truncated" => Fault::Truncated,
+        "no-token" => Fault::MissingToken,
+        "truncated-body" => Fault::Truncated,
         "unknown-event" => Fault::UnknownEvent,
         "unknown-fields" => Fault::UnknownFields,
         "missing-fields" => Fault::MissingOptionalFields,
@@ -97,7 +99,7 @@ mod tests {
         let late = Rule::new(Fault::Late(Duration::from_secs(30))).attempt(1).nth(2);
         assert_eq!(rule("late=30s@attempt=1@nth=2"), Ok(late));
         assert_eq!(rule("step-fails=draft"), Ok(Rule::new(Fault::StepFails(Step::Draft))));
-        assert_eq!(rule("cut@share=0.5"), Ok(Rule::new(Fault::Cut).probability(0.5)));
+        assert_eq!(rule("cut@probability=0.5"), Ok(Rule::new(Fault::Cut).probability(0.5)));
     }
 
     #[test]
@@ -107,7 +109,7 @@ mod tests {
             ("late", "expected late=TIME"),
             ("cut=1", "cut takes no value"),
             ("cut@attempt=5", "from 1 to 4, found `5`"),
-            ("cut@share=NaN", "from 0 to 1"),
+            ("cut@probability=NaN", "from 0 to 1"),
             ("cut@often", "expected @attempt=N"),
             ("step-fails=lunch", "expected outline"),
         ] {
