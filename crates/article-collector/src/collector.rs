@@ -15,8 +15,8 @@ use tokio::{join, select};
 
 use crate::{
     api::Api,
-    asking::EventLoop,
     order::{self, Attempt, OrderOutcome},
+    polling::EventLoop,
     settings::Settings,
     shared::Shared,
     telemetry,

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod caught;
+mod catch_panic;
 mod schedule;
 mod webhook_urls;
 
@@ -9,14 +9,14 @@ mod api;
 
 mod settings;
 
-mod meaning;
+mod classify;
 
 mod telemetry;
 
 mod shared;
 
-mod asking;
 mod order;
+mod polling;
 
 mod collector;
 

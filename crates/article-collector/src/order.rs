@@ -1,9 +1,9 @@
 //! Orders an article: the intent is stored before the money is spent.
 
 mod outcome;
-mod place;
+mod submit;
 mod unknown;
 
 pub use outcome::OrderOutcome;
-pub(crate) use place::{Attempt, order};
+pub(crate) use submit::{Attempt, order};
 pub(crate) use unknown::tell_of_unknown_orders;

@@ -17,7 +17,7 @@ use tokio::{
 
 use crate::{
     api::Api,
-    meaning::{Began, KeyWatch},
+    classify::{CallStart, KeyWatch},
     settings::Settings,
     telemetry,
 };
@@ -77,8 +77,8 @@ impl Shared {
     }
 
     /// A call begins now.
-    pub(crate) fn began(&self) -> Began {
-        Began { instant: Instant::now(), store_time: self.ledger.now() }
+    pub(crate) fn began(&self) -> CallStart {
+        CallStart { instant: Instant::now(), store_time: self.ledger.now() }
     }
 
     pub(crate) fn bucket(&self) -> BucketSettings {

@@ -9,7 +9,7 @@ pub mod bucket;
 pub mod expect;
 pub mod import;
 pub mod intent;
-pub mod keep;
 pub mod outcome;
 pub mod read;
+pub mod retention;
 pub mod unreadable;

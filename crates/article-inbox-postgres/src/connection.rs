@@ -6,8 +6,8 @@ mod hosts;
 
 mod row;
 
-mod blocked;
-mod fitness;
+mod last_error;
+mod server_check;
 
 mod connect;
 
@@ -19,7 +19,7 @@ mod database;
 mod transaction;
 
 pub(crate) use database::Database;
-pub(crate) use fitness::{SERVER, judged};
 pub(crate) use pool::{Lane, OpenCall};
 pub(crate) use row::first;
+pub(crate) use server_check::{SERVER, judged};
 pub(crate) use transaction::{IDLE_MILLIS, Length, Parameter, Transaction, Work};

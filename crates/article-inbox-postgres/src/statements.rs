@@ -18,7 +18,7 @@ mod record;
 mod settle;
 
 pub(crate) use check::{Damaged, check, isolate, probe};
-pub(crate) use claim::{Found, Scan, claim, claim_ordinary, extend, release, unreadable};
+pub(crate) use claim::{Found, Scan, claim, claim_fast, extend, release, unreadable};
 pub(crate) use ledger::{
     abandon, bucket, claim_asks, expect, import_bucket, import_intent, import_job, intend, intent,
     intents, job, jobs, ledger_counts, not_ordered, order_again, ordered, outcome_lost,

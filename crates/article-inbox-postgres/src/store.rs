@@ -1,7 +1,7 @@
-mod findings;
-mod found_damage;
-mod scans;
-mod undelivered;
+mod claim_guard;
+mod damage;
+mod scan_policy;
+mod server_warnings;
 
 mod claims;
 mod ledger;
@@ -24,7 +24,7 @@ use article_inbox::{
 use article_webhook::JobId;
 use tokio::time::timeout;
 
-use self::{findings::Findings, found_damage::FoundDamage, scans::Scans};
+use self::{damage::Damage, scan_policy::Scans, server_warnings::Findings};
 use crate::{
     batches::Batches,
     connection::{Database, Lane, Transaction, Work},
@@ -79,7 +79,7 @@ pub struct PostgresStore {
     settling: Arc<Batches<(Lease, Outcome)>>,
     scans: Arc<Scans>,
     time: Arc<KnownTime>,
-    damage: Arc<FoundDamage>,
+    damage: Arc<Damage>,
     findings: Arc<Findings>,
 }
 

@@ -5,9 +5,9 @@
 //! suite tests that.
 
 mod claim;
-mod failure;
-mod follow;
+mod clock_step;
 mod import;
+mod job_failure;
 mod lease;
 mod ledger;
 mod operator;

@@ -7,16 +7,16 @@
 //! `article-inbox-contract` tests it against each sentence of the documentation of [`Store`].
 
 mod damage;
-mod interface;
 mod ledger;
+mod store_trait;
 
 pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 
 pub use damage::tell_damage;
-pub use interface::{Pending, Store};
 pub use ledger::Ledger;
+pub use store_trait::{Pending, Store};
 
 pub use crate::call::{
     Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod articles;
-mod draw;
+mod seeded_rng;
 
 mod pipeline;
 

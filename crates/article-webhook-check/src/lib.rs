@@ -11,7 +11,7 @@ mod http;
 mod cases;
 
 mod common_cause;
-mod overall;
+mod cross_checks;
 
 mod runner;
 

@@ -11,9 +11,9 @@ use crate::{
     Finding,
     cases::{self, JOB_ID_PREFIX, Phase, Sample},
     common_cause::common_cause,
+    cross_checks::overall_findings,
     endpoint::Endpoint,
     http::Observed,
-    overall::overall_findings,
 };
 
 /// The response timeout after a phase without any response: the remaining cases will probably get none

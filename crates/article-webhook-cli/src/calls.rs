@@ -1,11 +1,11 @@
 //! Calls over HTTP: to the service, and to a receiver as the service makes them.
 
-mod delivering;
+mod deliverer;
 mod web_url;
 
 mod service;
 
-pub(crate) use delivering::{
+pub(crate) use deliverer::{
     CERTIFICATES, Deliverer, NoAnswer, PATIENCE, RemoteArguments, beginning, meaning, remote,
 };
 pub(crate) use service::{ServiceArguments, client, configured};

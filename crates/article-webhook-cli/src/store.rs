@@ -2,7 +2,7 @@
 
 #[cfg(feature = "postgres")]
 mod database;
-mod others;
+mod other_processes;
 mod place;
 mod url;
 

@@ -50,13 +50,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod before;
 mod body_source;
 mod dispatch;
 mod failures;
 mod receive_body;
 mod report;
 mod sink;
+mod timeout;
 
 pub use body_source::{BodyError, BodySource};
 pub use dispatch::{SinkFuture, dispatch};

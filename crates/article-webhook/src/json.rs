@@ -12,10 +12,10 @@
 //! Memory is bounded by the length of the body, whatever its shape: strings are copied once, and what takes
 //! many times its length in the body (values that are kept as JSON, unknown keys) is limited by count.
 //!
-//! A value of an unexpected kind is not an error of this pass: it becomes [`Found::OtherKind`], and the
+//! A value of an unexpected kind is not an error of this pass: it becomes [`Field::OtherKind`], and the
 //! caller decides. One pass thus distinguishes malformed bodies from bodies with unexpected values.
 
-mod found;
+mod field;
 mod from_json;
 mod key;
 mod kind;
@@ -25,7 +25,7 @@ mod parse;
 mod standard_types;
 mod value_visitor;
 
-pub(crate) use found::Found;
+pub(crate) use field::Field;
 pub(crate) use from_json::{Elements, Entries, FromJson};
 pub use kind::Kind;
 pub(crate) use object::ObjectFields;

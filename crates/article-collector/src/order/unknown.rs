@@ -1,7 +1,7 @@
 use article_inbox::IntentState;
 use tokio::time::sleep;
 
-use super::place::within;
+use super::submit::within;
 use crate::{shared::Shared, telemetry};
 
 /// How many intents are counted.

@@ -120,7 +120,7 @@ macro_rules! ledger_contract {
                 an_order_that_was_taken_ends_the_pause_of_a_refused_key,
                 a_refused_key_stays_paused_beside_another,
             }
-            keep {
+            retention {
                 a_forgotten_job_leaves_its_intent_ordered,
                 an_answer_to_an_order_does_not_bring_back_what_was_forgotten,
                 a_forgotten_job_may_be_expected_again,
@@ -178,7 +178,7 @@ mod tests {
             include_str!("../ledger/answer.rs"),
             include_str!("../ledger/unreadable.rs"),
             include_str!("../ledger/bucket.rs"),
-            include_str!("../ledger/keep.rs"),
+            include_str!("../ledger/retention.rs"),
             include_str!("../ledger/import.rs"),
             include_str!("../ledger/read.rs"),
         ];

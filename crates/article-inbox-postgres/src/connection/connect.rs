@@ -22,7 +22,7 @@ use tokio_postgres::{
     tls::{MakeTlsConnect, TlsConnect},
 };
 
-use super::{fitness, hosts::Hosts, tls::Tls};
+use super::{hosts::Hosts, server_check, tls::Tls};
 use crate::{fault::Fault, settings::PostgresSettings};
 
 /// How long a server that was fit for the inbox counts as fit. Its settings can be changed while connections last.
@@ -172,7 +172,7 @@ impl Connector {
         if self.wanted == Wanted::Fit {
             select! {
                 biased;
-                judged = fitness::judge(&client) => judged?,
+                judged = server_check::check(&client) => judged?,
                 lost = &mut connection => lost.map_err(Fault::Connecting)?,
             }
         }
@@ -233,7 +233,7 @@ impl Manager for Connector {
             return Err(RecycleError::message("the connection is closed"));
         }
         if session.judged.elapsed() > FIT {
-            let judged = timeout(JUDGING, fitness::judge(&session.client)).await;
+            let judged = timeout(JUDGING, server_check::check(&session.client)).await;
             if !matches!(judged, Ok(Ok(()))) {
                 session.task.abort();
                 return Err(RecycleError::message("the server is not fit any more"));

@@ -7,8 +7,8 @@ use std::{
 use article_inbox::Error;
 
 use super::{
-    blocked::Blocked,
     commit::{PATIENCE, commit, unanswered},
+    last_error::LastError,
     pool::{Connections, Lane, Lent},
     transaction::{Ending, IDLE_MILLIS, Length, STATEMENT_MILLIS, Transaction, Work},
 };
@@ -26,7 +26,7 @@ pub(crate) struct Database {
     pub(crate) connections: Connections,
     pub(crate) settings: PostgresSettings,
     /// What fails on the connections that store deliveries.
-    pub(crate) blocked: Blocked,
+    pub(crate) blocked: LastError,
     /// The schema of the tables, as statements name it: a plain name may be a word of SQL.
     schema: String,
     /// The first part of what begins a transaction.
@@ -53,7 +53,7 @@ impl Database {
         let begin_at_once = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}"
         );
-        let blocked = Blocked::default();
+        let blocked = LastError::default();
         Ok(Self { connections, settings, blocked, schema, begin, begin_at_once })
     }
 

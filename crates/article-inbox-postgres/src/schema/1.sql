@@ -135,7 +135,7 @@ BEGIN
         set_config('lock_timeout', lock_millis::text, true),
         set_config('client_min_messages', 'error', true),
         CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' THEN set_config('synchronous_commit', 'on', true) END;
-    -- As in `stripes.rs`.
+    -- As in `job_locks.rs`.
     PERFORM pg_advisory_xact_lock_shared('article_inbox_meta'::regclass::oid::int, stripe) FROM (
         SELECT DISTINCT hashtext(a.job_id) & 63 AS stripe FROM unnest(job_ids, events) AS a (job_id, event)
         WHERE a.event = 'article.complete' ORDER BY stripe

@@ -1,4 +1,4 @@
-mod ordinary;
+mod fast_path;
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use article_inbox::store::{
 };
 use tokio_postgres::types::Type;
 
-pub(crate) use self::ordinary::claim_ordinary;
+pub(crate) use self::fast_path::claim_fast;
 
 use super::{
     rows::{self, StoredRow},

@@ -6,26 +6,28 @@
 
 mod rows;
 
-mod stripes;
+mod job_locks;
 
 mod bucket;
 mod intents;
 mod jobs;
 
-mod arrival;
 mod ask;
-mod keep;
+mod import;
+mod locked_jobs;
 mod order;
+mod prune;
 mod read;
 
-pub(super) use arrival::Jobs;
 pub(crate) use ask::{claim_asks, release_asks, settle_ask};
 pub(super) use bucket::damage_of_bucket;
 pub(crate) use bucket::{import_bucket, report};
+pub(crate) use import::{import_intent, import_job};
+pub(super) use job_locks::share;
 pub(crate) use jobs::expect;
 pub(super) use jobs::{add_pruned, follow, forget, is_tombstone, lock_of, lock_of_entry};
-pub(crate) use keep::{import_intent, import_job, prune_ledger};
+pub(super) use locked_jobs::Jobs;
 pub(crate) use order::{abandon, intend, not_ordered, order_again, ordered, outcome_lost};
+pub(crate) use prune::prune_ledger;
 pub(crate) use read::{bucket, intent, intents, job, jobs, ledger_counts};
 pub(super) use rows::{SCAN_INTENTS, SCAN_JOBS, damage_of_intent, damage_of_job};
-pub(super) use stripes::share;

@@ -8,7 +8,7 @@ use article_inbox::{
 use super::{
     ledger::{self, Jobs},
     record_body::{Known, record_known},
-    rows::NewRows,
+    rows::Batch,
     sql,
 };
 use crate::{
@@ -23,7 +23,7 @@ pub(crate) fn record_new<'t>(
     arrivals: &'t [Arrival],
 ) -> Work<'t, Vec<Option<Recorded>>> {
     Box::pin(async move {
-        let (rows, now) = (NewRows::of(arrivals, &in_order(arrivals)), tx.given_time());
+        let (rows, now) = (Batch::of(arrivals, &in_order(arrivals)), tx.given_time());
         let statement = sql::record_unknown(tx.schema(), tx.lock_millis());
         let added = rows.added(&tx.whole(&statement, &rows.parameters(&now)).await?)?;
         let is_added = |index| added.contains(&index).then_some(Recorded::Stored);
@@ -118,7 +118,7 @@ async fn add_new(
     arrivals: &[Arrival],
     order: &[usize],
 ) -> Result<HashSet<usize>, Fault> {
-    let (rows, now) = (NewRows::of(arrivals, order), tx.given_time());
+    let (rows, now) = (Batch::of(arrivals, order), tx.given_time());
     let statement = sql::record_new(tx.schema());
     rows.added(&tx.query(&statement, &rows.parameters(&now)).await?)
 }

@@ -22,9 +22,9 @@ macro_rules! now {
     };
 }
 
-mod recording;
+mod insert;
 
-pub(super) use recording::{record_new, record_unknown};
+pub(super) use insert::{record_new, record_unknown};
 
 pub(super) const FIND: &str = concat!(
     "SELECT ",
@@ -91,7 +91,7 @@ macro_rules! read {
     };
 }
 
-/// Claims what [`claim_ordinary`](super::claim_ordinary) is asked for.
+/// Claims what [`claim_fast`](super::claim_fast) is asked for.
 pub(super) fn claim(schema: &str, lock_millis: u32, idle_millis: u32) -> String {
     format!(
         concat!(

@@ -8,7 +8,7 @@ use article_inbox::{
     store::{Claim, Claims, Lease, Store as _, from_millis},
 };
 
-use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
+use super::{PostgresStore, claim_guard::ClaimGuard, damage::Part};
 use crate::{
     connection::{Database, Lane, Length},
     fault::Fault,
@@ -26,7 +26,7 @@ const UNREADABLE: &str = "a page of entries or of their indexes is damaged, so t
 pub(super) async fn claim(
     store: PostgresStore,
     claim: Claim,
-) -> Result<Undelivered<Claims, Lease>, Error> {
+) -> Result<ClaimGuard<Claims, Lease>, Error> {
     let began = Instant::now();
     let (scan, length) = store.scans.next(claim.events, began);
     let of = (claim.events, scan);
@@ -58,7 +58,7 @@ pub(super) async fn claim(
         claims.next_due = Some(claims.next_due.map_or(all, |due| due.min(all)));
     }
     let leases = claims.claimed.iter().map(|claimed| claimed.lease).collect();
-    let claims = Undelivered::new(claims, leases, statements::release, Arc::clone(database));
+    let claims = ClaimGuard::new(claims, leases, statements::release, Arc::clone(database));
     for id in found.damaged {
         isolate(&store, (id, Damaged::Row)).await;
     }
@@ -96,7 +96,7 @@ async fn ordinary(
     let lane = Lane::Working;
     if length == Length::Call
         && let Some(claimed) =
-            database.retried(lane, length, arguments, statements::claim_ordinary).await?
+            database.retried(lane, length, arguments, statements::claim_fast).await?
     {
         return Ok(claimed);
     }

@@ -12,7 +12,7 @@ use article_inbox::{
 };
 use article_webhook::JobId;
 
-use super::{PostgresStore, found_damage::Part, undelivered::Undelivered};
+use super::{PostgresStore, claim_guard::ClaimGuard, damage::Part};
 use crate::{
     connection::{Lane, Length},
     statements,
@@ -72,7 +72,7 @@ impl Ledger for PostgresStore {
                     database.retried(lane, length, &claim, statements::claim_asks).await?;
                 damaged.into_iter().for_each(|finding| damage.add(Part::Ledger, finding));
                 let leases = asks.asks.iter().map(|ask| ask.lease).collect();
-                Ok(Undelivered::new(asks, leases, statements::release_asks, database))
+                Ok(ClaimGuard::new(asks, leases, statements::release_asks, database))
             });
             Ok(claimed.await?.deliver())
         })

@@ -3,8 +3,8 @@
 mod article_entry;
 mod ask;
 mod bucket;
-mod clock;
-mod follow;
+mod clock_step;
+mod entry_sync;
 mod forget;
 mod import;
 mod intent;

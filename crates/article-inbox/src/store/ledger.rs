@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::interface::{Pending, Store};
+use super::store_trait::{Pending, Store};
 use crate::{
     call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,

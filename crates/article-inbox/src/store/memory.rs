@@ -14,7 +14,7 @@ use std::{
 use article_webhook::JobId;
 
 use self::tables::{StoredEntry, Tables};
-use super::interface::{Pending, Store};
+use super::store_trait::{Pending, Store};
 use crate::{
     Body, Clock, ClockStep, Entry, EntryKey, Error, State,
     call::{

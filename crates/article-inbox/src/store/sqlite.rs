@@ -8,8 +8,8 @@ mod files;
 
 mod connection;
 
-mod log_number;
 mod schema;
+mod wal_identity;
 
 mod damage;
 mod statements;

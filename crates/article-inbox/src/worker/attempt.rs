@@ -11,7 +11,7 @@ mod handler_thread;
 mod handler_threads;
 mod leased_entry;
 
-mod unbegun;
+mod claim_guard;
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,8 +22,8 @@ use tokio::{
 };
 
 pub(super) use self::{
-    handler_threads::HandlerThreads, handlers::Handlers, leased_entry::enter, signal::Signal,
-    unbegun::Unbegun,
+    claim_guard::ClaimGuard, handler_threads::HandlerThreads, handlers::Handlers,
+    leased_entry::enter, signal::Signal,
 };
 
 use self::{
@@ -54,7 +54,7 @@ pub(super) struct Attempt {
 pub(super) struct FinishedAttempt {
     pub(super) entry: LeasedEntry,
     /// The handler was never started: dropping this gives the entry back.
-    unbegun: Option<Unbegun>,
+    guard: Option<ClaimGuard>,
     /// `None` if the lease was lost.
     result: Option<AttemptResult>,
     signal: watch::Receiver<Signal>,
@@ -77,19 +77,18 @@ impl Attempt {
     /// Runs the handler, from the claim to its end.
     pub(super) async fn run(
         self: Arc<Self>,
-        (unbegun, in_progress): (Unbegun, AttemptInProgress),
+        (guard, in_progress): (ClaimGuard, AttemptInProgress),
         claimed: Claimed,
         mut signal: watch::Receiver<Signal>,
     ) -> FinishedAttempt {
         let entry = LeasedEntry::of(&claimed);
         let started = Instant::now();
         let mut had_thread = true;
-        let (result, unbegun) = match self.handlers.bind(claimed, &self.store, &self.registry.drift)
-        {
-            Err(result) => (Some(result), Some(unbegun)),
+        let (result, guard) = match self.handlers.bind(claimed, &self.store, &self.registry.drift) {
+            Err(result) => (Some(result), Some(guard)),
             // The worker stopped before the attempt began.
             Ok(_) if *signal.borrow() == Signal::Stop => {
-                (Some(AttemptResult::Stopped), Some(unbegun))
+                (Some(AttemptResult::Stopped), Some(guard))
             }
             Ok(handler) => {
                 let (key, now) = (entry.key.clone(), self.store.now());
@@ -97,12 +96,12 @@ impl Attempt {
                 match HandlerThread::start(handler, slot, &self.threads) {
                     Ok(thread) => {
                         // Nothing is awaited before this: an attempt counts exactly if its handler has a thread.
-                        unbegun.keep();
+                        guard.keep();
                         (self.wait(thread, &entry, &mut signal).await, None)
                     }
                     Err(_no_thread) => {
                         had_thread = false;
-                        (Some(AttemptResult::Stopped), Some(unbegun))
+                        (Some(AttemptResult::Stopped), Some(guard))
                     }
                 }
             }
@@ -115,7 +114,7 @@ impl Attempt {
                 }
             }
         }
-        FinishedAttempt { entry, unbegun, result, signal, had_thread, in_progress }
+        FinishedAttempt { entry, guard, result, signal, had_thread, in_progress }
     }
 
     /// Stores the outcome. The call of the store begins at once, before the future is polled.
@@ -123,7 +122,7 @@ impl Attempt {
         &self,
         finished: FinishedAttempt,
     ) -> impl Future<Output = SettledAttempt> + Send + use<> {
-        let FinishedAttempt { entry, unbegun, result, signal, in_progress, .. } = finished;
+        let FinishedAttempt { entry, guard, result, signal, in_progress, .. } = finished;
         let lease = entry.lease;
         let (mut again, mut settling) = (None, None);
         if let Some(result) = result {
@@ -139,20 +138,20 @@ impl Attempt {
             };
             settling = Some(entry.settle(&self.store, outcome, signal));
         }
-        let unbegun = match unbegun {
-            Some(unbegun) if LeasedEntry::may_call() => {
-                unbegun.keep();
+        let guard = match guard {
+            Some(guard) if LeasedEntry::may_call() => {
+                guard.keep();
                 None
             }
-            unbegun => unbegun,
+            guard => guard,
         };
         async move {
             let failed = match settling {
                 Some(settling) => settling.await.err(),
                 None => None,
             };
-            if let Some(unbegun) = unbegun {
-                unbegun.keep();
+            if let Some(guard) = guard {
+                guard.keep();
             }
             SettledAttempt { lease, again, failed, in_progress }
         }

@@ -11,7 +11,7 @@ use tokio::{
 
 use self::store_call::{StoreCall, is_ready, now, sleep_until_then};
 use super::{
-    attempt::{Attempt, FinishedAttempt, SettledAttempt, Signal, Unbegun, enter},
+    attempt::{Attempt, ClaimGuard, FinishedAttempt, SettledAttempt, Signal, enter},
     in_progress::AttemptInProgress,
     retention::Removed,
     schedule::{Heartbeat, PruneTimer, Scheduler, Step},
@@ -46,7 +46,7 @@ pub(super) struct EventLoop {
 }
 
 /// What a claim returned, and for each claimed entry the duty to give it back if its handler does not begin.
-type NewLeases = (Claims, Vec<(Unbegun, AttemptInProgress)>);
+type NewLeases = (Claims, Vec<(ClaimGuard, AttemptInProgress)>);
 
 /// The leases of a call to extend, and those among them that still held.
 type Extended = (Vec<Lease>, Vec<Lease>);
@@ -157,10 +157,10 @@ impl EventLoop {
             let Some(running) = turn.running() else { return Ok(NewLeases::default()) };
             let claims = store.claim(Claim { limit, lease, attempts, running, events }).await;
             let claims = claims.inspect_err(|error| telemetry::store_failed("claim", error))?;
-            let unbegun = claims.claimed.iter().map(|claimed| Unbegun::new(claimed, &store));
-            let unbegun: Vec<_> = unbegun.collect();
+            let guard = claims.claimed.iter().map(|claimed| ClaimGuard::new(claimed, &store));
+            let guard: Vec<_> = guard.collect();
             let attempts = turn.claimed(&claims);
-            Ok((claims, unbegun.into_iter().zip(attempts).collect()))
+            Ok((claims, guard.into_iter().zip(attempts).collect()))
         })
     }
 
@@ -168,7 +168,7 @@ impl EventLoop {
         &mut self,
         (asked, claims): (Instant, Result<NewLeases, Error>),
     ) -> Result<(), Error> {
-        let (claims, unbegun) = match claims {
+        let (claims, guard) = match claims {
             Ok(claims) => claims,
             Err(error) if may_pass(&error) => {
                 self.scheduler.failed(now());
@@ -194,12 +194,12 @@ impl EventLoop {
         }
         // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
-        for (claimed, (unbegun, in_progress)) in claims.claimed.into_iter().zip(unbegun) {
+        for (claimed, (guard, in_progress)) in claims.claimed.into_iter().zip(guard) {
             let (sender, signal) = watch::channel(first);
             self.heartbeat.held(claimed.lease, asked);
             self.signals.insert(claimed.lease, sender);
             self.running.spawn(Arc::clone(&self.attempt).run(
-                (unbegun, in_progress),
+                (guard, in_progress),
                 claimed,
                 signal,
             ));

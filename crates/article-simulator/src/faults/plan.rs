@@ -3,7 +3,7 @@ use super::{
     fault::Fault,
     rule::Rule,
 };
-use crate::draw::draw;
+use crate::seeded_rng::draw;
 
 /// The rules, and how often each has matched.
 #[derive(Debug)]

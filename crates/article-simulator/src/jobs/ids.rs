@@ -1,4 +1,4 @@
-use crate::draw::draw;
+use crate::seeded_rng::draw;
 
 /// The ids of jobs. They depend on the seed, so that one receiver can distinguish the jobs of two
 /// simulators.

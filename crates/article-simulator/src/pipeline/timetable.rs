@@ -1,7 +1,7 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use super::step::Step;
-use crate::draw::draw;
+use crate::seeded_rng::draw;
 
 /// When a job that was ordered at time zero leaves the queue, and when it finishes each step.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use crate::{
     Attempt, Job, Rule,
     accounts::Account,
     deliveries::{AttemptLog, Delivery},
-    draw::draw,
     faults::Plan,
     jobs::{JobIds, JobRecord, Recipe},
     pipeline::Timetable,
+    seeded_rng::draw,
 };
 
 /// Separates the draw of an article's seed from others about the same job.

@@ -4,7 +4,7 @@ use article_client::{ApiKey, Client};
 use clap::Args;
 use serde_json::json;
 
-use super::{WebUrl, delivering::CERTIFICATES};
+use super::{WebUrl, deliverer::CERTIFICATES};
 use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
 
 /// Where the service is, and the key for it.

@@ -3,14 +3,14 @@
 mod receiver;
 mod record;
 
-mod running;
+mod environment;
 
 mod show;
 
+mod headless;
 mod panel;
-mod story;
 
-mod live;
+mod interactive;
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use article_inbox::stop_signal;
 use clap::Args;
 
 use crate::{context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments};
-use running::Running;
+use environment::Running;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -62,13 +62,13 @@ async fn demo(
     if !arguments.headless {
         let listener = arguments.page.bind(output).await?;
         let mut running = Running::start(file, SPEED).await?;
-        let lived = live::run(&mut running, listener, output).await;
+        let lived = interactive::run(&mut running, listener, output).await;
         running.stop().await?;
         return lived.map(|()| Exit::Done);
     }
     let mut running = Running::start(file, HEADLESS_SPEED).await?;
     let told = tokio::select! {
-        told = story::tell(&mut running, output) => told,
+        told = headless::tell(&mut running, output) => told,
         () = stop_signal() => {
             Err(context.interruption.failure())
         }
@@ -76,7 +76,7 @@ async fn demo(
     };
     let ended = running.stop().await;
     told?;
-    story::end(&ended?, file, output)
+    headless::end(&ended?, file, output)
 }
 
 /// The demo handles each article in its inbox as its own, so it takes no inbox that may have others. A link counts as

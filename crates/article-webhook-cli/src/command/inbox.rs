@@ -1,6 +1,6 @@
 //! The commands of an operator.
 
-mod extent;
+mod paging;
 mod selection;
 mod view;
 

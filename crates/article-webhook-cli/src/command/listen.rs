@@ -1,10 +1,10 @@
-mod gate;
+mod circuit_breaker;
 mod headers;
-mod turn;
+mod job_order;
 
 mod forward;
 
-mod known;
+mod conflict;
 
 use std::path::PathBuf;
 
@@ -199,7 +199,7 @@ async fn keep(inbox: &Inbox, delivery: Delivery, place: &str, output: &Output) -
     let mut text = None;
     let (name, tone) = match reply {
         Reply::Stored => ("stored", Tone::Good),
-        Reply::Duplicate => match known::other_body(inbox, &key, &body).await {
+        Reply::Duplicate => match conflict::other_body(inbox, &key, &body).await {
             None => ("duplicate", Tone::Quiet),
             Some(other) => {
                 text = Some(other.text(place, &key.job_id));

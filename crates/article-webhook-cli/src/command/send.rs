@@ -1,4 +1,4 @@
-mod parcel;
+mod request;
 
 use std::{path::PathBuf, time::Instant};
 
@@ -63,7 +63,7 @@ enum Fixture {
 pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
     arguments.remote.allow(arguments.url.as_url())?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let request = parcel::pack(&arguments, &context.environment).await?.token(&token);
+    let request = request::pack(&arguments, &context.environment).await?.token(&token);
     let request =
         arguments.fault.iter().fold(request, |request, fault| request.with_defect(*fault));
     let job =

@@ -1,12 +1,12 @@
 //! The HTML. Everything that came from outside is escaped: for HTML by maud, and where a line is expected also against
 //! characters that hide or reorder text.
 
+mod components;
 mod json;
-mod part;
 mod time_line;
 mod title;
 
-mod shell;
+mod layout;
 
 mod entry;
 mod health;
@@ -15,11 +15,11 @@ mod list;
 mod panel;
 mod refusal;
 
+pub(super) use components::entry_path;
 pub(super) use entry::{Shown, entry, gone};
 pub(super) use health::{Health, health};
 pub(super) use ledger::{Jobs, ledger};
 pub(super) use list::{Listed, Query, list};
-pub(super) use part::entry_path;
 pub(super) use refusal::{
     found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
 };

@@ -9,7 +9,7 @@ use article_inbox::{Error, Inbox, SqliteStore};
 #[cfg(feature = "postgres")]
 use super::database::Database;
 use super::{
-    blocking, others,
+    blocking, other_processes,
     url::{has_password, is_of_another_kind, is_url},
 };
 use crate::{failure::Failure, settings::Environment};
@@ -119,7 +119,7 @@ impl Place {
     /// Whether another process works on the inbox and excludes this one. A database takes any number.
     pub(crate) fn is_worked_on(&self) -> bool {
         match &self.at {
-            At::File(path) => others::hold_the_lock(path),
+            At::File(path) => other_processes::hold_the_lock(path),
             #[cfg(feature = "postgres")]
             At::Postgres(_) => false,
         }
@@ -139,7 +139,7 @@ impl Place {
         match &self.at {
             At::File(path) => {
                 let path = path.clone();
-                blocking(move || others::have_tables(&path)).await
+                blocking(move || other_processes::have_tables(&path)).await
             }
             #[cfg(feature = "postgres")]
             At::Postgres(_) => Ok(false),

@@ -1,6 +1,6 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use super::{Sink, before::before, report_refusal};
+use super::{Sink, report_refusal, timeout::before};
 use crate::{
     answer::{Answer, Refused, Reply},
     log,

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use super::{BodySource, before::before};
+use super::{BodySource, timeout::before};
 use crate::{
     answer::{DrainBudget, Refused, Rejection},
     receiver::{Envelope, Intake, Receiver},

@@ -12,7 +12,7 @@ use super::{
     Status, UntrustedHtml,
     drift::{ReportDrift, UnknownFields},
 };
-use crate::json::{self, Entries, Found, FromJson, Kind, ObjectFields};
+use crate::json::{self, Entries, Field, FromJson, Kind, ObjectFields};
 
 pub(super) fn decode(body: &[u8]) -> Result<ArticleResult, DecodeError> {
     json::parse::<ResultDraft>(body).map_err(DecodeError::malformed)?.finish()
@@ -34,7 +34,7 @@ macro_rules! draft {
     ($draft:ident at $prefix:literal { $($field:ident: $shape:ty,)* }) => {
         #[derive(Default)]
         pub(crate) struct $draft {
-            $($field: Found<$shape>,)*
+            $($field: Field<$shape>,)*
             unknown: UnknownFields,
         }
 
@@ -94,7 +94,7 @@ draft!(PostsDraft at "social_posts." {
 });
 
 impl ResultDraft {
-    pub(crate) fn job_id(&self) -> &Found<JobId> {
+    pub(crate) fn job_id(&self) -> &Field<JobId> {
         &self.job_id
     }
 
@@ -143,16 +143,16 @@ impl ImageDraft {
 impl PostsDraft {
     fn finish(self) -> SocialPosts {
         // An array that could not be read holds too many values.
-        const TOO_MANY: Found<Vec<SocialPost>> = Found::OtherKind(Kind::Array);
+        const TOO_MANY: Field<Vec<SocialPost>> = Field::OtherKind(Kind::Array);
         if self.linkedin == TOO_MANY || self.x == TOO_MANY {
             return SocialPosts::default();
         }
-        let posts = |found: Found<Vec<SocialPost>>| found.optional().unwrap_or_default();
+        let posts = |found: Field<Vec<SocialPost>>| found.optional().unwrap_or_default();
         SocialPosts { linkedin: posts(self.linkedin), x: posts(self.x) }
     }
 }
 
-impl<T: FromJson> Found<T> {
+impl<T: FromJson> Field<T> {
     fn required(self, path: &'static str) -> Result<T, DecodeError> {
         let found = match self {
             Self::Value(value) => return Ok(value),

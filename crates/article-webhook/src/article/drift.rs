@@ -3,7 +3,7 @@ use std::{borrow::Cow, fmt};
 use serde_json::Number;
 
 use super::{JobId, SocialPost, Status};
-use crate::json::{Found, FromJson, Kind};
+use crate::json::{Field, FromJson, Kind};
 
 /// A difference between a body and the service's document: an undocumented field, or a documented
 /// field with another kind of value. A sign that the service has changed.
@@ -62,7 +62,7 @@ impl ReportDrift for Status {}
 impl ReportDrift for String {}
 impl ReportDrift for Vec<SocialPost> {}
 
-impl<T: FromJson + ReportDrift> Found<T> {
+impl<T: FromJson + ReportDrift> Field<T> {
     pub(super) fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
         match self {
             Self::Value(value) => value.report_drift(drift),

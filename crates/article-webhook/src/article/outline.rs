@@ -4,33 +4,33 @@
 use serde::de::MapAccess;
 
 use super::{InvalidJobId, JobId, Status};
-use crate::json::{Entries, Found, FromJson, ObjectFields};
+use crate::json::{Entries, Field, FromJson, ObjectFields};
 
 #[derive(Default)]
 pub(crate) struct Outline {
-    job_id: Found<Result<JobId, InvalidJobId>>,
-    status: Found<Status>,
-    article: Found<ArticleOutline>,
+    job_id: Field<Result<JobId, InvalidJobId>>,
+    status: Field<Status>,
+    article: Field<ArticleOutline>,
     // Only their keys are read, because an object with documented fields must not repeat a key.
-    featured_image: Found<KeysOnly>,
-    social_posts: Found<KeysOnly>,
+    featured_image: Field<KeysOnly>,
+    social_posts: Field<KeysOnly>,
 }
 
 impl Outline {
     pub(crate) fn job_id(&self) -> Result<Option<&JobId>, InvalidJobId> {
         match &self.job_id {
-            Found::Absent => Ok(None),
-            Found::Value(id) => id.as_ref().map(Some).map_err(|&reason| reason),
-            Found::OtherKind(kind) => Err(InvalidJobId::OtherKind(*kind)),
+            Field::Absent => Ok(None),
+            Field::Value(id) => id.as_ref().map(Some).map_err(|&reason| reason),
+            Field::OtherKind(kind) => Err(InvalidJobId::OtherKind(*kind)),
         }
     }
 
     /// Whether all required fields of a complete article are present, including its job id.
     pub(crate) fn is_complete_article(&self) -> bool {
-        let identified = matches!(self.job_id, Found::Value(Ok(_)));
-        let complete = matches!(self.status, Found::Value(Status::Complete));
-        let article = ArticleOutline { title: Found::Value(Text), html: Found::Value(Text) };
-        identified && complete && matches!(&self.article, Found::Value(found) if *found == article)
+        let identified = matches!(self.job_id, Field::Value(Ok(_)));
+        let complete = matches!(self.status, Field::Value(Status::Complete));
+        let article = ArticleOutline { title: Field::Value(Text), html: Field::Value(Text) };
+        identified && complete && matches!(&self.article, Field::Value(found) if *found == article)
     }
 }
 
@@ -54,8 +54,8 @@ impl ObjectFields for Outline {
 
 #[derive(Default, PartialEq)]
 struct ArticleOutline {
-    title: Found<Text>,
-    html: Found<Text>,
+    title: Field<Text>,
+    html: Field<Text>,
 }
 
 impl ObjectFields for ArticleOutline {

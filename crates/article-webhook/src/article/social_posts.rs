@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::{Map, Number, Value};
 
-use crate::json::{Elements, Entries, Found, FromJson};
+use crate::json::{Elements, Entries, Field, FromJson};
 
 /// Posts that announce an article, per network (service document, section 2.1).
 ///
@@ -106,7 +106,7 @@ impl FromJson for SocialPost {
         let mut object = Map::new();
         while let Some(key) = entries.key()? {
             match entries.value()? {
-                Found::Value(Self(value)) if entries.keep() => {
+                Field::Value(Self(value)) if entries.keep() => {
                     object.insert(key.into_owned(), value);
                 }
                 _ => {

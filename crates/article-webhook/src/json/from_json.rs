@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use serde::de::{Error, MapAccess, SeqAccess};
 use serde_json::Number;
 
-use super::{Found, key::Key, limits::Limits, value_visitor::ValueVisitor};
+use super::{Field, key::Key, limits::Limits, value_visitor::ValueVisitor};
 
 /// A type that can be read from a JSON value. Each method reads one kind of value and returns `None` if
 /// the type cannot be read from it.
@@ -50,7 +50,7 @@ impl<'de, A: SeqAccess<'de>> Elements<'de, A> {
         Self { seq, limits }
     }
 
-    pub(crate) fn next<T: FromJson>(&mut self) -> Result<Option<Found<T>>, A::Error> {
+    pub(crate) fn next<T: FromJson>(&mut self) -> Result<Option<Field<T>>, A::Error> {
         self.seq.next_element_seed(ValueVisitor::new(self.limits))
     }
 
@@ -80,7 +80,7 @@ impl<'de, A: MapAccess<'de>> Entries<'de, A> {
         }
     }
 
-    pub(crate) fn value<T: FromJson>(&mut self) -> Result<Found<T>, A::Error> {
+    pub(crate) fn value<T: FromJson>(&mut self) -> Result<Field<T>, A::Error> {
         self.map.next_value_seed(ValueVisitor::new(self.limits))
     }
 
@@ -95,8 +95,8 @@ impl<'de, A: MapAccess<'de>> Entries<'de, A> {
     }
 
     /// Reads the value of a key that may come only once: `found` must still be absent.
-    pub(crate) fn read_into<T: FromJson>(&mut self, found: &mut Found<T>) -> Result<(), A::Error> {
-        let repeated = !matches!(found, Found::Absent);
+    pub(crate) fn read_into<T: FromJson>(&mut self, found: &mut Field<T>) -> Result<(), A::Error> {
+        let repeated = !matches!(found, Field::Absent);
         *found = self.value()?;
         if repeated {
             return Err(repeated_key());

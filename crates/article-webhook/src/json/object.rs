@@ -3,7 +3,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use serde::de::MapAccess;
 
 use super::{
-    Entries, Found, FromJson, Kind,
+    Entries, Field, FromJson, Kind,
     from_json::{Skipped, repeated_key},
 };
 
@@ -33,7 +33,7 @@ impl<F: ObjectFields> FromJson for F {
             if fields.field(&key, &mut entries)? {
                 continue;
             }
-            if let Found::OtherKind(kind) = entries.value::<Skipped>()? {
+            if let Field::OtherKind(kind) = entries.value::<Skipped>()? {
                 fields.unknown(&key, kind);
             }
             if !unknown.insert(key) {

@@ -2,7 +2,7 @@ use std::cell::Cell;
 
 use serde::de::DeserializeSeed;
 
-use super::{Found, ObjectFields, limits::Limits, value_visitor::ValueVisitor};
+use super::{Field, ObjectFields, limits::Limits, value_visitor::ValueVisitor};
 
 /// The position at which a body is malformed. Contains no part of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub(crate) fn parse<F: ObjectFields>(body: &[u8]) -> Result<F, Malformed> {
         .and_then(|value| json.end().map(|()| value))
         .map_err(|error| Malformed { line: error.line(), column: error.column() })?;
     match value {
-        Found::Value(object) => Ok(object),
-        Found::Absent | Found::OtherKind(_) => Err(Malformed { line: 1, column: 1 }),
+        Field::Value(object) => Ok(object),
+        Field::Absent | Field::OtherKind(_) => Err(Malformed { line: 1, column: 1 }),
     }
 }
 

@@ -1,7 +1,7 @@
 use serde::de::SeqAccess;
 use serde_json::Number;
 
-use super::{Elements, Found, FromJson, from_json::skip_array};
+use super::{Elements, Field, FromJson, from_json::skip_array};
 
 impl FromJson for String {
     const EXPECTED: &'static str = "a string";
@@ -36,7 +36,7 @@ impl<T: FromJson> FromJson for Vec<T> {
         let mut all = Self::new();
         while let Some(element) = elements.next()? {
             match element {
-                Found::Value(element) if elements.keep() => all.push(element),
+                Field::Value(element) if elements.keep() => all.push(element),
                 _ => {
                     skip_array(elements)?;
                     return Ok(None);

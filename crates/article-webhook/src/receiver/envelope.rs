@@ -10,7 +10,7 @@ use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},
     auth::Target,
-    json::{self, Found, Malformed, ObjectFields},
+    json::{self, Field, Malformed, ObjectFields},
     log::{self, SeenDrift},
 };
 
@@ -126,10 +126,10 @@ impl Envelope {
         }
         let draft: ResultDraft = self.parse(body)?;
         let job_id = match draft.job_id() {
-            Found::Value(id) => self.identify(Some(id))?,
-            Found::Absent => self.identify(None)?,
+            Field::Value(id) => self.identify(Some(id))?,
+            Field::Absent => self.identify(None)?,
             // `check` knows what is wrong with it.
-            Found::OtherKind(_) => self.check(body)?,
+            Field::OtherKind(_) => self.check(body)?,
         };
         let drift = draft.drift();
         let result = draft.finish().map_err(|error| match self.check(body) {

@@ -9,9 +9,8 @@ use tokio_postgres::types::Type;
 
 use super::{
     super::rows::{JOB_ID, StoredRow, lock_key, remove},
-    intents,
+    intents, job_locks,
     rows::{self, StoredJob, stored_job},
-    stripes,
 };
 use crate::{
     connection::{Transaction, Work},
@@ -53,7 +52,7 @@ pub(super) async fn lock(tx: &Transaction<'_>, job_id: &JobId) -> Result<Option<
 /// first.
 pub(in super::super) async fn lock_of(tx: &Transaction<'_>, key: &EntryKey) -> Result<(), Fault> {
     if key.is_article() {
-        stripes::take(tx, std::iter::once(&key.job_id)).await?;
+        job_locks::take(tx, std::iter::once(&key.job_id)).await?;
         lock(tx, &key.job_id).await?;
     }
     Ok(())
@@ -70,7 +69,7 @@ pub(in super::super) async fn is_tombstone(
 
 /// The same for the article of an entry that is not loaded yet.
 pub(in super::super) async fn lock_of_entry(tx: &Transaction<'_>, id: i64) -> Result<(), Fault> {
-    stripes::take_of_entry(tx, id).await?;
+    job_locks::take_of_entry(tx, id).await?;
     tx.query(LOCK_OF_ENTRY, &[(&id, Type::INT8)]).await?;
     Ok(())
 }
@@ -168,7 +167,7 @@ pub(in super::super) async fn add_pruned(
 /// that it takes as many round trips for all as for one.
 pub(crate) fn expect<'t>(tx: &'t Transaction<'t>, jobs: &'t [Expect]) -> Work<'t, Vec<JobState>> {
     Box::pin(async move {
-        stripes::take(tx, jobs.iter().map(|expect| &expect.job_id)).await?;
+        job_locks::take(tx, jobs.iter().map(|expect| &expect.job_id)).await?;
         expect_all(tx, jobs).await
     })
 }

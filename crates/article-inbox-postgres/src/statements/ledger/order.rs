@@ -7,9 +7,8 @@ use article_inbox::{
 use article_webhook::JobId;
 
 use super::{
-    bucket, intents, jobs,
+    bucket, intents, job_locks, jobs,
     rows::{self, StoredIntent},
-    stripes,
 };
 use crate::{
     connection::{Transaction, Work},
@@ -81,7 +80,7 @@ pub(crate) fn ordered<'t>(
 ) -> Work<'t, ()> {
     Box::pin(async move {
         // Before its intent, as a delivery does.
-        stripes::take(tx, std::iter::once(job_id)).await?;
+        job_locks::take(tx, std::iter::once(job_id)).await?;
         jobs::lock(tx, job_id).await?;
         let known = intents::lock(tx, name).await?;
         let now = tx.now().await?;

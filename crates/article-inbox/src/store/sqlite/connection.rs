@@ -3,7 +3,7 @@
 mod checkpoint;
 mod refusal;
 mod required_settings;
-mod version;
+mod sqlite_version;
 
 use std::{path::Path, time::Duration};
 
@@ -20,7 +20,7 @@ pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
     refusal::{damaged, log_of_another, refused, written_by_others},
     required_settings::{settings, wrong_settings},
-    version::{SecondWriter, check_two_writers},
+    sqlite_version::{SecondWriter, check_two_writers},
 };
 
 /// The longest wait for a lock.

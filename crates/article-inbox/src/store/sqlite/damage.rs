@@ -2,7 +2,7 @@
 
 mod findings;
 mod integrity;
-mod log_file;
+mod wal_scan;
 
 mod transaction;
 
@@ -12,8 +12,8 @@ mod rebuilt_copy;
 pub(super) use self::{
     findings::{Findings, Part, Unreadable},
     integrity::{Integrity, integrity},
-    log_file::unreadable,
     mend::{RESTORE, advice, build_again, judge, mend, search},
     rebuilt_copy::{rebuilt_copy, write_rebuilt_copy},
     transaction::{Tx, index_differs},
+    wal_scan::unreadable,
 };

@@ -7,7 +7,7 @@ mod database_file;
 mod file_system;
 
 mod identity;
-mod judge;
+mod validate;
 
 mod register;
 
@@ -19,6 +19,6 @@ pub(super) use self::{
     database_file::{remove_rights_of_others, resolve, wal_bytes, with_suffix},
     file_system::check_local,
     identity::{Change, FilesInUse},
-    judge::judge,
     lock_file::Lock,
+    validate::validate,
 };

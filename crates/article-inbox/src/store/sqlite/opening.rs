@@ -7,8 +7,8 @@ use super::{
     damage::{self, Integrity, Part},
     fault::Fault,
     files::{self, Lock},
-    log_number::LogNumber,
     schema,
+    wal_identity::WalIdentity,
     writer::{Handle, Shared, WriteConnection, try_start},
 };
 use crate::{Clock, Error, timestamp::rounded};
@@ -18,7 +18,7 @@ use crate::{Clock, Error, timestamp::rounded};
 pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let path = files::resolve(path)?;
     files::check_local(&path)?;
-    files::judge(&path)?;
+    files::validate(&path)?;
     judge_kind(&path)?;
     let lock = Lock::take(&path)?;
     let shared = Shared::new(path.clone(), clock);
@@ -99,7 +99,8 @@ fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
             return Ok(false);
         }
         let file = connection::open_without_log(path)?;
-        if !schema::exists(&file)? || LogNumber::of(connection)?.can_rest_on(&LogNumber::of(&file)?)
+        if !schema::exists(&file)?
+            || WalIdentity::of(connection)?.can_rest_on(&WalIdentity::of(&file)?)
         {
             return Ok(false);
         }
@@ -124,7 +125,7 @@ pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
         )));
     }
     files::check_local(&path)?;
-    files::judge(&path)?;
+    files::validate(&path)?;
     let connection = connection::open(&path, Access::Shared)?;
     connection::make_durable(&connection, &path, Access::Shared)?;
     schema::check_current(&connection, &path)?;

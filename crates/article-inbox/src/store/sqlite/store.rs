@@ -1,4 +1,4 @@
-mod calls;
+mod dispatch;
 mod ledger;
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 
 use article_webhook::JobId;
 
-use self::calls::{CALL_BYTES, blocking};
+use self::dispatch::{CALL_BYTES, blocking};
 use super::{
     SqliteSettings,
     connection::{self, SecondWriter},
@@ -24,7 +24,7 @@ use crate::{
         Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Finding, Lease, Outcome, Page,
         Prune, Pruned, Recorded, Settled, StoreHealth,
     },
-    store::interface::{Pending, Store},
+    store::store_trait::{Pending, Store},
     timestamp::rounded,
 };
 

@@ -1,5 +1,7 @@
 //! The thread that owns the writing connection, and the queue of its calls.
 
+mod background_check;
+mod checkpointer;
 mod clock_watch;
 mod command;
 mod command_queue;
@@ -7,8 +9,6 @@ mod committer;
 mod failure;
 mod group_commit;
 mod handle;
-mod inspector;
-mod log_keeper;
 mod status;
 mod thread;
 mod write_connection;

@@ -11,9 +11,9 @@ use std::{
 use article_inbox::Source;
 
 use super::{
+    environment::{Demo, FIRST_ASK},
     receiver::Condition,
     record::{Order, again_in, is_answer_lost},
-    running::{Demo, FIRST_ASK},
     show::answer,
 };
 use crate::{
@@ -162,7 +162,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::command::demo::running::Running;
+    use crate::command::demo::environment::Running;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn buttons_order_break_and_mend() {

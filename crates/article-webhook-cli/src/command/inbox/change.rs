@@ -1,5 +1,5 @@
 mod action;
-mod one_page;
+mod batch;
 mod survey;
 
 use std::collections::{BTreeMap, HashSet};
@@ -13,11 +13,11 @@ use tokio::time::sleep;
 pub(super) use self::action::Change;
 use self::{
     action::{Applied, GONE},
-    one_page::{PAUSE, change_page},
+    batch::{PAUSE, change_batch},
     survey::{Survey, show, survey, whole},
 };
 use super::{
-    extent::what_there_is,
+    paging::what_there_is,
     selection::{FilterArguments, Selection},
 };
 use crate::{
@@ -141,7 +141,7 @@ pub(super) async fn run(
             Applied::Changed(count) => changed += count,
             Applied::Left(why) => *left.entry(why).or_default() += 1,
         };
-        let outcome = change_page(&change, page, &inbox, note).await;
+        let outcome = change_batch(&change, page, &inbox, note).await;
         interrupted_at(changed);
         context.output.progress(&format!("{} {changed} of {matched}", change.done()));
         outcome

@@ -10,7 +10,7 @@ use clap::{
 use serde_json::{Value, json};
 
 use super::{
-    extent::{ExtentArguments, Kind},
+    paging::{Kind, PagingArguments},
     view,
 };
 use crate::{
@@ -31,7 +31,7 @@ pub(super) struct JobsArguments {
     #[arg(value_name = "INBOX")]
     inbox: InboxArgument,
     #[command(flatten)]
-    extent: ExtentArguments,
+    extent: PagingArguments,
     /// Only jobs in this state
     #[arg(long, value_parser = states(), help_heading = "Filters")]
     state: Option<JobState>,

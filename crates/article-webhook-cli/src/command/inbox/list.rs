@@ -2,7 +2,7 @@ use article_inbox::Filter;
 use clap::Args;
 
 use super::{
-    extent::{ExtentArguments, Kind},
+    paging::{Kind, PagingArguments},
     selection::ChoiceArguments,
     view,
 };
@@ -14,7 +14,7 @@ pub(super) struct ListArguments {
     #[arg(value_name = "INBOX")]
     inbox: InboxArgument,
     #[command(flatten)]
-    extent: ExtentArguments,
+    extent: PagingArguments,
     #[command(flatten)]
     choice: ChoiceArguments,
 }

@@ -1,7 +1,7 @@
 //! Entries as lines, from one inbox to another.
 
-mod counting;
-mod kept;
+mod error_capture;
+mod progress;
 
 mod export;
 mod import;

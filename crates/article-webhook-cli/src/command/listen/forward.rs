@@ -15,9 +15,9 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::{
-    gate::Gate,
+    circuit_breaker::CircuitBreaker,
     headers::HeaderArguments,
-    turn::{Turn, Turns},
+    job_order::{Turn, Turns},
 };
 use crate::{
     calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl},
@@ -73,7 +73,7 @@ struct Forwarding {
     headers: HeaderArguments,
     speed: NonZeroU32,
     output: Output,
-    gate: Gate,
+    gate: CircuitBreaker,
     turns: Turns,
 }
 
@@ -132,7 +132,7 @@ impl ForwardArguments {
             headers: headers.clone(),
             speed: self.forward_speed,
             output: output.clone(),
-            gate: Gate::new(ABSENCE),
+            gate: CircuitBreaker::new(ABSENCE),
             turns: Turns::new(inbox),
         });
         let pass_on = move |stored: Stored| {

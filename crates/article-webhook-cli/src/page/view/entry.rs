@@ -5,9 +5,9 @@ use article_webhook::ArticleResult;
 use maud::{Markup, html};
 
 use super::{
+    components::{age, badge, body_path, button, command, entry_path, moment, size, text},
     json::json,
-    part::{age, badge, body_path, button, command, entry_path, moment, size, text},
-    shell::{self, Place},
+    layout::{self, Place},
     time_line::{Delivered, time_line},
 };
 use crate::{
@@ -59,7 +59,7 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
             }
         }
     };
-    shell::page(shared, Place::Entries, &heading, &content)
+    layout::page(shared, Place::Entries, &heading, &content)
 }
 
 /// The entry was erased, or never was.
@@ -71,7 +71,7 @@ pub(in crate::page) fn gone(shared: &Shared) -> Markup {
             p { a href=(shared.access.path("/")) { "See all entries" } }
         }
     };
-    shell::page(shared, Place::Entries, "No such entry", &content)
+    layout::page(shared, Place::Entries, "No such entry", &content)
 }
 
 fn article(body: &Body) -> Option<ArticleResult> {

@@ -3,8 +3,8 @@ use std::time::Duration;
 use maud::{Markup, html};
 
 use super::{
-    part::{command, size, text},
-    shell::{self, Place},
+    components::{command, size, text},
+    layout::{self, Place},
 };
 use crate::{
     page::shared::Shared,
@@ -38,7 +38,7 @@ pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
             }
         }
     };
-    shell::page(shared, Place::Health, "Health", &content)
+    layout::page(shared, Place::Health, "Health", &content)
 }
 
 fn check(tone: &str, title: &str, content: &Markup) -> Markup {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, Render, html};
 
-use super::part::{number, size};
+use super::components::{number, size};
 use crate::text::escape;
 
 /// How much of a body is shown. The rest is in the download.

@@ -4,8 +4,8 @@ use article_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE, Reason
 use maud::{Markup, html};
 
 use super::{
-    part::{age, command, number, pattern, text},
-    shell::{self, Place},
+    components::{age, command, number, pattern, text},
+    layout::{self, Place},
     time_line::{Delivered, time_line},
 };
 use crate::{page::shared::Shared, text::command as shown_command};
@@ -41,7 +41,7 @@ pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
             }
         }
     };
-    shell::page(shared, Place::Ledger, "Ledger", &content)
+    layout::page(shared, Place::Ledger, "Ledger", &content)
 }
 
 fn figures(jobs: &Jobs) -> Markup {

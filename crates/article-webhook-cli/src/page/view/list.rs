@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use url::form_urlencoded::{Serializer, parse};
 
 use super::{
+    components::{age, badge, command, entry_path, number, size, text},
+    layout::{self, Place},
     panel::panel,
-    part::{age, badge, command, entry_path, number, size, text},
-    shell::{self, Place},
     title::title,
 };
 use crate::{
@@ -109,7 +109,7 @@ pub(in crate::page) fn list(shared: &Shared, query: &Query, seen: Seen, listed: 
         }
         (pager(shared, query, listed))
     };
-    shell::page(shared, Place::Entries, "Entries", &content)
+    layout::page(shared, Place::Entries, "Entries", &content)
 }
 
 fn search(shared: &Shared, query: &Query) -> Markup {

@@ -1,6 +1,6 @@
 use maud::{Markup, html};
 
-use super::part::{button, text};
+use super::components::{button, text};
 use crate::{
     output::Tone,
     page::{

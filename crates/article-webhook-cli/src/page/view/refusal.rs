@@ -2,8 +2,8 @@ use http::StatusCode;
 use maud::{Markup, html};
 
 use super::{
-    part::text,
-    shell::{self, Place, bare},
+    components::text,
+    layout::{self, Place, bare},
 };
 use crate::{
     failure::Failure,
@@ -82,7 +82,7 @@ pub(in crate::page) fn found_nothing(shared: &Shared) -> Markup {
     let content = html! {
         div.empty { h1 { "There is no such page" } p { a href=(shared.access.path("/")) { "See all entries" } } }
     };
-    shell::page(shared, Place::Elsewhere, "Not found", &content)
+    layout::page(shared, Place::Elsewhere, "Not found", &content)
 }
 
 /// A panel's action could not be done.
@@ -94,7 +94,7 @@ pub(in crate::page) fn not_done(shared: &Shared, why: &str) -> Markup {
             p { a href=(shared.access.path("/")) { "Back to the entries" } }
         }
     };
-    shell::page(shared, Place::Elsewhere, "Not done", &content)
+    layout::page(shared, Place::Elsewhere, "Not done", &content)
 }
 
 /// The inbox cannot be read.
@@ -107,5 +107,5 @@ pub(in crate::page) fn store_failed(shared: &Shared, error: article_inbox::Error
             p { "Reload the page to try again." }
         }
     };
-    shell::page(shared, Place::Elsewhere, "The inbox cannot be read", &content)
+    layout::page(shared, Place::Elsewhere, "The inbox cannot be read", &content)
 }

@@ -6,8 +6,8 @@ use std::{
 use super::{
     database_file::{create_private, private, with_suffix},
     identity::{Identity, identity, of_metadata},
-    judge::{judge, regular},
     register::{Registered, is_registered, open_already},
+    validate::{regular, validate},
 };
 use crate::Error;
 
@@ -55,7 +55,7 @@ impl Lock {
         }
         let identity = file.metadata().ok().as_ref().and_then(of_metadata);
         // Until now another receiver could have the files.
-        judge(path)?;
+        validate(path)?;
         create_private(path)?;
         Ok(Self { name, identity, file, _registered: Registered::new(path)? })
     }

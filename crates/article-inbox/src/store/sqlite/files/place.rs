@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use super::{
     database_file::{open_to_others, resolve},
     file_system::check_local,
-    judge::judge,
+    validate::validate,
 };
 use crate::Error;
 
@@ -42,7 +42,7 @@ impl SqlitePlace {
     pub fn look(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = resolve(path.as_ref())?;
         check_local(&path)?;
-        judge(&path)?;
+        validate(&path)?;
         let open_to_others = open_to_others(&path);
         Ok(Self { exists: path.exists(), open_to_others, path })
     }

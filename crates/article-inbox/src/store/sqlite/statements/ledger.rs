@@ -6,25 +6,27 @@ mod jobs;
 
 mod arrival;
 mod ask;
-mod clock;
 mod damage;
-mod earlier;
-mod keep;
+mod import;
+mod legacy;
 mod order;
+mod prune;
 mod read;
+mod restart;
 
 pub(in crate::store::sqlite) use self::{
     arrival::record,
     ask::{claim_asks, release_asks, settle_ask},
     bucket::{import_bucket, report},
-    earlier::earlier_jobs,
+    import::{import_intent, import_job},
     jobs::expect,
-    keep::{import_intent, import_job, prune_ledger},
+    legacy::earlier_jobs,
     order::{abandon, intend, not_ordered, order_again, ordered, outcome_lost},
+    prune::prune_ledger,
     read::{bucket, intent, intents, job, jobs, ledger_counts},
 };
 pub(super) use self::{
-    clock::{follow_ledger, restart_ledger},
     damage::{LedgerSuspects, mend, scan},
     jobs::{add_pruned, follow, forget, is_tombstone},
+    restart::{follow_ledger, restart_ledger},
 };

@@ -1,4 +1,4 @@
-mod clock;
+mod clock_step;
 
 use rusqlite::{Connection, params};
 
@@ -13,7 +13,7 @@ use crate::{
     timestamp::to_millis,
 };
 
-pub(crate) use self::clock::{follow, store_clock, stored_clock};
+pub(crate) use self::clock_step::{follow, store_clock, stored_clock};
 
 /// Frees the leases of the previous process, and shortens waits that a wrong clock made too long. Only
 /// for the process with exclusive access, at start, while no worker runs.

@@ -3,7 +3,7 @@
 mod checksum;
 mod value;
 
-mod restored;
+mod bit_repair;
 
 mod bucket;
 mod intent;

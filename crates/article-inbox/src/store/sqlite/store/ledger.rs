@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{SqliteStore, calls::CALL_BYTES};
+use super::{SqliteStore, dispatch::CALL_BYTES};
 use crate::{
     call::{
         AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
@@ -10,7 +10,7 @@ use crate::{
         LedgerPage, LedgerPruned,
     },
     rules::Bucket,
-    store::{interface::Pending, ledger::Ledger, sqlite::statements},
+    store::{ledger::Ledger, sqlite::statements, store_trait::Pending},
 };
 
 impl Ledger for SqliteStore {

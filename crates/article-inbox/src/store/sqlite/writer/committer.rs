@@ -76,7 +76,7 @@ impl Committer {
         }
 
         let now = || rounded(self.clock.now());
-        let numbered = self.connection.number_log(&connection);
+        let numbered = self.connection.number_wal(&connection);
         let mut run = || group.works().try_for_each(|command| command.run(&connection, now()));
         let outcome = numbered.and_then(|()| run());
         if let Err(fault) = outcome {

@@ -5,10 +5,10 @@ use std::{
 };
 
 use super::{
+    background_check::{BackgroundCheck, Search},
     clock_watch::ClockWatch,
     command_queue::CommandQueue,
     committer::Committer,
-    inspector::{Inspector, Search},
     status::Status,
     thread::WriterThread,
     write_connection::{Shared, WriteConnection},
@@ -29,7 +29,7 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     pub(in crate::store::sqlite) findings: Arc<Findings>,
     search: Arc<Search>,
-    inspector: Mutex<Option<Inspector>>,
+    inspector: Mutex<Option<BackgroundCheck>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -64,7 +64,7 @@ impl Handle {
     pub(in crate::store::sqlite) fn inspect(&self) -> Result<(), Error> {
         let shared = (self.findings.clone(), self.search.clone());
         let queue = self.queue.clone();
-        let inspector = Inspector::start(&self.path, self.clock.clone(), queue, shared)?;
+        let inspector = BackgroundCheck::start(&self.path, self.clock.clone(), queue, shared)?;
         *self.inspector.lock().unwrap_or_else(PoisonError::into_inner) = Some(inspector);
         Ok(())
     }

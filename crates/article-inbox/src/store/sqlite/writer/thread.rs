@@ -4,10 +4,10 @@ use std::{
 };
 
 use super::{
+    checkpointer::Checkpointer,
     command_queue::{CloseOnDrop, CommandQueue, Next},
     committer::Committer,
     failure::too_busy,
-    log_keeper::LogKeeper,
 };
 use crate::{Error, store::sqlite::reader::Reader};
 
@@ -30,7 +30,7 @@ impl WriterThread {
 
     fn run(mut self) {
         let _close = CloseOnDrop(self.queue.clone());
-        let mut log = LogKeeper::new();
+        let mut log = Checkpointer::new();
         loop {
             let connection = self.committer.connection();
             match self.queue.next(log.pause(connection)) {

@@ -1,19 +1,19 @@
 mod follow_clock;
-mod safe_log;
+mod pending_steps;
 mod shared;
 mod start;
-mod todo;
+mod wal_recovery;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use rusqlite::Connection;
 
-use self::{safe_log::Mark, todo::Todo};
+use self::{pending_steps::PendingSteps, wal_recovery::Mark};
 pub(in crate::store::sqlite) use self::{shared::Shared, start::try_start};
 use super::{
+    background_check::Search,
     clock_watch::ClockWatch,
     failure::{log_removed, log_replaced, moved, others_have_it_open},
-    inspector::Search,
     status::Status,
 };
 use crate::{
@@ -23,8 +23,8 @@ use crate::{
         damage::{self, Findings, Integrity, Tx},
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
-        log_number,
         reader::Reader,
+        wal_identity,
     },
     timestamp::rounded,
 };
@@ -48,7 +48,7 @@ pub(in crate::store::sqlite) struct WriteConnection {
     version: Option<i64>,
     pub(super) findings: Arc<Findings>,
     pub(super) search: Arc<Search>,
-    todo: Todo,
+    todo: PendingSteps,
 }
 
 impl WriteConnection {
@@ -62,7 +62,7 @@ impl WriteConnection {
         let Shared { path, clock, reader, status, clock_watch: watch, findings, search } = shared;
         let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
         let files = FilesInUse::at(&path);
-        let todo = Todo { mend, ..Todo::after_opening(access) };
+        let todo = PendingSteps { mend, ..PendingSteps::after_opening(access) };
         let connection = Some(connection);
         Self {
             path,
@@ -122,13 +122,13 @@ impl WriteConnection {
     }
 
     /// Gives the log a number, if the next commit may be its first.
-    pub(super) fn number_log(&self, tx: &Connection) -> Result<(), Fault> {
-        if self.todo.number_log { log_number::number_log(tx) } else { Ok(()) }
+    pub(super) fn number_wal(&self, tx: &Connection) -> Result<(), Fault> {
+        if self.todo.number_wal { wal_identity::number_wal(tx) } else { Ok(()) }
     }
 
     /// A commit has returned. Refuses if its files are no longer at their paths.
     pub(super) fn committed(&mut self) -> Result<(), Error> {
-        self.todo.number_log = false;
+        self.todo.number_wal = false;
         let outcome = self.check_files();
         self.status.note_commit(outcome.as_ref().map(drop));
         outcome
@@ -148,7 +148,7 @@ impl WriteConnection {
         let connection = self.connection.take()?;
         match connection::checkpoint(&connection, mode) {
             Ok(left) => {
-                self.todo.number_log |=
+                self.todo.number_wal |=
                     left == 0 && connection::is_copied(&connection).unwrap_or(false);
                 self.put(connection);
                 Some(left)
@@ -211,7 +211,7 @@ impl WriteConnection {
             return Err(log_removed(&self.path));
         }
         self.connection = None;
-        (self.todo.be_alone, self.todo.number_log) = (true, true);
+        (self.todo.be_alone, self.todo.number_wal) = (true, true);
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl WriteConnection {
         if !self.files.has_database_of(&self.path) {
             return Err(moved());
         }
-        files::judge(&self.path)?;
+        files::validate(&self.path)?;
         if self.todo.be_alone {
             // A call that reads may have opened it again.
             self.reader.reset();
@@ -288,11 +288,11 @@ impl WriteConnection {
     /// that they were damaged.
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
-        let Todo { start, renew_log, .. } = self.todo;
+        let PendingSteps { start, renew_log, .. } = self.todo;
         let log = if renew_log {
             self.search.interrupt();
             let mark = if start { Mark::Counts } else { Mark::Ignored };
-            Some(safe_log::make_safe(connection, &self.path, mark)?)
+            Some(wal_recovery::make_safe(connection, &self.path, mark)?)
         } else {
             None
         };
@@ -301,7 +301,7 @@ impl WriteConnection {
             damage::write_rebuilt_copy(connection, &self.path, found, (&self.findings, now))?;
         }
         if start || log.is_some() {
-            let tx = safe_log::begin(connection)?;
+            let tx = wal_recovery::begin(connection)?;
             if start {
                 let now = rounded(self.clock.now());
                 let tx = Tx::new(&tx, &self.findings, now);
@@ -315,7 +315,7 @@ impl WriteConnection {
             }
             tx.commit()?;
             (self.todo.start, self.todo.renew_log, self.todo.mend) = (false, false, None);
-            self.todo.number_log &= log.is_none();
+            self.todo.number_wal &= log.is_none();
         }
         connection.busy_timeout(BUSY)?;
         connection::close_as(connection, LogAtClose::Copied)?;
@@ -336,7 +336,7 @@ impl WriteConnection {
             // What readers keep in the log is safe there, and is copied after the next start.
             let _ = connection.busy_timeout(RENEW);
             if !matches!(connection::checkpoint(&connection, Checkpoint::Truncate), Ok(0)) {
-                let _ = safe_log::mark_stop(&connection);
+                let _ = wal_recovery::mark_stop(&connection);
             }
         }
     }

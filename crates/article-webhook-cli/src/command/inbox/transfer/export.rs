@@ -9,9 +9,9 @@ use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
 
 use super::{
-    super::{extent::what_there_is, selection::ChoiceArguments},
-    counting::Counting,
-    kept::Kept,
+    super::{paging::what_there_is, selection::ChoiceArguments},
+    error_capture::ErrorCapture,
+    progress::Counting,
 };
 use crate::{
     context::Context,
@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = place.shared().await?;
     let Some(path) = &arguments.output else {
-        let mut kept = Kept::new(Shown::default());
+        let mut kept = ErrorCapture::new(Shown::default());
         let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
         let written = arguments.write(&inbox, &place, to).await;
         return match kept.failed {
@@ -86,7 +86,7 @@ async fn into_file(
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| unwritable(&error))?;
-    let mut kept = Kept::new(file);
+    let mut kept = ErrorCapture::new(file);
     let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
     let exported = arguments.write(inbox, place, to).await;
     context.output.progress("");

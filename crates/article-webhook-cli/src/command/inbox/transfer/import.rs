@@ -7,7 +7,7 @@ use article_inbox::Inbox;
 use clap::Args;
 use serde_json::json;
 
-use super::counting::Counting;
+use super::progress::Counting;
 use crate::{
     context::Context,
     exit::Exit,

@@ -4,9 +4,9 @@ use article_webhook::{Event, JobId};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, types::ValueRef};
 
 use super::{
+    bit_repair::restored,
     checksum::checksum,
     damaged_entry::DamagedEntry,
-    restored::restored,
     value::{
         self, Damaged, count_in, execute, integer_in, lossy, optional_integer_in, optional_text,
         optional_text_in, text, text_in, verify,

@@ -4,8 +4,8 @@ use article_webhook::JobId;
 use rusqlite::{Connection, Row as SqlRow, types::ValueRef};
 
 use super::{
+    bit_repair::restored,
     checksum::checksum,
-    restored::restored,
     value::{
         Damaged, cause, columns, count_in, digest, execute, integer_in, optional_integer_in,
         optional_text, optional_text_in, text, text_in, verify,

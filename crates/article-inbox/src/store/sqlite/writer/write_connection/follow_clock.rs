@@ -1,6 +1,6 @@
 use rusqlite::Connection;
 
-use super::{RENEW, WriteConnection, safe_log};
+use super::{RENEW, WriteConnection, wal_recovery};
 use crate::{
     ClockStep,
     store::sqlite::{connection::Access, fault::Fault},
@@ -31,11 +31,11 @@ impl WriteConnection {
 
     fn follow_clock(&mut self, step: ClockStep, connection: &Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
-        let tx = safe_log::begin(connection)?;
-        self.number_log(&tx)?;
+        let tx = wal_recovery::begin(connection)?;
+        self.number_wal(&tx)?;
         let moved = self.watch.move_entries(step, &tx, &self.findings)?;
         tx.commit()?;
-        self.todo.number_log = false;
+        self.todo.number_wal = false;
         self.watch.follow(step, moved);
         Ok(())
     }

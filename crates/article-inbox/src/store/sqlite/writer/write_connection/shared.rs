@@ -5,7 +5,7 @@ use crate::{
     store::sqlite::{
         damage::Findings,
         reader::Reader,
-        writer::{clock_watch::ClockWatch, inspector::Search, status::Status},
+        writer::{background_check::Search, clock_watch::ClockWatch, status::Status},
     },
 };
 

@@ -5,7 +5,7 @@ use std::{path::Path, time::SystemTime};
 
 use rusqlite::Connection;
 
-use super::safe_log;
+use super::wal_recovery;
 use crate::store::sqlite::{
     damage::{self, Findings, Integrity, Tx},
     fault::Fault,
@@ -54,7 +54,7 @@ fn try_on(
 ) -> Result<(), Fault> {
     // All changes stay in memory.
     connection.execute_batch("PRAGMA cache_spill = OFF")?;
-    let tx = safe_log::begin(connection)?;
+    let tx = wal_recovery::begin(connection)?;
     let outcome = run(&Tx::new(&tx, findings, now), path, found);
     tx.rollback()?;
     connection.execute_batch("PRAGMA cache_spill = ON")?;

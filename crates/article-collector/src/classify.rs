@@ -1,0 +1,10 @@
+//! What an answer of the API means for the job that was asked for, and for the asks that follow. Nothing here waits,
+//! reads a clock or stores anything.
+
+mod call_start;
+mod key_watch;
+mod response;
+
+pub(crate) use call_start::CallStart;
+pub(crate) use key_watch::KeyWatch;
+pub(crate) use response::{Asked, Meaning, NoAnswer, accepts_the_key, pause_of};

@@ -1,0 +1,169 @@
+use std::time::SystemTime;
+
+use tokio::time::Instant;
+
+use super::CallStart;
+
+/// When this many different jobs are forbidden, and none was answered otherwise, it is the key that is refused.
+const SEVERAL: usize = 3;
+
+/// What the answers of this process tell about its API key.
+#[derive(Debug, Default)]
+pub(crate) struct KeyWatch {
+    /// The different jobs that were forbidden since the key was accepted last, and when their last calls began.
+    forbidden: Vec<(i64, Instant)>,
+    /// When the last call began that was accepted.
+    accepted: Option<Instant>,
+    /// When the last call began that showed that the service knew a job.
+    knew: Option<CallStart>,
+    /// When the last call began.
+    last: Option<CallStart>,
+    /// When the first call began after the clock of the store was set back.
+    set_back: Option<Instant>,
+}
+
+impl KeyWatch {
+    /// A call begins. If the clock of the store was set back, what the service knew before counts no more: it would be from
+    /// a time to come.
+    pub(crate) fn begins(&mut self, began: CallStart) {
+        if self.last.replace(began).is_some_and(|last| began.is_set_back_since(last)) {
+            (self.knew, self.set_back) = (None, Some(began.instant));
+        }
+    }
+
+    /// The service knew a job of the key.
+    pub(crate) fn knew(&mut self, began: CallStart) {
+        let is_before = self.set_back.is_some_and(|set_back| began.instant < set_back);
+        if !is_before && self.knew.is_none_or(|knew| knew.instant <= began.instant) {
+            self.knew = Some(began);
+        }
+        self.accepted(began.instant);
+    }
+
+    /// The service accepted the key.
+    pub(crate) fn accepted(&mut self, began: Instant) {
+        self.accepted = self.accepted.max(Some(began));
+        self.forbidden.retain(|(_, forbidden)| began < *forbidden);
+    }
+
+    /// A person lifted the pause.
+    pub(crate) fn resumed(&mut self) {
+        self.forbidden.clear();
+    }
+
+    /// The service forbade to read a job. `true`: so many different ones in a row that it refuses the key.
+    pub(crate) fn forbade(&mut self, job: i64, began: Instant) -> bool {
+        if self.accepted.is_some_and(|accepted| began < accepted) {
+            return false;
+        }
+        if let Some((_, last)) = self.forbidden.iter_mut().find(|(other, _)| *other == job) {
+            *last = began.max(*last);
+        } else if self.forbidden.len() < SEVERAL {
+            self.forbidden.push((job, began));
+        }
+        self.forbidden.len() >= SEVERAL
+    }
+
+    /// Whether the service has known another job since that time, and before it was asked in this call. A key of another
+    /// environment knows none of them, and may have been in use until after this call began.
+    pub(crate) fn has_known(&self, since: SystemTime, asked: CallStart) -> bool {
+        let Some(knew) = self.knew else { return false };
+        let Some(ago) = asked.instant.checked_duration_since(knew.instant) else { return false };
+        // Both, because the clock of the store may have been set forward, and the other stands still while the machine is
+        // suspended.
+        since <= knew.store_time
+            && asked.store_time.checked_sub(ago).is_some_and(|time| since <= time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Calls that begin a second apart.
+    fn calls() -> impl FnMut() -> CallStart {
+        let (start, mut second) = (Instant::now(), 0);
+        move || {
+            second += 1;
+            let passed = Duration::from_secs(second);
+            CallStart { instant: start + passed, store_time: SystemTime::UNIX_EPOCH + passed }
+        }
+    }
+
+    #[test]
+    fn only_several_different_jobs_in_a_row_show_that_the_key_is_refused() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        for job in [1, 1, 1, 2, 1, 2] {
+            assert!(!watch.forbade(job, call().instant));
+        }
+        assert!(watch.forbade(3, call().instant) && watch.forbade(3, call().instant));
+        watch.accepted(call().instant);
+        assert!(!watch.forbade(3, call().instant) && !watch.forbade(4, call().instant));
+        watch.knew(call());
+        assert!(!watch.forbade(5, call().instant));
+        watch.resumed();
+        assert!(!watch.forbade(6, call().instant) && !watch.forbade(7, call().instant));
+    }
+
+    #[test]
+    fn a_late_answer_to_an_old_call_changes_no_newer_judgement() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        let (older, old) = (call(), call());
+        assert!(!watch.forbade(1, call().instant) && !watch.forbade(2, call().instant));
+        watch.knew(older);
+        watch.accepted(old.instant);
+        let newest = call();
+        assert!(watch.forbade(3, newest.instant), "what was accepted before does not count");
+        assert!(
+            watch.has_known(older.store_time, newest) && !watch.has_known(old.store_time, newest)
+        );
+
+        watch.knew(newest);
+        watch.knew(old);
+        assert!(
+            watch.has_known(newest.store_time, call()) && !watch.has_known(older.store_time, old)
+        );
+        for job in [1, 2, 3] {
+            assert!(!watch.forbade(job, old.instant), "what was forbidden before does not count");
+        }
+    }
+
+    #[test]
+    fn what_was_known_before_a_clock_was_set_back_is_not_known_later() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        let hour = Duration::from_secs(3600);
+        let ahead = |began: CallStart| CallStart { store_time: began.store_time + hour, ..began };
+        watch.knew(ahead(call()));
+        let (since, asked) = (call().store_time, call());
+        assert!(!watch.has_known(since, asked), "the clock is an hour behind now");
+        watch.knew(call());
+        assert!(watch.has_known(since, call()));
+    }
+
+    #[test]
+    fn what_was_known_before_the_machine_was_suspended_is_not_known_later() {
+        let (mut watch, mut call) = (KeyWatch::default(), calls());
+        let hour = Duration::from_secs(3600);
+        let ahead = |hours, began: CallStart| CallStart {
+            store_time: began.store_time + hours * hour,
+            ..began
+        };
+        let (known, missing) = (ahead(1, call()), ahead(1, call()));
+        watch.begins(known);
+        watch.knew(known);
+        watch.begins(missing);
+        // The clock is set back by an hour, and later the machine is suspended for two.
+        let since = missing.store_time - hour;
+        let late = call();
+        watch.begins(late);
+        let asked = ahead(2, call());
+        watch.begins(asked);
+        assert!(!watch.has_known(since, asked), "it was known before the job was missing");
+        watch.knew(known);
+        assert!(!watch.has_known(since, asked), "a late answer");
+        watch.knew(asked);
+        assert!(watch.has_known(since, ahead(2, call())));
+    }
+}
