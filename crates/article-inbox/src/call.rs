@@ -20,7 +20,7 @@ pub use completion::Completion;
 pub use excerpt::Excerpt;
 pub use finding::Finding;
 pub use ledger::{
-    Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
+    ApiAnswer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
     LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause,
     PauseReason, Reason,

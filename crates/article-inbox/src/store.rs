@@ -14,12 +14,12 @@ pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 
-pub use damage::tell_damage;
+pub use damage::report_damage;
 pub use ledger::Ledger;
 pub use store_trait::{Pending, Store};
 
 pub use crate::call::{
-    Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+    ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
     BucketSettings, Claim, Claimed, Claims, Events, Expect, Intended, IntentLease, LAST_DELIVERY,
     Lease, OrderTurn, Outcome, Pause, Recorded, Settled, StoreHealth,
 };

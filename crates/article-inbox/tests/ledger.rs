@@ -11,8 +11,8 @@ use article_inbox::{
     Clock, Digest, Entry, EntryKey, ExpectedJob, Filter, IntentState, JobState, MemoryStore, Prune,
     Source, State,
     store::{
-        Answer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, BucketSettings, Claim, Events,
-        Expect, Intended, IntentLease, Ledger, Outcome, Recorded, Store,
+        ApiAnswer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, BucketSettings, Claim,
+        Events, Expect, Intended, IntentLease, Ledger, Outcome, Recorded, Store,
     },
 };
 use article_webhook::JobId;
@@ -253,7 +253,7 @@ impl Scene {
 
     async fn settle(&mut self, lease: AskLease, number: usize, outcome: u8, text: u8) {
         let (digest, bytes) = body(text);
-        let answer = Answer { target: "api".into(), digest, bytes };
+        let answer = ApiAnswer { target: "api".into(), digest, bytes };
         let (after, cause) = (Duration::from_secs(60), String::from("no"));
         let outcome = match outcome {
             0 => AskOutcome::Failed { answer, cause },

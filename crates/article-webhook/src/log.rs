@@ -73,7 +73,7 @@ mod enabled {
     }
 
     pub(crate) fn doubtful_token(target: &Target) {
-        if let Some(doubt) = target.token.doubt() {
+        if let Some(doubt) = target.token.warning() {
             tracing::warn!(target: TARGET, target_label = &*target.label, "{doubt}");
         }
         if target.token.is_short() {

@@ -3,7 +3,7 @@ use std::time::Duration;
 use article_client::{ErrorCode, Outcome, Response};
 use article_inbox::{
     Digest, ExpectedJob, Missing, OVERDUE,
-    store::{Answer, AskOutcome, BucketEvent},
+    store::{ApiAnswer, AskOutcome, BucketEvent},
 };
 
 use super::{CallStart, KeyWatch};
@@ -160,9 +160,9 @@ pub(crate) fn pause_of(response: &Response) -> Option<BucketEvent> {
     }
 }
 
-fn recorded(response: &Response) -> Answer {
+fn recorded(response: &Response) -> ApiAnswer {
     let bytes = response.body.clone();
-    Answer { target: TARGET.into(), digest: Digest::of(&bytes), bytes }
+    ApiAnswer { target: TARGET.into(), digest: Digest::of(&bytes), bytes }
 }
 
 fn name(response: &Response) -> &'static str {

@@ -8,7 +8,7 @@ use std::{
 use article_inbox::{
     Digest, ExpectedJob, Intent, JobState,
     store::{
-        Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketSettings,
+        ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketSettings,
         Expect, Intended, IntentLease, Ledger, Outcome, Settled,
     },
 };
@@ -111,9 +111,9 @@ impl<S: LedgerSubject> Trial<S> {
     }
 }
 
-pub(super) fn answer(body: &str) -> Answer {
+pub(super) fn answer(body: &str) -> ApiAnswer {
     let bytes = Bytes::copy_from_slice(body.as_bytes());
-    Answer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes }
+    ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes }
 }
 
 pub(super) fn answered(body: &str) -> AskOutcome {

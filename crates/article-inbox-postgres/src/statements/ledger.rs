@@ -25,7 +25,7 @@ pub(crate) use bucket::{import_bucket, report};
 pub(crate) use import::{import_intent, import_job};
 pub(super) use job_locks::share;
 pub(crate) use jobs::expect;
-pub(super) use jobs::{add_pruned, follow, forget, is_tombstone, lock_of, lock_of_entry};
+pub(super) use jobs::{add_pruned, forget, is_tombstone, lock_of, lock_of_entry, sync_with_entry};
 pub(super) use locked_jobs::Jobs;
 pub(crate) use order::{abandon, intend, not_ordered, order_again, ordered, outcome_lost};
 pub(crate) use prune::prune_ledger;

@@ -26,7 +26,7 @@ pub(crate) fn requeue<'t>(
         let requeued = stored.row.requeue(*from, held, tx.now().await?);
         if requeued {
             rows::save(tx, &stored).await?;
-            ledger::follow(tx, &stored).await?;
+            ledger::sync_with_entry(tx, &stored).await?;
         }
         Ok(requeued)
     })
@@ -43,7 +43,7 @@ pub(crate) fn bury<'t>(
         let buried = stored.row.bury(cause.as_str(), tx.now().await?);
         if buried {
             rows::save(tx, &stored).await?;
-            ledger::follow(tx, &stored).await?;
+            ledger::sync_with_entry(tx, &stored).await?;
         }
         Ok(buried)
     })
@@ -80,7 +80,7 @@ pub(crate) fn import<'t>(tx: &'t Transaction<'t>, (entry, bodies): &'t Imported)
             rows::put_body(tx, id, slot, body).await?;
         }
         let (key, received_at) = (entry.key.clone(), entry.received_at);
-        ledger::follow(tx, &StoredRow { id, key, received_at, row, damage: None }).await?;
+        ledger::sync_with_entry(tx, &StoredRow { id, key, received_at, row, damage: None }).await?;
         Ok(true)
     })
 }

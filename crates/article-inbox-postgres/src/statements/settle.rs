@@ -21,7 +21,7 @@ pub(crate) fn settle<'t>(
     (lease, outcome): &'t (Lease, Outcome),
 ) -> Work<'t, Settled> {
     Box::pin(async move {
-        // The job of a leased entry had its article already, and loses it only so (`JobRow::follow_entry`).
+        // The job of a leased entry had its article already, and loses it only so (`JobRow::sync_with_entry`).
         if matches!(outcome, Outcome::Unhandled { .. } | Outcome::Corrupt { .. }) {
             ledger::lock_of_entry(tx, lease.id).await?;
         }
@@ -37,7 +37,7 @@ pub(crate) fn settle<'t>(
         if settled == Settled::Settled {
             rows::save(tx, &stored).await?;
             if matches!(stored.row.state, State::Unhandled | State::Corrupt) {
-                ledger::follow(tx, &stored).await?;
+                ledger::sync_with_entry(tx, &stored).await?;
             }
         }
         Ok(settled)

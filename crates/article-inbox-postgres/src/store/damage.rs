@@ -1,6 +1,6 @@
 use std::sync::{Mutex, PoisonError};
 
-use article_inbox::store::tell_damage;
+use article_inbox::store::report_damage;
 
 /// How many findings are kept and told.
 const MOST: usize = 32;
@@ -25,7 +25,7 @@ impl Damage {
                 Part::Entry => "entry",
                 Part::Ledger => "ledger",
             };
-            tell_damage(part, &finding);
+            report_damage(part, &finding);
             known.push(finding);
         }
     }

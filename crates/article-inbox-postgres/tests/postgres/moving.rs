@@ -5,8 +5,8 @@ use std::time::Duration;
 use article_inbox::{
     Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore, State,
     store::{
-        Answer, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Expect, Intended, Ledger,
-        Outcome, Recorded, Settled, Store,
+        ApiAnswer, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Expect, Intended,
+        Ledger, Outcome, Recorded, Settled, Store,
     },
 };
 use article_inbox_postgres::PostgresStore;
@@ -40,7 +40,7 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
     let refused = Expect { reason, ..Expect::job("job_4".parse().unwrap(), soon) };
     let due = |id: &str| Expect::job(id.parse().unwrap(), store.now());
     store.expect(vec![refused, due("job_5"), due("job_6")]).await.unwrap();
-    let answer = Answer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
+    let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
     let outcomes = [
         AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() },
         AskOutcome::Failed { answer, cause: "generation_failed".into() },

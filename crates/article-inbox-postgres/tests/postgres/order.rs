@@ -8,8 +8,8 @@ use std::{
 use article_inbox::{
     EntryKey, Error, Prune,
     store::{
-        Answer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Expect, Ledger as _, Outcome,
-        Store,
+        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Expect, Ledger as _,
+        Outcome, Store,
     },
 };
 use article_inbox_postgres::PostgresStore;
@@ -161,7 +161,7 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
             let asks = store.claim_asks(AskClaim { limit: 2, lease, bucket: BUCKET }).await?.asks;
             for ask in asks {
                 let Arrival { target, digest, bytes, .. } = arrival("job", "{\"n\": 9}");
-                let answer = Answer { target, digest, bytes };
+                let answer = ApiAnswer { target, digest, bytes };
                 let outcome = match fastrand::bool() {
                     true => AskOutcome::Answered(answer),
                     false => AskOutcome::Failed { answer, cause: "no model".into() },

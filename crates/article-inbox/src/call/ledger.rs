@@ -7,7 +7,7 @@ mod intent;
 mod job;
 mod list;
 
-pub use ask::{Answer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks};
+pub use ask::{ApiAnswer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks};
 pub use bucket::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason};
 pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};

@@ -149,7 +149,7 @@ impl Row {
     }
 
     /// The store cannot read the entry's bodies: the entry is corrupt now, and no attempt is counted.
-    pub fn find_damaged(&mut self, cause: String, now: SystemTime) {
+    pub fn mark_corrupt(&mut self, cause: String, now: SystemTime) {
         self.end(State::Corrupt, Cause::New(cause), now);
     }
 }
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn damage_costs_no_attempt_and_keeps_the_fence() {
         let mut row = Row { attempts: 1, fence: 4, ..Row::new(START) };
-        row.find_damaged("its digest is unreadable".into(), START);
+        row.mark_corrupt("its digest is unreadable".into(), START);
         assert_eq!((row.state, row.attempts, row.fence), (State::Corrupt, 1, 4));
         assert_eq!(row.cause.as_deref(), Some("its digest is unreadable"));
     }

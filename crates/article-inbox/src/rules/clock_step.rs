@@ -4,7 +4,7 @@ use crate::{ClockStep, State};
 impl Row {
     /// The store's clock is set by this step. The times of an entry that waits or is leased move along, so that what is
     /// left of its pause or its lease stays the same. `false` if nothing changed.
-    pub fn follow(&mut self, step: ClockStep) -> bool {
+    pub fn shift_times(&mut self, step: ClockStep) -> bool {
         let is_timed = matches!(self.state, State::Waiting | State::Leased);
         if is_timed {
             self.at = step.applied_to(self.at);
@@ -30,7 +30,7 @@ mod tests {
                 let before = Row { state, at, ..Row::new(start) };
                 let mut after = before.clone();
                 let is_timed = matches!(state, State::Waiting | State::Leased);
-                assert_eq!(after.follow(step), is_timed, "{state}");
+                assert_eq!(after.shift_times(step), is_timed, "{state}");
                 let expected = if is_timed {
                     let (at, since) = (step.applied_to(at), step.applied_to(start));
                     Row { at, since, ..before }

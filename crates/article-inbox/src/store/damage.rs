@@ -5,14 +5,14 @@ use crate::telemetry;
 /// store also reports it in [`StoreHealth::findings`](crate::store::StoreHealth::findings).
 ///
 /// ```
-/// use article_inbox::store::{StoreHealth, tell_damage};
+/// use article_inbox::store::{StoreHealth, report_damage};
 ///
 /// let finding = "entry 7 is corrupt: its row is damaged; deliver or collect the job again";
-/// tell_damage("entry", finding);
+/// report_damage("entry", finding);
 /// let mut health = StoreHealth::default();
 /// assert!(health.findings.is_empty(), "the store itself reports it there");
 /// health.findings.push(finding.to_owned());
 /// ```
-pub fn tell_damage(part: &'static str, finding: &str) {
+pub fn report_damage(part: &'static str, finding: &str) {
     telemetry::damage_found(part, finding);
 }

@@ -88,7 +88,7 @@ impl MemoryStore {
     pub fn set_clock(&self, step: ClockStep) {
         let mut tables = self.lock();
         self.clock.follow(step);
-        tables.entries.values_mut().for_each(|entry| _ = entry.row.follow(step));
+        tables.entries.values_mut().for_each(|entry| _ = entry.row.shift_times(step));
         tables.ledger.follow_clock(step);
     }
 
@@ -179,7 +179,7 @@ impl Store for MemoryStore {
             };
             let settled = entry.row.settle(lease, &outcome, entry.bodies.len(), now);
             let key = entry.key.clone();
-            tables.follow(&key, now);
+            tables.sync_with_entry(&key, now);
             Ok(settled)
         })
     }
@@ -238,7 +238,7 @@ impl Store for MemoryStore {
             let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
             let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
             let is_requeued = entry.row.requeue(from, held, now);
-            tables.follow(&key, now);
+            tables.sync_with_entry(&key, now);
             Ok(is_requeued)
         })
     }
@@ -247,7 +247,7 @@ impl Store for MemoryStore {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let is_buried = tables.get_mut(&key).is_some_and(|entry| entry.row.bury(cause, now));
-            tables.follow(&key, now);
+            tables.sync_with_entry(&key, now);
             Ok(is_buried)
         })
     }
@@ -277,7 +277,7 @@ impl Store for MemoryStore {
                 .collect();
             let key = entry.key;
             tables.insert(StoredEntry { key: key.clone(), received_at, row, bodies });
-            tables.follow(&key, now);
+            tables.sync_with_entry(&key, now);
             Ok(true)
         })
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use article_inbox::{
     Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason, Source, State,
     store::{
-        Answer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Events, Expect,
-        Intended, Ledger, Outcome, Recorded, Store,
+        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Events,
+        Expect, Intended, Ledger, Outcome, Recorded, Store,
     },
 };
 use article_webhook::{Reply, fixture::DeliveryRequest};
@@ -74,7 +74,7 @@ async fn shop() -> Scene {
     let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
     store.settle_ask(lease, missing, BUCKET.key).await.unwrap();
     let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
-    let answer = Answer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
+    let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
     let failed = AskOutcome::Failed { answer, cause: "generation_failed".into() };
     store.settle_ask(lease, failed, BUCKET.key).await.unwrap();
     scene.deliver("job_1").await;

@@ -10,7 +10,8 @@ use std::{
 use article_inbox::{
     Clock, Digest, EntryKey, Failed, Inbox, Job, JobFilter, MemoryStore, Source, State,
     store::{
-        Answer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Ledger, Store,
+        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Ledger,
+        Store,
     },
 };
 use article_webhook::{
@@ -176,7 +177,7 @@ pub(crate) async fn unreadable() {
         let claim = AskClaim { limit: 1, lease: SECOND, bucket };
         let lease = ledger.claim_asks(claim).await.unwrap().asks[0].lease;
         let digest = Digest::of(body.as_bytes());
-        let answer = Answer { target: "api".into(), digest, bytes: body.into() };
+        let answer = ApiAnswer { target: "api".into(), digest, bytes: body.into() };
         ledger.settle_ask(lease, AskOutcome::Answered(answer), 1).await.unwrap();
         let worker = inbox.worker(|_| ready(Ok(())));
         worker.run(until(&inbox, &[(State::Unhandled, 1)])).await.unwrap();

@@ -8,7 +8,7 @@ use std::{
 use article_inbox::{
     Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
     store::{
-        Answer, AskClaim, AskLease, AskOutcome, Asks, BucketEvent, BucketSettings, Expect,
+        ApiAnswer, AskClaim, AskLease, AskOutcome, Asks, BucketEvent, BucketSettings, Expect,
         Intended, IntentLease, Ledger, Pause,
     },
 };
@@ -158,7 +158,7 @@ fn text(said: impl std::fmt::Debug) -> LedgerAnswer {
 }
 
 fn said(asked: &Asked) -> AskOutcome {
-    let answer = |body: usize| Answer {
+    let answer = |body: usize| ApiAnswer {
         target: "api".into(),
         digest: Digest::of(BODIES[body].as_bytes()),
         bytes: Bytes::from_static(BODIES[body].as_bytes()),

@@ -247,7 +247,7 @@ async fn the_job_of_an_entry_that_becomes_corrupt_is_asked_for() {
             let asks = store.claim_asks(ASKS).await.unwrap().asks;
             let asked = asks.iter().find(|ask| ask.job.job_id == job("job_4"));
             let asked = asked.unwrap_or_else(|| panic!("{damage}: it is asked for")).lease;
-            let answer = article_inbox::store::Answer {
+            let answer = article_inbox::store::ApiAnswer {
                 target: "api".into(),
                 digest: article_inbox::Digest::of(b"{4}"),
                 bytes: "{4}".into(),

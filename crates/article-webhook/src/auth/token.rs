@@ -106,13 +106,13 @@ impl AuthToken {
     /// ```
     /// use article_webhook::AuthToken;
     ///
-    /// assert_eq!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?.doubt(), None);
-    /// assert!(AuthToken::new("5f2b9c0e7a1d4e38")?.doubt().unwrap().starts_with("the token has no scheme word"));
+    /// assert_eq!(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?.warning(), None);
+    /// assert!(AuthToken::new("5f2b9c0e7a1d4e38")?.warning().unwrap().starts_with("the token has no scheme word"));
     /// # Ok::<(), article_webhook::TokenError>(())
     /// ```
     #[must_use]
-    pub fn doubt(&self) -> Option<&'static str> {
-        self.shape.doubt()
+    pub fn warning(&self) -> Option<&'static str> {
+        self.shape.warning()
     }
 
     /// What the log may say of it.

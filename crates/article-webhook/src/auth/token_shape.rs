@@ -128,7 +128,7 @@ impl TokenShape {
     }
 
     /// Why the service will probably not send a token of this shape, although it could.
-    pub(super) fn doubt(self) -> Option<&'static str> {
+    pub(super) fn warning(self) -> Option<&'static str> {
         match self {
             Self::Legal { scheme: Scheme::None, .. } => Some(
                 "the token has no scheme word: is it the publish target's whole auth_token, as in `Bearer <token>`?",

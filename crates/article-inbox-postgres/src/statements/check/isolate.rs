@@ -51,14 +51,14 @@ pub(crate) fn isolate<'t>(
         };
         let of_row = of_row.map(|column| format!("the column {column} of its row is damaged"));
         let Some(cause) = of_row.or(of_bodies) else { return Ok(None) };
-        stored.row.find_damaged(cause.clone(), tx.now().await?);
+        stored.row.mark_corrupt(cause.clone(), tx.now().await?);
         rows::save(tx, &stored).await?;
         if stored.damage == Some(JOB_ID) {
             let parameters =
                 [(id as _, Type::INT8), (&stored.key.job_id.as_str() as _, Type::TEXT)];
             tx.execute(RENAME, &parameters).await?;
         }
-        ledger::follow(tx, &stored).await?;
+        ledger::sync_with_entry(tx, &stored).await?;
         let finding =
             format!("{} is corrupt: {cause}; deliver or collect the job again", name(&stored));
         Ok(Some(finding))

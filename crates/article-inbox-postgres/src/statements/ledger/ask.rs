@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use article_inbox::{
     EntryKey, Source,
     store::{
-        Answer, Arrival, Ask, AskClaim, AskLane, AskLease, AskOutcome, AskSettled, Asks,
+        ApiAnswer, Arrival, Ask, AskClaim, AskLane, AskLease, AskOutcome, AskSettled, Asks,
         from_millis, to_millis,
     },
 };
@@ -154,7 +154,7 @@ async fn accept_key(tx: &Transaction<'_>, outcome: &AskOutcome, key: u64) -> Res
     Ok(())
 }
 
-fn arrival(key: EntryKey, job: &StoredJob, answer: &Answer) -> Arrival {
+fn arrival(key: EntryKey, job: &StoredJob, answer: &ApiAnswer) -> Arrival {
     Arrival {
         key,
         source: Source::Api,

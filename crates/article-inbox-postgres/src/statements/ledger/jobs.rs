@@ -125,7 +125,10 @@ async fn article_entries(
 }
 
 /// Tells the ledger that an entry may be in another state.
-pub(in super::super) async fn follow(tx: &Transaction<'_>, entry: &StoredRow) -> Result<(), Fault> {
+pub(in super::super) async fn sync_with_entry(
+    tx: &Transaction<'_>,
+    entry: &StoredRow,
+) -> Result<(), Fault> {
     let job_id = &entry.key.job_id;
     if !entry.key.is_article() {
         return Ok(());
@@ -133,7 +136,7 @@ pub(in super::super) async fn follow(tx: &Transaction<'_>, entry: &StoredRow) ->
     let Some(mut job) = lock(tx, job_id).await? else { return Ok(()) };
     let Some(entry) = article_entry(tx, job_id).await? else { return Ok(()) };
     let before = job.row.clone();
-    job.row.follow_entry(entry.state, entry.source(), tx.now().await?);
+    job.row.sync_with_entry(entry.state, entry.source(), tx.now().await?);
     save(tx, &job, &before).await
 }
 

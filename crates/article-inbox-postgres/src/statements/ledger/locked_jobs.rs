@@ -67,7 +67,7 @@ impl Jobs {
         let before = job.row.clone();
         job.row.note_copy(arrival.source, arrival.intent.as_deref(), now);
         if let Some(entry) = entry {
-            job.row.follow_entry(entry, arrival.source, now);
+            job.row.sync_with_entry(entry, arrival.source, now);
         }
         jobs::save(tx, job, &before).await?;
         Ok(job.row.recorded(recorded, &before, now))

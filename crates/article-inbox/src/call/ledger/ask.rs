@@ -110,15 +110,15 @@ pub struct Asks {
 /// What the API answered about a job, as it came.
 ///
 /// ```
-/// use article_inbox::{Digest, store::Answer};
+/// use article_inbox::{Digest, store::ApiAnswer};
 ///
-/// let answer = Answer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
-/// assert_ne!(answer, Answer { digest: Digest::of(b"[]"), bytes: "[]".into(), ..answer.clone() });
+/// let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
+/// assert_ne!(answer, ApiAnswer { digest: Digest::of(b"[]"), bytes: "[]".into(), ..answer.clone() });
 /// assert!(!format!("{answer:?}").contains("{}"), "`Debug` shows no body");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
-pub struct Answer {
+pub struct ApiAnswer {
     /// The label that its body gets as [`Body::target`](crate::Body::target).
     pub target: Box<str>,
     /// The SHA-256 of the bytes.
@@ -128,9 +128,9 @@ pub struct Answer {
 }
 
 /// Shows the number of bytes, and never the bytes.
-impl fmt::Debug for Answer {
+impl fmt::Debug for ApiAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer")
+        f.debug_struct("ApiAnswer")
             .field("target", &self.target)
             .field("digest", &self.digest)
             .field("bytes", &self.bytes.len())
@@ -146,7 +146,7 @@ impl fmt::Debug for Answer {
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use article_inbox::{Digest, EntryKey, JobState, MemoryStore};
-/// use article_inbox::store::{Answer, AskClaim, AskOutcome, AskSettled, BucketSettings, Expect, Ledger, Store};
+/// use article_inbox::store::{ApiAnswer, AskClaim, AskOutcome, AskSettled, BucketSettings, Expect, Ledger, Store};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -160,7 +160,7 @@ impl fmt::Debug for Answer {
 ///     assert_eq!(store.settle_ask(lease, down, 1).await?, AskSettled::Settled(JobState::Expected));
 ///
 ///     let lease = store.claim_asks(claim).await?.asks[0].lease;
-///     let answer = Answer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
+///     let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
 ///     let settled = store.settle_ask(lease, AskOutcome::Answered(answer), 1).await?;
 ///     assert_eq!(settled, AskSettled::Settled(JobState::Collected));
 ///     assert!(store.show(EntryKey::article("job_1".parse()?)).await?.is_some());
@@ -171,11 +171,11 @@ impl fmt::Debug for Answer {
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an outcome must not compile")]
 pub enum AskOutcome {
     /// The article. It is recorded as a delivery is.
-    Answered(Answer),
+    Answered(ApiAnswer),
     /// The service gave the job up. The answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure).
     Failed {
         /// What the API answered.
-        answer: Answer,
+        answer: ApiAnswer,
         /// Why, in short.
         cause: String,
     },

@@ -160,7 +160,7 @@ pub(super) const REJECTED: &str = "an earlier body that the API gave cannot be r
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Answer, Expect, Reason};
+    use crate::call::{ApiAnswer, Expect, Reason};
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
     const LEASE: Duration = Duration::from_secs(60);
@@ -170,8 +170,8 @@ mod tests {
         JobRow::new(&Expect::job("job_1".parse().unwrap(), START), None, START)
     }
 
-    fn answer(body: &'static str) -> Answer {
-        Answer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes: body.into() }
+    fn answer(body: &'static str) -> ApiAnswer {
+        ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes: body.into() }
     }
 
     fn again(seconds: u64) -> AskOutcome {

@@ -7,7 +7,7 @@ use crate::{
 impl JobRow {
     /// The store's clock is set by this step. The times of an open job move along, so that what is left of its pause or of
     /// its lease stays the same, and it is not overdue, missing or unreadable for longer than it was. `false` if nothing changed.
-    pub fn follow(&mut self, step: ClockStep) -> bool {
+    pub fn shift_times(&mut self, step: ClockStep) -> bool {
         let is_open = self.state.is_open();
         if is_open {
             self.at = step.applied_to(self.at);
@@ -23,7 +23,7 @@ impl JobRow {
 
 impl IntentRow {
     /// The store's clock is set by this step. The deadline of a call moves along. `false` if nothing changed.
-    pub fn follow(&mut self, step: ClockStep) -> bool {
+    pub fn shift_times(&mut self, step: ClockStep) -> bool {
         let is_timed = self.state == IntentState::Ordering;
         if is_timed {
             self.at = step.applied_to(self.at);
@@ -34,7 +34,7 @@ impl IntentRow {
 
 impl Bucket {
     /// The store's clock is set by this step. All times move along.
-    pub fn follow(&mut self, step: ClockStep) {
+    pub fn shift_times(&mut self, step: ClockStep) {
         self.refilled_at = step.applied_to(self.refilled_at);
         self.shared_at = step.applied_to(self.shared_at);
         self.refused_at = self.refused_at.map(|at| step.applied_to(at));
@@ -69,7 +69,7 @@ mod tests {
                 let new = JobRow::new(&expect, None, start());
                 let before = JobRow { state, missing, unreadable_since, ..new };
                 let mut after = before.clone();
-                assert_eq!(after.follow(step), state.is_open(), "{state}");
+                assert_eq!(after.shift_times(step), state.is_open(), "{state}");
                 let missing = Some(Missing { times: 2, since: moved });
                 let expected = JobRow {
                     at: moved,
@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn the_deadline_of_a_call_moves_along() {
         let mut row = IntentRow::new(HOUR, start());
-        assert!(row.follow(ClockStep::Forward(HOUR)));
+        assert!(row.shift_times(ClockStep::Forward(HOUR)));
         assert_eq!(row.state_at(start() + HOUR), IntentState::Ordering);
         assert!(row.resolve(&"job_1".parse().unwrap(), start()));
-        assert!(!row.follow(ClockStep::Forward(HOUR)));
+        assert!(!row.shift_times(ClockStep::Forward(HOUR)));
     }
 
     #[test]
@@ -100,11 +100,11 @@ mod tests {
         bucket.report(BucketEvent::RateLimited { retry_after: HOUR }, start());
         bucket.report(BucketEvent::KeyRefused { key: 1 }, start());
         let before = bucket.clone();
-        bucket.follow(ClockStep::Forward(HOUR));
+        bucket.shift_times(ClockStep::Forward(HOUR));
         assert_eq!(bucket.refilled_at, start() + HOUR);
         assert_eq!(bucket.limited.map(|pause| pause.until), Some(start() + 2 * HOUR));
         assert_eq!(bucket.refused[0].since, start() + HOUR);
-        bucket.follow(ClockStep::Back(HOUR));
+        bucket.shift_times(ClockStep::Back(HOUR));
         assert_eq!(bucket, before);
     }
 }

@@ -38,7 +38,7 @@ impl JobRow {
     /// corrupt entry says nothing about what the API gives, so that no number of them ends a job. Any other entry is the
     /// article: it ends an open job and the ask that is under way, and also a job that failed, is unreadable or was not
     /// found.
-    pub fn follow_entry(&mut self, entry: State, source: Source, now: SystemTime) {
+    pub fn sync_with_entry(&mut self, entry: State, source: Source, now: SystemTime) {
         match (is_rejected(entry), self.state) {
             (true, JobState::Collected) if entry == State::Corrupt => {
                 (self.returned, self.unreadable_since) = (None, None);
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{
         Digest,
-        call::{Answer, AskOutcome},
+        call::{ApiAnswer, AskOutcome},
     };
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
@@ -134,7 +134,7 @@ mod tests {
                 for entry in [State::Waiting, State::Leased, State::Done, State::Dead] {
                     let before = job(state);
                     let mut row = before.clone();
-                    row.follow_entry(entry, source, after(9));
+                    row.sync_with_entry(entry, source, after(9));
                     if state.has_article() {
                         assert_eq!(row, before, "nothing moves backwards");
                     } else {
@@ -151,7 +151,7 @@ mod tests {
         for entry in [State::Unhandled, State::Corrupt] {
             for state in JobState::ALL {
                 let mut row = job(state);
-                row.follow_entry(entry, Source::Webhook, after(9));
+                row.sync_with_entry(entry, Source::Webhook, after(9));
                 let expected = match state {
                     JobState::Arrived => (JobState::Expected, after(9), 0),
                     JobState::Collected => (JobState::Expected, after(3609), 2),
@@ -172,11 +172,11 @@ mod tests {
                 let digest = Digest::of(body.as_bytes());
                 let lease = row.ask(7, hour, at);
                 assert!(row.records_answer(digest, entry), "it may be readable");
-                let answer = Answer { target: "api".into(), digest, bytes: body.into() };
+                let answer = ApiAnswer { target: "api".into(), digest, bytes: body.into() };
                 row.settle(lease, &AskOutcome::Answered(answer), KEY, Some(State::Waiting), at);
                 assert_eq!(row.state, JobState::Collected);
                 // However long the worker takes.
-                row.follow_entry(State::Unhandled, Source::Webhook, at + hour / 2);
+                row.sync_with_entry(State::Unhandled, Source::Webhook, at + hour / 2);
                 let expected = if body == "3" { JobState::Unreadable } else { JobState::Expected };
                 assert_eq!((row.state, row.expected_at), (expected, NOW), "{before:?}");
                 assert_eq!(row.unreadable_since, Some(first));
@@ -198,11 +198,11 @@ mod tests {
             let at = row.at + Duration::from_secs(hours * 3600);
             let lease = row.ask(7, Duration::from_secs(60), at);
             assert!(row.records_answer(digest, Some(entry)), "after {hours} hours");
-            let answer = Answer { target: "api".into(), digest, bytes: "{}".into() };
+            let answer = ApiAnswer { target: "api".into(), digest, bytes: "{}".into() };
             row.settle(lease, &AskOutcome::Answered(answer), KEY, Some(State::Waiting), at);
             assert_eq!(row.state, JobState::Collected);
             entry = State::Corrupt;
-            row.follow_entry(entry, Source::Api, at + OVERDUE);
+            row.sync_with_entry(entry, Source::Api, at + OVERDUE);
             assert_eq!(
                 (row.state, row.at),
                 (JobState::Expected, at + OVERDUE + AFTER_A_BAD_ANSWER)
@@ -269,7 +269,7 @@ mod tests {
         ] {
             let before = JobRow { reason, ..job(state) };
             let mut row = before.clone();
-            row.follow_entry(State::Waiting, source, after(9));
+            row.sync_with_entry(State::Waiting, source, after(9));
             let result = row.recorded(recorded, &before, after(9));
             assert_eq!(result, expected, "{state} {source} {}", before.reason);
         }

@@ -58,7 +58,7 @@ impl JobRow {
         row.restart(now);
         if let Some(entry) = entry {
             row.pushed_at = row.pushed_at.or(entry.pushed_at);
-            row.follow_entry(entry.state, entry.source(), now);
+            row.sync_with_entry(entry.state, entry.source(), now);
         }
         row
     }

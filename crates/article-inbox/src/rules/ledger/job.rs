@@ -26,7 +26,7 @@ use crate::{
 ///
 /// // The service delivers the article while the ask is under way.
 /// job.note_copy(Source::Webhook, None, now);
-/// job.follow_entry(State::Waiting, Source::Webhook, now);
+/// job.sync_with_entry(State::Waiting, Source::Webhook, now);
 /// assert_eq!(job.state, JobState::Arrived);
 /// assert_eq!(job.settle(lease, &AskOutcome::Released, 17, None, now), AskSettled::LostLease);
 /// # Ok::<(), article_webhook::InvalidJobId>(())
@@ -87,7 +87,7 @@ impl JobRow {
             cause: None,
         };
         if let Some(entry) = entry {
-            row.follow_entry(entry.state, entry.source(), now);
+            row.sync_with_entry(entry.state, entry.source(), now);
             row.collected_at = entry.collected_at;
         }
         row

@@ -6,7 +6,7 @@ use super::{MemoryStore, ledger_tables::LedgerTables, tables::Tables};
 use crate::{
     EntryKey, Source,
     call::{
-        Answer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+        ApiAnswer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
         BucketSettings, Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter,
         JobState, LedgerCounts, LedgerPage, LedgerPruned, OrderTurn, Reason,
     },
@@ -297,7 +297,7 @@ impl Tables {
             return AskSettled::LostLease;
         };
         let (job_id, intent) = (job_id.clone(), row.intent.clone());
-        let arrival = |key, answer: &Answer| Arrival {
+        let arrival = |key, answer: &ApiAnswer| Arrival {
             key,
             source: Source::Api,
             target: answer.target.clone(),

@@ -119,10 +119,10 @@ impl LedgerTables {
     pub(super) fn follow_clock(&mut self, step: ClockStep) {
         let ids: Vec<_> = self.jobs.iter().map(|(id, ..)| id).collect();
         for id in ids {
-            self.jobs.change(id, |row| row.follow(step));
+            self.jobs.change(id, |row| row.shift_times(step));
         }
-        self.intents.values_mut().for_each(|(_, row)| _ = row.follow(step));
-        self.bucket.iter_mut().for_each(|bucket| bucket.follow(step));
+        self.intents.values_mut().for_each(|(_, row)| _ = row.shift_times(step));
+        self.bucket.iter_mut().for_each(|bucket| bucket.shift_times(step));
     }
 
     pub(super) fn forget(&mut self, job_id: &JobId) {

@@ -34,7 +34,7 @@ impl Tables {
             let before = job.clone();
             job.note_copy(source, intent.as_deref(), now);
             if let Some(entry) = entry {
-                job.follow_entry(entry.state, source, now);
+                job.sync_with_entry(entry.state, source, now);
             }
             (job.recorded(recorded, &before, now), before.state)
         });

@@ -78,12 +78,12 @@ impl Tables {
     }
 
     /// Tells the ledger that an entry may be in another state.
-    pub(super) fn follow(&mut self, key: &EntryKey, now: SystemTime) {
+    pub(super) fn sync_with_entry(&mut self, key: &EntryKey, now: SystemTime) {
         let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
         let Some(entry) = entry else { return };
         let followed = self.ledger.change_job(&key.job_id, |job| {
             let before = job.state;
-            job.follow_entry(entry.state, entry.source(), now);
+            job.sync_with_entry(entry.state, entry.source(), now);
             before
         });
         if let Some(before) = followed {

@@ -88,7 +88,7 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
         None => (false, value),
     };
     let mut findings = Vec::new();
-    if let Some(doubt) = token.doubt() {
+    if let Some(doubt) = token.warning() {
         let (code, fix) = match has_scheme {
             true => (
                 "token.quoted",

@@ -51,9 +51,9 @@ pub(crate) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Claims, Fault> {
         let bodies = match bodies(tx, stored.id)? {
             Ok(bodies) => bodies,
             Err(cause) => {
-                before.row.find_damaged(cause, now);
+                before.row.mark_corrupt(cause, now);
                 rows::save(tx, &before)?;
-                ledger::follow(tx, &before)?;
+                ledger::sync_with_entry(tx, &before)?;
                 continue;
             }
         };

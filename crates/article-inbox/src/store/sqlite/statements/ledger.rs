@@ -27,6 +27,6 @@ pub(in crate::store::sqlite) use self::{
 };
 pub(super) use self::{
     damage::{LedgerSuspects, mend, scan},
-    jobs::{add_pruned, follow, forget, is_tombstone},
+    jobs::{add_pruned, forget, is_tombstone, sync_with_entry},
     restart::{follow_ledger, restart_ledger},
 };

@@ -24,7 +24,7 @@ pub(crate) fn requeue(tx: &Tx<'_>, key: &EntryKey, from: Option<State>) -> Resul
     let requeued = stored.row.requeue(from, usize::try_from(held).unwrap_or_default(), tx.now());
     if requeued {
         rows::save(tx, &stored)?;
-        ledger::follow(tx, &stored)?;
+        ledger::sync_with_entry(tx, &stored)?;
     }
     Ok(requeued)
 }
@@ -37,7 +37,7 @@ pub(crate) fn bury(tx: &Tx<'_>, key: &EntryKey, cause: &str) -> Result<bool, Fau
     let buried = stored.row.bury(cause, tx.now());
     if buried {
         rows::save(tx, &stored)?;
-        ledger::follow(tx, &stored)?;
+        ledger::sync_with_entry(tx, &stored)?;
     }
     Ok(buried)
 }
@@ -83,7 +83,7 @@ pub(crate) fn import(tx: &Tx<'_>, entry: &Entry, bodies: &[Body]) -> Result<bool
         rows::put_body(tx, slot, body)?;
     }
     if let Some(stored) = rows::load(tx, id)? {
-        ledger::follow(tx, &stored)?;
+        ledger::sync_with_entry(tx, &stored)?;
     }
     Ok(true)
 }

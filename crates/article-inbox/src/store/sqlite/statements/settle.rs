@@ -43,9 +43,9 @@ pub(crate) fn settle(tx: &Tx<'_>, lease: Lease, outcome: &Outcome) -> Result<Set
             );
         }
         rows::save(tx, &stored)?;
-        // The job of a leased entry had its article already, and loses it only so (`JobRow::follow_entry`).
+        // The job of a leased entry had its article already, and loses it only so (`JobRow::sync_with_entry`).
         if matches!(stored.row.state, State::Unhandled | State::Corrupt) {
-            ledger::follow(tx, &stored)?;
+            ledger::sync_with_entry(tx, &stored)?;
         }
     }
     Ok(settled)

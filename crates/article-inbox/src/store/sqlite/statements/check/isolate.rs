@@ -24,9 +24,9 @@ pub(crate) fn isolate(tx: &Tx<'_>, suspects: &Suspects) -> Result<(), Fault> {
         }
         let Err(cause) = rows::sound_bodies(tx, *id)? else { continue };
         if is_open {
-            stored.row.find_damaged(cause, tx.now());
+            stored.row.mark_corrupt(cause, tx.now());
             rows::save(tx, &stored)?;
-            ledger::follow(tx, &stored)?;
+            ledger::sync_with_entry(tx, &stored)?;
         }
     }
     for id in suspects.entries.iter().chain(&suspects.held) {

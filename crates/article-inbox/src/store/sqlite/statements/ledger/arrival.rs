@@ -42,7 +42,7 @@ pub(in crate::store::sqlite) fn record(tx: &Tx<'_>, arrival: &Arrival) -> Result
         let before = job.row.clone();
         job.row.note_copy(arrival.source, arrival.intent.as_deref(), now);
         if let Some(entry) = entry {
-            job.row.follow_entry(entry, arrival.source, now);
+            job.row.sync_with_entry(entry, arrival.source, now);
         }
         jobs::save(tx, &job, &before)?;
         return Ok(job.row.recorded(recorded, &before, now));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     EntryKey, Source,
-    call::{Answer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks},
+    call::{ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks},
     rules::{AskLane, Bucket},
     store::sqlite::{
         damage::{Tx, index_differs},
@@ -162,7 +162,7 @@ pub(in crate::store::sqlite) fn settle_ask(
     Ok(settled)
 }
 
-fn arrival(key: EntryKey, job: &StoredJob, answer: &Answer) -> Arrival {
+fn arrival(key: EntryKey, job: &StoredJob, answer: &ApiAnswer) -> Arrival {
     Arrival {
         key,
         source: Source::Api,

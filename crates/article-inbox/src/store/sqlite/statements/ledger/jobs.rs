@@ -89,7 +89,7 @@ fn mend(tx: &Tx<'_>, damaged: DamagedJob) -> Result<Option<StoredJob>, Fault> {
         return Ok(None);
     };
     if let Some(entry) = article_entry(tx, &stored.job_id)? {
-        stored.row.follow_entry(entry.state, entry.source(), tx.now());
+        stored.row.sync_with_entry(entry.state, entry.source(), tx.now());
     }
     rows::write_job_anew(tx, &stored)?;
     tell(tx, &stored, &cause);
@@ -148,13 +148,13 @@ fn copies(tx: &Tx<'_>, stored: &StoredRow) -> Result<ArticleEntry, Fault> {
 }
 
 /// Tells the ledger that an entry may be in another state.
-pub(in super::super) fn follow(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fault> {
+pub(in super::super) fn sync_with_entry(tx: &Tx<'_>, entry: &StoredRow) -> Result<(), Fault> {
     if !entry.key.is_article() {
         return Ok(());
     }
     let Some(mut job) = find(tx, &entry.key.job_id)? else { return Ok(()) };
     let (before, entry) = (job.row.clone(), copies(tx, entry)?);
-    job.row.follow_entry(entry.state, entry.source(), tx.now());
+    job.row.sync_with_entry(entry.state, entry.source(), tx.now());
     save(tx, &job, &before)
 }
 

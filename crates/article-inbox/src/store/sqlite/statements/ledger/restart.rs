@@ -51,19 +51,19 @@ pub(in super::super) fn follow_ledger(tx: &Tx<'_>, step: ClockStep) -> Result<u6
     let mut moved = 0;
     for id in open {
         let Some(mut job) = jobs::get(tx, id)? else { continue };
-        if job.row.follow(step) {
+        if job.row.shift_times(step) {
             rows::save_job(tx, &job)?;
             moved += 1;
         }
     }
     for id in ids(tx, sql::ORDERING, [])? {
         let Some(mut intent) = intents::get(tx, id)? else { continue };
-        if intent.row.follow(step) {
+        if intent.row.shift_times(step) {
             rows::save_intent(tx, &intent)?;
         }
     }
     if bucket::load(tx)?.is_some() {
-        bucket::change(tx, |bucket: &mut Bucket| bucket.follow(step))?;
+        bucket::change(tx, |bucket: &mut Bucket| bucket.shift_times(step))?;
     }
     Ok(moved)
 }

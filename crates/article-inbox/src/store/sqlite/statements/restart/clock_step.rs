@@ -31,7 +31,7 @@ pub(crate) fn follow(tx: &Tx<'_>, step: ClockStep) -> Result<u64, Fault> {
     for range in LiveRange::ALL {
         for id in timed(tx, range, after)? {
             let Some(mut stored) = rows::load(tx, id)? else { continue };
-            if stored.row.follow(step) {
+            if stored.row.shift_times(step) {
                 rows::save(tx, &stored)?;
                 moved += 1;
             }

@@ -114,7 +114,7 @@ impl DamagedEntry {
     fn isolate_of(self, tx: &Tx<'_>, job: Option<JobId>) -> Result<StoredRow, Fault> {
         let job = job.or_else(|| self.job_id.clone());
         let mut stored = self.stored(tx.now());
-        stored.row.find_damaged(stored.row.cause.clone().unwrap_or_default(), tx.now());
+        stored.row.mark_corrupt(stored.row.cause.clone().unwrap_or_default(), tx.now());
         // Greater than any number that claims have counted to, so that the fence of no earlier lease comes again.
         stored.row.fence = stored.row.fence.max(to_millis(tx.now()));
         let name = stored.key.job_id.clone();

@@ -85,7 +85,7 @@ pub(super) fn lose_article(tx: &Tx<'_>, job_id: &JobId) -> Result<(), Fault> {
     for id in job_ids(tx, job_id)? {
         let Some(Ok(mut stored)) = read_job(tx, id)? else { continue };
         let before = stored.row.clone();
-        stored.row.follow_entry(State::Corrupt, Source::Webhook, tx.now());
+        stored.row.sync_with_entry(State::Corrupt, Source::Webhook, tx.now());
         if stored.job_id == *job_id && stored.row != before {
             save_job(tx, &stored)?;
         }
