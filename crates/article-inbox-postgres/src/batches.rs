@@ -1,3 +1,8 @@
+//! Group commit: calls that wait for a connection share one transaction, and so one sync of the server's disk.
+//!
+//! The first call that gets a connection takes all calls that wait. A call that waits for a lock, or may be the cause of a
+//! failure, is done again in a transaction of its own, so that it does not fail the others.
+
 mod call;
 
 use std::{

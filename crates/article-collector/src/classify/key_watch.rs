@@ -1,3 +1,7 @@
+//! Tells a job that this key may not read from a key that is refused: the API answers 403 to both. Three different jobs in a
+//! row are the key. It also remembers when the key was last known to read jobs, so that `job_not_found` from the key of
+//! another account ends no job.
+
 use std::time::SystemTime;
 
 use tokio::time::Instant;

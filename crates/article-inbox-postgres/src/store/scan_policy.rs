@@ -1,3 +1,9 @@
+//! When a claim reads its whole index, and when only the end of it.
+//!
+//! A claimed entry leaves a dead tuple in the index. Vacuum removes it, unless a transaction with an old snapshot holds the
+//! xmin horizon back. Meanwhile a claim that reads the whole index passes all dead tuples, and becomes slower with each
+//! entry that was claimed. Every entry is still found: whole reads become rare, and never end.
+
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},

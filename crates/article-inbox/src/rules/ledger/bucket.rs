@@ -1,3 +1,6 @@
+//! A token bucket whose rate follows the service: an answer 429 halves it, and it recovers linearly within an hour
+//! (additive increase, multiplicative decrease).
+
 use std::time::{Duration, SystemTime};
 
 use super::refused_key::RefusedKey;

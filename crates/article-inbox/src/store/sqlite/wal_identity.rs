@@ -1,4 +1,7 @@
-//! What the database says about its write-ahead log: which log it is, and whether the last run ended in order.
+//! Whether a write-ahead log belongs to the database beside it, and whether its last run ended in order.
+//!
+//! A restored backup may stand beside the log of another time. SQLite would apply that log and mix pages of two databases.
+//! So the first commit of each log writes a random number into the database, and a start compares the numbers.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
