@@ -22,7 +22,7 @@ mod sizes;
 mod one_place;
 mod root;
 
-mod circles;
+mod cycles;
 mod imports;
 
 mod planted;
@@ -54,7 +54,7 @@ fn check(crates: &[Sources]) -> Vec<Finding> {
         let modules = Modules::of(sources);
         findings.extend(root::check(&modules));
         findings.extend(imports::check(&modules));
-        findings.extend(circles::check(&modules));
+        findings.extend(cycles::check(&modules));
         findings.extend(sizes::check(sources));
         trees.push(modules);
     }

@@ -3,7 +3,7 @@ use std::{panic::resume_unwind, sync::Arc};
 use article_webhook::{ArticleResult, Delivery, Refused, Reply, Sink};
 use tokio::sync::Notify;
 
-use crate::ledger::{Accepted, Entry, Ledger};
+use crate::call_log::{Accepted, Entry, Ledger};
 
 /// The application behind a receiver, as a sink and as a handler. It writes down what it is asked to do.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 use crate::{
     answers::Answer,
+    call_log::Entry,
     connection::{Response, Silence},
-    ledger::Entry,
     row::{Outcome, Reply},
 };
 

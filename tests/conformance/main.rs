@@ -5,10 +5,10 @@
 
 mod answers;
 mod application;
+mod call_log;
 mod connection;
 mod counts;
 mod exchange;
-mod ledger;
 mod planted;
 mod request;
 mod retries;

@@ -15,7 +15,7 @@ use axum::{
 
 use crate::{
     application::Application,
-    ledger::Ledger,
+    call_log::Ledger,
     request::TOKEN,
     run::run,
     site::{Site, Style},

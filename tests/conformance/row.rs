@@ -1,6 +1,6 @@
 use crate::{
     answers::{Answer, STORED, UNAUTHORIZED},
-    ledger::{Accepted, Entry},
+    call_log::{Accepted, Entry},
     request::Request,
     site::{Site, Style},
 };

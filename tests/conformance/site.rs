@@ -5,7 +5,7 @@ use tokio::sync::Notify;
 
 use crate::{
     application::{Application, Work},
-    ledger::Ledger,
+    call_log::Ledger,
     request::TOKEN,
 };
 

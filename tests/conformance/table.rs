@@ -5,6 +5,7 @@
 //! the application, a connection that is usable unless the row is `closing`.
 
 mod capabilities;
+mod check_order;
 mod content_types;
 mod depth;
 mod encodings;
@@ -20,7 +21,6 @@ mod kinds;
 mod lengths;
 mod methods;
 mod numbers;
-mod order;
 mod replies;
 mod results;
 mod service_headers;
@@ -52,7 +52,7 @@ pub(crate) fn heads() -> Vec<Row> {
         job_ids_in_headers::rows(),
         events::rows(),
         lengths::rows(),
-        order::rows(),
+        check_order::rows(),
     ]
     .concat()
 }

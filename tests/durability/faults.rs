@@ -15,9 +15,9 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::{
+    acknowledged::Acknowledged,
     child::Child,
     form::Form,
-    ledger::Ledger,
     role::{self, Role},
     service::{Line, Parcel},
     store,
@@ -87,7 +87,7 @@ fn count_calls() -> Vec<(&'static str, u32)> {
     let trace = folder.join("trace");
     let strace = Strace::glancing(&CALLS.join(","), &trace);
     let child = Child::start(&folder, Role::Receiver, Some(&strace)).expect("the receiver starts");
-    let answers = deliver(&child, &Ledger::default(), DELIVERIES, 1);
+    let answers = deliver(&child, &Acknowledged::default(), DELIVERIES, 1);
     assert_eq!(answers.refused, 0, "nothing fails yet");
     child.stop();
     let mut counts: HashMap<(String, u32), u32> = HashMap::new();
@@ -111,7 +111,7 @@ struct Answers {
 fn run_with(injection: &str) -> Option<Answers> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let folder = folder.path().canonicalize().expect("it is there");
-    let ledger = Ledger::default();
+    let ledger = Acknowledged::default();
     let strace = Strace::glancing(&CALLS.join(","), &folder.join("trace")).injecting(injection);
     let answers = match Child::start(&folder, Role::Receiver, Some(&strace)) {
         Ok(child) => {
@@ -136,14 +136,14 @@ fn run_with(injection: &str) -> Option<Answers> {
     answers
 }
 
-fn compare(ledger: &Ledger, folder: &Path, what: &str) {
+fn compare(ledger: &Acknowledged, folder: &Path, what: &str) {
     let found = ledger.compare(&store::rows(&folder.join(role::FILE)).expect("the file opens"));
     assert!(found.lost.is_empty(), "{what}: acknowledged and lost: {:?}", found.lost);
     assert!(found.doubled.is_empty(), "{what}: stored twice: {:?}", found.doubled);
 }
 
 /// Delivers, each delivery until it is acknowledged, at most so often. A refusal is a 503, and comes in time.
-fn deliver(child: &Child, ledger: &Ledger, deliveries: usize, attempts: usize) -> Answers {
+fn deliver(child: &Child, ledger: &Acknowledged, deliveries: usize, attempts: usize) -> Answers {
     let mut line = Line::open(child.address).expect("the receiver listens");
     let mut answers = Answers::default();
     for nth in 0..deliveries {
@@ -211,7 +211,7 @@ pub(crate) fn a_small_disk_fills_and_empties() {
     };
     let folder = disk.path();
     let ballast = folder.join("ballast");
-    let ledger = Ledger::default();
+    let ledger = Acknowledged::default();
     let child = Child::start(&folder, Role::Receiver, None).expect("the receiver starts");
     let mut line = Line::open(child.address).expect("the receiver listens");
     let mut counts: BTreeMap<u16, u32> = BTreeMap::new();

@@ -15,10 +15,10 @@ use std::{
 use fastrand::Rng;
 
 use crate::{
+    acknowledged::Acknowledged,
     aim::{self, Aim},
     child::Child,
     form::Form,
-    ledger::Ledger,
     role::{self, Role},
     runs,
     service::{Line, Parcel},
@@ -121,7 +121,7 @@ fn finish(child: &Child, service: &Service) {
     }
 }
 
-fn check(folder: &Path, ledger: &Ledger) {
+fn check(folder: &Path, ledger: &Acknowledged) {
     let file = folder.join(role::FILE);
     let found = ledger.compare(&store::rows(&file).expect("the file opens"));
     assert!(found.acknowledged > 0, "nothing was acknowledged");
@@ -144,7 +144,7 @@ fn check(folder: &Path, ledger: &Ledger) {
 #[derive(Debug, Default)]
 struct Service {
     address: Mutex<Option<SocketAddr>>,
-    ledger: Ledger,
+    ledger: Acknowledged,
     /// Deliveries that are not acknowledged yet.
     open: AtomicUsize,
     is_over: AtomicBool,

@@ -22,6 +22,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program may
 
+mod acknowledged;
 mod aim;
 mod child;
 mod control;
@@ -30,9 +31,7 @@ mod faults;
 mod form;
 mod handler;
 mod kills;
-mod ledger;
 mod load;
-mod order;
 mod orders;
 mod poison;
 mod power_cut;
@@ -43,6 +42,7 @@ mod service;
 mod store;
 mod story;
 mod strace;
+mod sync_order;
 mod trace;
 
 use std::env;
@@ -72,7 +72,7 @@ fn main() {
             _ => prove(),
         }
     };
-    proof("order", Needs::Strace, &order::the_sync_returns_before_the_answer_is_written);
+    proof("order", Needs::Strace, &sync_order::the_sync_returns_before_the_answer_is_written);
     proof("power_cut", Needs::Strace, &|| {
         power_cut::control(form);
         power_cut::nothing_acknowledged_is_lost(form);

@@ -12,9 +12,9 @@ use article_inbox::State;
 use tempfile::TempDir;
 
 use crate::{
+    acknowledged::Acknowledged,
     child::Child,
     handler::Handler,
-    ledger::Ledger,
     role::{self, Role},
     runs,
     service::{Line, Parcel},
@@ -130,7 +130,7 @@ struct Scene {
     path: PathBuf,
     role: Role,
     child: Child,
-    ledger: Ledger,
+    ledger: Acknowledged,
     restarts: u32,
     start: Instant,
 }

@@ -1,6 +1,6 @@
 use crate::{
     answers::{DUPLICATE, IGNORED, INTERNAL, MALFORMED, RETRY_LATER, STORED, UNAVAILABLE},
-    ledger::Entry,
+    call_log::Entry,
     request::delivery,
     row::{Outcome, Promise, Reply, Row, Told::Job, let_in, refused},
     site::Site,

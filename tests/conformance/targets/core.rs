@@ -15,9 +15,9 @@ use bytes::Bytes;
 use crate::{
     answers,
     application::Application,
+    call_log::Ledger,
     connection::Silence,
     exchange::{Exchange, Fate, Heard},
-    ledger::Ledger,
     request::Request,
     row::{Outcome, Promise, Row},
     run::Target,

@@ -5,9 +5,9 @@ use article_webhook::Receiver;
 use crate::{
     answers::{Answer, STORED},
     application::Application,
+    call_log::{Accepted, Entry, Ledger},
     connection::{Connection, PATIENCE, Response, Silence},
     exchange::{Exchange, Fate, Heard},
-    ledger::{Accepted, Entry, Ledger},
     request::{Request, delivery_of},
     row::{Outcome, Promise, Row},
     run::Target,

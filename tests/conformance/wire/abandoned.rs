@@ -15,8 +15,8 @@ use rustix::net::sockopt::set_socket_linger;
 
 use crate::{
     answers::STORED,
+    call_log::{Accepted, Entry, Ledger},
     connection::{Connection, PATIENCE},
-    ledger::{Accepted, Entry, Ledger},
     request::{ARTICLE, delivery},
     site::{Site, Style},
     targets::{

@@ -1,6 +1,6 @@
 use crate::{
+    call_log::Entry,
     connection::Connection,
-    ledger::Entry,
     request::{ARTICLE, delivery},
     site::{BUDGET, SMALL, Site, Style},
     targets::server::{Framework, Server},

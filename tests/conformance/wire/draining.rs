@@ -4,8 +4,8 @@ use std::{
 };
 
 use crate::{
+    call_log::Entry,
     connection::Silence,
-    ledger::Entry,
     request::{Request, chunk, delivery},
     site::{Site, Style},
     targets::server::{Framework, Server},

@@ -1,7 +1,7 @@
 use std::thread;
 
 use crate::{
-    ledger::Entry,
+    call_log::Entry,
     request::{Request, delivery},
     site::{Site, Style},
     targets::server::{Framework, Server},

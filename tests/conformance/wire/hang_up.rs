@@ -4,8 +4,8 @@ use tokio::sync::Notify;
 
 use crate::{
     application::{Application, Work},
+    call_log::{Entry, Ledger},
     connection::PATIENCE,
-    ledger::{Entry, Ledger},
     request::delivery,
     site::{Site, Style},
     targets::server::{Framework, Mount, Server},

@@ -1,6 +1,6 @@
 use crate::{
+    call_log::Entry,
     connection::Connection,
-    ledger::Entry,
     request::{Request, delivery},
     site::{Site, Style},
     targets::server::Framework,

@@ -1,7 +1,7 @@
 use super::{chunks, heads, lengths};
 use crate::{
+    call_log::Entry,
     connection::{Response, Silence},
-    ledger::Entry,
     print,
     request::{ARTICLE, TOKEN},
     site::{Site, Style},

@@ -1,6 +1,6 @@
 use crate::{
+    call_log::Entry,
     connection::{PATIENCE, Silence},
-    ledger::Entry,
     request::{ARTICLE, delivery},
     site::Site,
     targets::server::{Framework, Server},

@@ -1,8 +1,8 @@
 use article_webhook::{AuthToken, Targets};
 
 use crate::{
+    call_log::Ledger,
     connection::Connection,
-    ledger::Ledger,
     request::{TOKEN, delivery},
     site::{Site, Style},
     targets::server::{Framework, Mount},

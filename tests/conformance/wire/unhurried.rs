@@ -1,5 +1,5 @@
 use crate::{
-    ledger::Entry,
+    call_log::Entry,
     request::{chunk, delivery},
     site::{SMALL, Site},
     targets::server::Framework,

@@ -40,9 +40,9 @@ mod scene;
 #[path = "../common/server.rs"]
 mod server;
 
+mod acknowledged;
 mod database;
 mod form;
-mod ledger;
 mod node;
 mod runs;
 mod sender;

@@ -12,8 +12,8 @@ use std::{
 };
 
 use crate::{
+    acknowledged::Acknowledged,
     database::{Database, rows},
-    ledger::Ledger,
     node::{self, Node},
     runs::{self, Record},
     sender::{Parcel, Sender},
@@ -30,7 +30,7 @@ pub(crate) struct Trial {
     pub(crate) database: Database,
     folder: PathBuf,
     nodes: [Mutex<Option<Node>>; NODES],
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: Acknowledged,
     /// How many deliveries were begun.
     begun: AtomicUsize,
     /// The number of the last delivery that was acknowledged.
@@ -48,7 +48,7 @@ pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> S
         nodes: [0, 1].map(|number| Mutex::new(Some(Node::start(&database, folder.path(), number)))),
         database,
         folder: folder.path().to_owned(),
-        ledger: Ledger::default(),
+        ledger: Acknowledged::default(),
         begun: AtomicUsize::new(0),
         acknowledged: AtomicUsize::new(0),
         refused: AtomicUsize::new(0),

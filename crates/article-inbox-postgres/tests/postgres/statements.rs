@@ -5,5 +5,5 @@ mod damage;
 mod fences;
 mod pages;
 mod plans;
-mod skew;
 mod turns;
+mod write_skew;

@@ -1,7 +1,6 @@
 //! What an inbox answers, keeps and shows.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
-mod door;
 mod export;
 mod export_everything;
 mod export_ledger;
@@ -9,6 +8,7 @@ mod export_ledger;
 mod faulty;
 mod health;
 mod operator;
+mod receiver_without_worker;
 mod refusals;
 mod replies;
 mod scene;

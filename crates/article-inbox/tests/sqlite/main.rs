@@ -15,13 +15,13 @@ mod damaged_ledger_pages;
 mod damaged_lists;
 mod damaged_pages;
 mod files;
-mod harmless;
 mod ledger;
 mod log;
 mod migration;
 mod newest;
 mod readers;
 mod refusals;
+mod refused_start;
 mod retention;
 mod writer;
 

@@ -11,9 +11,9 @@ use crate::{database::Database, runs::Record};
 
 /// The digest of everything that was answered with a 2xx, by job.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger(Mutex<BTreeMap<String, Digest>>);
+pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Digest>>);
 
-impl Ledger {
+impl Acknowledged {
     pub(crate) fn acknowledge(&self, job_id: &str, digest: Digest) {
         self.lock().insert(job_id.to_owned(), digest);
     }

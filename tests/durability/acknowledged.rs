@@ -11,9 +11,9 @@ use crate::{service::Parcel, store::Row};
 
 /// The digest of everything that was answered with a 2xx, by job.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger(Mutex<BTreeMap<String, Digest>>);
+pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Digest>>);
 
-impl Ledger {
+impl Acknowledged {
     pub(crate) fn acknowledge(&self, parcel: &Parcel) {
         self.0
             .lock()
