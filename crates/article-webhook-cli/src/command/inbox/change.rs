@@ -133,7 +133,7 @@ pub(super) async fn run(
     };
     interrupted_at(changed);
     let all = selection.pages(&inbox, async |page| {
-        if changed > 0 {
+        if is_bulk && changed > 0 {
             sleep(PAUSE).await;
         }
         let (page, _) = whole(&change, &selection, &inbox, page).await?;
@@ -151,7 +151,11 @@ pub(super) async fn run(
     context.interruption.means_nothing_more();
     if let Err(error) = outcome {
         let before = format!("{} {changed} of {}, then failed", change.done(), entries(matched));
-        return Err(Failure::from(error).after(&before).fix("repeat the command for the others"));
+        let failure = Failure::from(error).after(&before);
+        return Err(match failure.fix {
+            Some(_) => failure,
+            None => failure.fix("repeat the command for the others"),
+        });
     }
     let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
     if gone > 0 {
