@@ -2,7 +2,7 @@
 //!
 //! | page | read it |
 //! |---|---|
-//! | [`start`] | to receive a first article in five minutes |
+//! | [`start`] | to receive a first article |
 //! | [`application`] | to receive articles in an application that exists |
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |

@@ -85,8 +85,11 @@ impl Stage {
         let outside = format!("http://{}/webhooks/articles", scene.receiver);
         let words = vec![
             ("https://blog.example/webhooks/articles", outside.clone()),
-            ("https://shop.example/webhooks/articles", outside),
+            ("https://shop.example/webhooks/articles", outside.clone()),
+            ("https://hooks.example.com/webhooks/articles", outside),
             ("127.0.0.1:3000", format!("127.0.0.1:{port}")),
+            ("127.0.0.1:3001", format!("127.0.0.1:{port}")),
+            (" --port 3001", String::new()),
             ("127.0.0.1:8080", format!("127.0.0.1:{closed}")),
             ("article-webhook listen", format!("article-webhook listen --port {port}")),
             ("requeue inbox.db JOB", format!("requeue inbox.db {}", scene.dead)),
@@ -171,6 +174,7 @@ impl Scene {
         let expect = Expect::job(complete.parse().unwrap(), SystemTime::now());
         sink.ledger().expect(vec![expect]).await.unwrap();
         fs::write(folder.join("jobs.txt"), format!("{complete}\n")).unwrap();
+        fs::write(folder.join("brand.json"), r#"{"name": "Running shop"}"#).unwrap();
         let variables = folder.join(".env");
         fs::write(&variables, format!("ARTICLE_WEBHOOK_TOKEN='{TOKEN}'\n")).unwrap();
         // A file that others may read is a warning.
