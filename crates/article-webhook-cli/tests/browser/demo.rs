@@ -37,7 +37,9 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
         .await;
     press(&browser, "order-ten").await;
     browser.wait("return document.querySelectorAll('#panel-rows tbody tr').length === 12").await;
-    browser.wait(&format!("return {NOW}?.startsWith('given up; the collector asks at ')")).await;
+    browser
+        .wait(&format!("return {NOW}?.startsWith('not delivered; the collector asks at ')"))
+        .await;
     press(&browser, "mend").await;
     // Those that the service still tried may be delivered.
     let published = "const now = [...document.querySelectorAll('#panel-rows td.now')].map(e => e.textContent); \

@@ -168,7 +168,7 @@ async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_req
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
     let seen: Vec<_> = (0..4).map(|_| listening.next_forwarded()).collect();
     assert_eq!(seen[0]["status"], 503);
-    assert_eq!(seen[3]["text"], "the application answered 503: given up, see `inbox requeue`");
+    assert_eq!(seen[3]["text"], "the application answered 503: dead, see `inbox requeue`");
     assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
     let mut times = Vec::new();
     while let Ok(time) = arrived.try_recv() {

@@ -91,7 +91,7 @@ fn attempted(attempt: &Attempt) -> ((Tone, &'static str), String) {
     let what = format!("attempt {}: {}", attempt.number, answer(attempt));
     let next = match again_in(attempt) {
         Some(pause) => format!("again in {}", moment::span(pause)),
-        None => "the service gives up".to_owned(),
+        None => "the service stops delivering".to_owned(),
     };
     match attempt.outcome.is_success() {
         true if is_answer_lost(attempt) => {

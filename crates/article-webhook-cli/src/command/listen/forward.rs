@@ -213,7 +213,7 @@ impl Forwarding {
     /// What the service would do now.
     fn refused(&self, job: &Stored, status: Option<u16>, cause: String) -> Failed {
         let Some(pause) = u8::try_from(job.attempt).ok().and_then(pause_after) else {
-            let text = format!("{cause}: given up, see `inbox requeue`");
+            let text = format!("{cause}: dead, see `inbox requeue`");
             self.show(job, status, Tone::Bad, &text);
             return Failed::dead(cause);
         };

@@ -89,7 +89,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
             }
         }
         OrderOutcome::Abandoned { since } => {
-            failed(format!("the intent was given up {}", shown(since))).fix(again)
+            failed(format!("the intent was abandoned {}", shown(since))).fix(again)
         }
         OrderOutcome::Refused(error) => Failure::of_service(&error),
         OrderOutcome::Paused(pause) => {
