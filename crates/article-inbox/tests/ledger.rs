@@ -275,12 +275,18 @@ impl Scene {
                 assert!(is_held);
                 assert_eq!(after.0.map(|job| job.state), Some(state));
                 let ends = !state.is_open();
-                let is_end = matches!(
-                    outcome,
-                    AskOutcome::Answered(_)
-                        | AskOutcome::Failed { .. }
-                        | AskOutcome::NotFound { .. }
-                );
+                let is_rejected = |entry: &Entry| {
+                    entry.key.is_article()
+                        && matches!(entry.state, State::Unhandled | State::Corrupt)
+                };
+                let is_end = match outcome {
+                    // A body that cannot be read ends a job only after three days of such bodies.
+                    AskOutcome::Answered(_) => {
+                        state == JobState::Unreadable || !after.1.iter().any(is_rejected)
+                    }
+                    AskOutcome::Failed { .. } | AskOutcome::NotFound { .. } => true,
+                    _ => false,
+                };
                 assert_eq!(ends, is_end, "no number of asks ends a job");
             }
         }
