@@ -93,6 +93,13 @@ impl Fault {
         self.is_locked() || self.is_damage() || is_unreadable || self.is_of_the_values()
     }
 
+    /// A row was not written, and no error came.
+    pub(crate) fn not_written() -> Self {
+        Self::Ours(Error::unavailable(
+            "PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it",
+        ))
+    }
+
     /// A host that cannot be found.
     pub(crate) fn unreachable(error: io::Error) -> Self {
         Self::Ours(Error::unavailable(UNREACHABLE).because(error))
@@ -166,7 +173,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// The error of a statement. The server's own text may quote a value, so only its code is told.
+/// The error of a statement. The server's own text may quote a value, so only its code is told, unless it is about names.
 fn of_statement(error: &tokio_postgres::Error) -> Error {
     let Some(code) = error.code() else {
         if is_unreadable(error) {
@@ -180,7 +187,9 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
     };
     let told = match *code {
         SqlState::LOCK_NOT_AVAILABLE => {
-            "a transaction of another program holds the entry: end it".to_owned()
+            "another transaction holds the entry: if it is of another program, end it; if it is a COMMIT of the inbox, bring back \
+             the standby that it waits for"
+                .to_owned()
         }
         SqlState::QUERY_CANCELED => {
             "PostgreSQL took too long, or an administrator cancelled the statement".to_owned()
@@ -189,6 +198,15 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         SqlState::READ_ONLY_SQL_TRANSACTION => READ_ONLY.to_owned(),
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::IDLE_SESSION_TIMEOUT => {
             "PostgreSQL has ended the connection, because it stops, or because an administrator wants it".to_owned()
+        }
+        // Of a right, a table, a column or a function, which its text names.
+        SqlState::INSUFFICIENT_PRIVILEGE
+        | SqlState::UNDEFINED_TABLE
+        | SqlState::UNDEFINED_COLUMN
+        | SqlState::UNDEFINED_FUNCTION
+        | SqlState::AMBIGUOUS_COLUMN => {
+            let text = error.as_db_error().map_or("", tokio_postgres::error::DbError::message);
+            format!("PostgreSQL refuses a statement: {text}: undo what was changed in the tables, or in the rights of the role")
         }
         _ => return of_code(code),
     };
@@ -201,6 +219,12 @@ fn of_code(code: &SqlState) -> Error {
         "42" => Error::unavailable(format!(
             "PostgreSQL refuses a statement (SQLSTATE {code}): the tables of the inbox or the rights of its role were \
              changed; undo that"
+        )),
+        "P0" => Error::unavailable(format!(
+            "PostgreSQL has not written a row of the inbox (SQLSTATE {code}): drop the trigger or the rule that prevents it"
+        )),
+        "3F" => Error::unavailable(format!(
+            "the schema of the inbox is not there, or the role may not use it (SQLSTATE {code}): restore it, or grant USAGE"
         )),
         "22" | "23" | "54" => {
             Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"))

@@ -1,3 +1,5 @@
+mod table_check;
+
 use std::time::SystemTime;
 
 use tokio_postgres::types::Type;
@@ -15,7 +17,7 @@ use crate::{
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
 /// How long a node waits while another one brings the tables up to this version.
-const MIGRATION: &str = "SET LOCAL lock_timeout = '8s'";
+const MIGRATION: &str = "SET LOCAL lock_timeout = '7s'";
 
 /// Whether a standby follows that no commit waits for, and whether commits wait for one and none is there. A role without
 /// the rights of `pg_monitor` sees that there is a standby, and not which.
@@ -26,7 +28,8 @@ const STANDBYS: &str = "SELECT names = '' AND EXISTS (SELECT FROM pg_stat_replic
 
 /// Whether every role may create functions and operators in the schema of the tables. Statements and functions of the inbox look
 /// for names there, and would run one whose types fit better than those of PostgreSQL's own, with the rights of the inbox.
-const IS_OPEN: &str = "SELECT has_schema_privilege('public', oid, 'CREATE') FROM pg_namespace WHERE nspname = current_schema()";
+const IS_OPEN: &str = "SELECT has_schema_privilege('public', oid, 'CREATE') FROM pg_namespace \
+    WHERE nspname = current_schema() AND nspname NOT LIKE 'pg\\_%'";
 
 /// Whether the schema is there, whether the role may create tables in it or else the schema, and whether our table of
 /// versions is there.
@@ -63,6 +66,9 @@ fn start<'t>(tx: &'t Transaction<'t>, schema: &'t str) -> Work<'t, (Vec<String>,
         tx.batch(MIGRATION).await?;
         migrate(tx, schema, STEPS).await?;
         find_functions(tx, schema).await?;
+        if let Some(unfit) = table_check::find_unfit(tx, schema).await? {
+            return Err(Fault::Unfit(unfit));
+        }
         Ok((known_risks(tx).await?, tx.now().await?))
     })
 }
@@ -75,6 +81,7 @@ pub(crate) fn look<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, (Vec<Str
 /// What is wrong with the settings of the server now. Each finding is a sentence.
 pub(crate) async fn wrong_settings(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = known_risks(tx).await?;
+    findings.extend(table_check::find_unfit(tx, tx.schema_name()).await?);
     if let Err(fault) = judged(first(&tx.query(SERVER, &[]).await?)?) {
         findings.insert(0, fault.error().to_string());
     }
@@ -140,7 +147,8 @@ async fn migrate(tx: &Transaction<'_>, schema: &str, steps: &[&str]) -> Result<(
     }
     if let (0, Some(name)) = (version, in_the_way) {
         return Err(Fault::Unfit(format!(
-            "the schema \"{schema}\" has {name}, which is not of this inbox: remove it, or name another schema"
+            "the schema \"{schema}\" has {name}, and article_inbox_meta has no version of the inbox's tables: if they are of an \
+             inbox, restore article_inbox_meta from the same backup, because they may hold articles; if not, name another schema"
         )));
     }
     if !may_create {

@@ -54,7 +54,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// ended. Then an entry that was committed late, or whose lease has ended, may wait longer than its turn: until a claim
 /// reads everything, which is within a minute, or within as long as that takes if it takes longer.
 ///
-/// Calls run on the runtime in which the store was connected. It must outlive them.
+/// Calls run on the runtime in which the store was connected. It must outlive them, and must be driven meanwhile: calls do not
+/// end while a current-thread runtime is outside `block_on`.
 ///
 /// ```no_run
 /// use article_inbox::store::Store;
@@ -104,7 +105,9 @@ impl PostgresStore {
     ///
     /// Each says what to do: the server cannot be reached, does not answer within 10 seconds, refuses the connection, is
     /// older than 13, is a standby, or has `fsync` or `full_page_writes` off; a pooler before it refuses transactions; the
-    /// role may not create tables; the schema has tables of a newer version, or others of the same names.
+    /// role may not create tables, or lacks a right to one; the schema has tables of a newer version, or others of the same
+    /// names; a table is unlogged, or has a rule, a policy or a trigger that may skip or hide rows; `search_path` names another
+    /// schema before `pg_catalog`.
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
         let prepared = timeout(START, schema::prepare(&database)).await;

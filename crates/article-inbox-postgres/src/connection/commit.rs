@@ -31,9 +31,11 @@ const UNKNOWN: Duration = Duration::from_secs(5);
 /// How long that question may take. Connecting has its own limits.
 const ASKING: Duration = Duration::from_secs(10);
 
-/// Whether a COMMIT of this role, or a statement that commits by itself, has been in progress for a while.
-const COMMITTING: &str = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'active' \
-    AND (query = $1 OR query LIKE 'SELECT \"%\".article\\_inbox\\_%') AND query_start < clock_timestamp() - interval '3 seconds')";
+/// Whether a COMMIT of this role, or a statement that commits by itself, has been in progress for a while. NULL if the server does
+/// not track what the role does.
+const COMMITTING: &str = "SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'disabled') \
+    THEN NULL ELSE EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'active' \
+    AND (query = $1 OR query LIKE 'SELECT \"%\".article\\_inbox\\_%') AND query_start < clock_timestamp() - interval '3 seconds') END";
 
 /// Commits, and fails if it is not known that the transaction is safe.
 ///
@@ -133,5 +135,5 @@ async fn is_committing(connector: &Connector) -> Option<bool> {
     let asked = timeout(ASKING, session.client.query_typed(COMMITTING, &parameters)).await;
     // Its task would wait for an answer without end.
     session.task.abort();
-    first(&asked.ok()?.ok()?).ok()?.try_get(0).ok()
+    first(&asked.ok()?.ok()?).ok()?.try_get(0).ok()?
 }

@@ -45,7 +45,7 @@ impl Database {
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
              SELECT set_config('search_path', '{schema}, pg_temp', true), \
              set_config('idle_in_transaction_session_timeout', '{IDLE_MILLIS}', true), \
-             set_config('client_min_messages', 'warning', true), \
+             set_config('client_min_messages', 'warning', true), set_config('row_security', 'off', true), \
              CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' \
              THEN set_config('synchronous_commit', 'on', true) END, \
              set_config('lock_timeout', '"

@@ -7,9 +7,10 @@ use crate::fault::Fault;
 const OLDEST: i32 = 130_000;
 
 /// What a server must be, in one statement.
-pub(crate) const SERVER: &str = "SELECT current_setting('server_version_num')::int, current_setting('server_version'), \
-    current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on', current_setting('server_encoding'), \
-    pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'";
+pub(crate) const SERVER: &str = "SELECT pg_catalog.current_setting('server_version_num')::int, pg_catalog.current_setting('server_version'), \
+    pg_catalog.current_setting('fsync'), pg_catalog.current_setting('full_page_writes'), \
+    pg_catalog.current_setting('server_encoding'), pg_catalog.pg_is_in_recovery(), \
+    pg_catalog.current_setting('default_transaction_read_only'), pg_catalog.current_schemas(true)::pg_catalog.text[]";
 
 /// Judges the server of a connection: a failover may lead to one that is set up differently.
 pub(super) async fn check(client: &Client) -> Result<(), Fault> {
@@ -27,8 +28,7 @@ pub(crate) fn judged(server: &Row) -> Result<(), Fault> {
         )));
     }
     for (column, setting) in [(2, "fsync"), (3, "full_page_writes")] {
-        let is_on: bool = server.try_get(column)?;
-        if !is_on {
+        if server.try_get::<_, &str>(column)? != "on" {
             return Err(Fault::Unfit(format!(
                 "{setting} is off in PostgreSQL, so that a power cut loses what was acknowledged: turn it on"
             )));
@@ -40,6 +40,14 @@ pub(crate) fn judged(server: &Row) -> Result<(), Fault> {
             "the database has the encoding {encoding}, which cannot hold every text: create one with ENCODING 'UTF8'"
         )));
     }
-    let allows_no_writing: bool = server.try_get(5)?;
-    if allows_no_writing { Err(Fault::ReadOnly) } else { Ok(()) }
+    let searched: Vec<&str> = server.try_get(7)?;
+    if searched.into_iter().find(|schema| !schema.starts_with("pg_temp")) != Some("pg_catalog") {
+        return Err(Fault::Unfit(
+            "search_path names another schema before pg_catalog, whose functions would be called in place of PostgreSQL's: \
+             leave pg_catalog out of search_path"
+                .to_owned(),
+        ));
+    }
+    let (is_standby, only_reads): (bool, &str) = (server.try_get(5)?, server.try_get(6)?);
+    if is_standby || only_reads == "on" { Err(Fault::ReadOnly) } else { Ok(()) }
 }

@@ -191,6 +191,17 @@ impl<'a> Transaction<'a> {
         Ok(self.lent.session().client.execute_typed(statement, parameters).await?)
     }
 
+    /// Runs a statement that writes this many rows, and fails if it has written others.
+    pub(crate) async fn write(
+        &self,
+        rows: u64,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<(), Fault> {
+        let written = self.execute(statement, parameters).await?;
+        if written == rows { Ok(()) } else { Err(Fault::not_written()) }
+    }
+
     /// Runs statements without parameters.
     pub(crate) async fn batch(&self, statements: &str) -> Result<(), Fault> {
         self.begin().await?;
@@ -220,6 +231,11 @@ impl<'a> Transaction<'a> {
     /// The schema of the tables, as statements name it.
     pub(crate) fn schema(&self) -> &str {
         self.database.schema()
+    }
+
+    /// The name of the schema.
+    pub(crate) fn schema_name(&self) -> &str {
+        &self.database.settings.schema
     }
 
     /// The time of a test's clock, in milliseconds. `None`: statements take the database's.

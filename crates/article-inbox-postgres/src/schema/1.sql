@@ -121,7 +121,8 @@ INSERT INTO article_inbox_bucket (id) VALUES (1);
 CREATE OR REPLACE FUNCTION article_inbox_record(
     schema_name text, lock_millis integer, given_now bigint, job_ids text[], events text[], sources text[], targets text[],
     intents text[], digests bytea[], bodies bytea[]
-) RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+) RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET row_security = off AS $$
+#variable_conflict use_variable
 DECLARE
     now bigint;
     new_entry bigint;
@@ -152,6 +153,9 @@ BEGIN
         IF FOUND THEN
             INSERT INTO article_inbox_bodies (entry, slot, received_at, source, target, intent, digest, body)
             VALUES (new_entry, 0, now, sources[place], targets[place], intents[place], digests[place], bodies[place]);
+            IF NOT FOUND THEN
+                RAISE 'a body is not written';
+            END IF;
             RETURN NEXT place;
         END IF;
     END LOOP;
@@ -167,12 +171,14 @@ $$;
 -- looked for four times, within 14 ms, and the others of the call wait for it as long. What is locked for longer, by a transaction
 -- of an application, is left, also if it is done by then: what is done already is looked for only before.
 CREATE OR REPLACE FUNCTION article_inbox_complete(schema_name text, lock_millis integer, given_now bigint, ids bigint[], fences bigint[])
-RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET row_security = off AS $$
+#variable_conflict use_variable
 DECLARE
     now bigint;
     held bigint[];
     places bigint[];
     some_locked boolean;
+    written bigint;
 BEGIN
     -- Under another isolation it would not see what it has waited for. A transaction that names its isolation follows.
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -202,6 +208,10 @@ BEGIN
             WHERE seen.state = 'leased' AND seen.fence = a.fence;
         UPDATE article_inbox_entries e SET state = 'done', at = now, since = now, interrupted = 0, cause = NULL
             WHERE e.id = ANY (held);
+        GET DIAGNOSTICS written = ROW_COUNT;
+        IF written <> coalesce(cardinality(held), 0) THEN
+            RAISE 'an entry is not written';
+        END IF;
         RETURN QUERY SELECT unnest(places);
         EXIT WHEN some_locked IS NOT TRUE OR pause = 4;
         PERFORM pg_sleep(0.001 * 2 ^ pause);
@@ -223,11 +233,13 @@ CREATE OR REPLACE FUNCTION article_inbox_claim(
     OUT failures text, OUT body_received_at bigint, OUT source text, OUT target text, OUT intent text, OUT digest bytea,
     OUT body bytea, OUT now bigint, OUT last_at bigint, OUT next_due bigint, OUT failures_wait boolean, OUT read bigint
 ) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
-SET enable_bitmapscan = off SET enable_sort = off AS $$
+SET enable_bitmapscan = off SET enable_sort = off SET row_security = off AS $$
+#variable_conflict use_variable
 DECLARE
     read_before bigint;
     is_other boolean;
     claimed bigint[];
+    written bigint;
 BEGIN
     PERFORM set_config('search_path', schema_name || ', pg_temp', true), set_config('lock_timeout', lock_millis::text, true),
         set_config('idle_in_transaction_session_timeout', idle_millis::text, true), set_config('synchronous_commit', 'off', true);
@@ -256,6 +268,10 @@ BEGIN
     END IF;
     UPDATE article_inbox_entries e SET state = 'leased', attempts = e.attempts + 1, fence = greatest(e.fence + 1, now), at = now,
         lease_end = now + lease_millis, since = now WHERE e.id = ANY (claimed);
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written <> coalesce(cardinality(claimed), 0) THEN
+        RAISE 'an entry is not written';
+    END IF;
     RETURN QUERY SELECT e.id, e.job_id, e.event, e.received_at, e.state, e.attempts, e.fence, e.at, e.lease_end, e.since,
             e.interrupted, e.conflicts, e.cause, e.failures, b.received_at, b.source, b.target, b.intent, b.digest, b.body,
             now, NULL::bigint, NULL::bigint, NULL::boolean, NULL::bigint
@@ -283,7 +299,8 @@ $$;
 CREATE OR REPLACE FUNCTION article_inbox_due(
     until bigint, most bigint, with_failures boolean, from_time bigint, with_leased boolean
 ) RETURNS SETOF article_inbox_entries LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET enable_sort = off SET row_security = off AS $$
+#variable_conflict use_variable
 BEGIN
     RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure
         AND e.at >= from_time AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
@@ -302,7 +319,8 @@ $$;
 CREATE OR REPLACE FUNCTION article_inbox_next(
     claimed bigint[], with_failures boolean, until bigint, from_time bigint, with_leased boolean,
     OUT next_due bigint, OUT failures_wait boolean
-) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET row_security = off AS $$
+#variable_conflict use_variable
 BEGIN
     next_due := (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND at >= from_time);
     failures_wait := EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND at <= until);
@@ -323,13 +341,17 @@ $$;
 CREATE OR REPLACE FUNCTION article_inbox_save(
     ids bigint[], states text[], attempts bigint[], fences bigint[], ats bigint[], lease_ends bigint[], sinces bigint[],
     interrupted bigint[], causes text[], failures text[]
-) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET row_security = off AS $$
+#variable_conflict use_variable
 BEGIN
     FOR place IN 1..cardinality(ids) LOOP
         UPDATE article_inbox_entries e SET state = states[place], attempts = article_inbox_save.attempts[place],
             fence = fences[place], at = ats[place], lease_end = lease_ends[place], since = sinces[place],
             interrupted = article_inbox_save.interrupted[place], cause = causes[place],
             failures = article_inbox_save.failures[place] WHERE e.id = ids[place];
+        IF NOT FOUND THEN
+            RAISE 'an entry is not written';
+        END IF;
     END LOOP;
 END
 $$;

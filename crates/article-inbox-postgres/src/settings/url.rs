@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use article_inbox::Error;
 use percent_encoding::percent_decode_str;
-use tokio_postgres::config::{Config, SslMode};
+use tokio_postgres::config::{Config, Host, SslMode};
 
 /// A URL of the database, with what the driver does not know of it.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ impl Url {
     pub(super) fn read(url: &str) -> Result<Self, Error> {
         let (url, roots) = without_roots(url);
         // The parser's error may quote a part of the URL.
-        let config: Config = url.parse().map_err(|_| {
-            Error::invalid(
-                "the URL of the database is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special \
-                 characters of the password as %XX",
-            )
-        })?;
+        let config: Config = url.parse().map_err(|_| invalid())?;
+        // After an @ in a password comes the rest of the password.
+        let has_rest = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
+        if config.get_hosts().iter().any(has_rest) {
+            return Err(invalid());
+        }
         if roots.is_some() && config.get_ssl_mode() != SslMode::Require {
             return Err(Error::invalid(
                 "the URL of the database names certificates and does not ask for TLS: add sslmode=verify-full",
@@ -30,6 +30,13 @@ impl Url {
         }
         Ok(Self { config, roots })
     }
+}
+
+fn invalid() -> Error {
+    Error::invalid(
+        "the URL of the database is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of \
+         the password as %XX",
+    )
 }
 
 /// The URL without the parameters that only libpq knows, and the file of certificates that it names. A list of `key=value`
@@ -73,6 +80,13 @@ mod tests {
         }
         let system = Url::read(&url("?sslmode=verify-full&sslrootcert=system")).unwrap();
         assert_eq!(system.roots, None);
+    }
+
+    #[test]
+    fn a_password_with_an_at_sign_that_is_not_escaped_is_no_host() {
+        let error = Url::read("postgresql://blog:se@canary@127.0.0.1/blog").unwrap_err();
+        assert!(error.to_string().ends_with("%XX") && !format!("{error:?}").contains("canary"));
+        assert!(Url::read("postgresql://blog:se%40canary@127.0.0.1/blog").is_ok());
     }
 
     #[test]

@@ -120,5 +120,11 @@ async fn add_new(
 ) -> Result<HashSet<usize>, Fault> {
     let (rows, now) = (Batch::of(arrivals, order), tx.given_time());
     let statement = sql::record_new(tx.schema());
-    rows.added(&tx.query(&statement, &rows.parameters(&now)).await?)
+    let added = tx.query(&statement, &rows.parameters(&now)).await?;
+    for row in &added {
+        if !row.try_get::<_, bool>(1)? {
+            return Err(Fault::not_written());
+        }
+    }
+    rows.added(&added)
 }

@@ -28,6 +28,7 @@ mod rights;
 mod skipped;
 mod statements;
 mod storage;
+mod tampered;
 #[cfg(feature = "tls")]
 mod tls;
 

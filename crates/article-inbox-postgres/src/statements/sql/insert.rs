@@ -7,7 +7,8 @@ pub(in super::super) fn record_unknown(schema: &str, lock_millis: u32) -> String
     )
 }
 
-/// Adds the entries of a batch that are not there, with their first bodies, and returns their places in it. It must agree
+/// Adds the entries of a batch that are not there, with their first bodies, and returns their places in it, and whether the bodies
+/// were written. It must agree
 /// with [`Row::new`](article_inbox::store::Row::new). Keys that are there are left out before, and a batch is sorted, for the
 /// reasons that the function `article_inbox_record` has. The articles of jobs that
 /// [`JobRow::is_tombstone`](article_inbox::store::JobRow::is_tombstone) accepts are left out too, with which this must agree.
@@ -32,8 +33,9 @@ const RECORD_NEW: &str = concat!(
      WHERE j.job_id = a.job_id AND j.state IN ('arrived', 'collected'))) \
      ORDER BY number ON CONFLICT (job_id, event) DO NOTHING RETURNING id, job_id, event), \
      stored AS (INSERT INTO article_inbox_bodies (entry, slot, received_at, source, target, intent, digest, body) \
-     SELECT id, 0, now, source, target, intent, digest, body FROM added JOIN arrived USING (job_id, event), clock) \
-     SELECT number FROM added JOIN arrived USING (job_id, event)"
+     SELECT id, 0, now, source, target, intent, digest, body FROM added JOIN arrived USING (job_id, event), clock \
+     RETURNING entry) \
+     SELECT number, stored.entry IS NOT NULL FROM added JOIN arrived USING (job_id, event) LEFT JOIN stored ON entry = id"
 );
 
 #[cfg(test)]
