@@ -16,11 +16,13 @@ impl Output {
         let (start, mut ticks, mut work) = (Instant::now(), interval(TICK), std::pin::pin!(work));
         let done = loop {
             tokio::select! {
-                done = &mut work => break done,
+                // Before the work: it is shown also if the work is done at once.
+                biased;
                 _ = ticks.tick() => {
                     let lasted = moment::span(start.elapsed());
                     self.progress(&format!("{what}, for {lasted}"));
                 }
+                done = &mut work => break done,
             }
         };
         self.clear_progress();

@@ -75,6 +75,12 @@ impl Browser {
         self.post("execute/sync", json!({ "script": script, "args": [] })).await
     }
 
+    /// The same. An error: the script failed, as it does while the page is left for another.
+    pub(crate) async fn try_run(&self, script: &str) -> Result<Value, String> {
+        let url = format!("{}/execute/sync", self.session);
+        call(&self.http, &url, &json!({ "script": script, "args": [] })).await
+    }
+
     /// Calls a domain of Chromium's own protocol.
     pub(crate) async fn chromium(&self, command: &str, parameters: Value) -> Value {
         self.post("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await
@@ -84,10 +90,7 @@ impl Browser {
     pub(crate) async fn wait(&self, script: &str) -> Value {
         let start = Instant::now();
         loop {
-            let url = format!("{}/execute/sync", self.session);
-            // While a page is left for another, a script fails.
-            let seen = call(&self.http, &url, &json!({ "script": script, "args": [] })).await;
-            let seen = seen.unwrap_or_default();
+            let seen = self.try_run(script).await.unwrap_or_default();
             if !matches!(&seen, Value::Null | Value::Bool(false))
                 && seen != json!("")
                 && seen != json!(0)

@@ -121,8 +121,13 @@ async fn effects(browser: &Browser, url: &str) -> Vec<&'static str> {
         ("return document.getElementById('connection')?.tagName !== 'P'", "an id is taken"),
         (COVERED, "the page is covered"),
     ] {
-        if browser.run(script).await == true {
-            effects.push(effect);
+        match browser.try_run(script).await {
+            Ok(is_seen) if is_seen == true => effects.push(effect),
+            Ok(_) => {}
+            Err(_) => {
+                effects.push("the page was left for another");
+                break;
+            }
         }
     }
     effects
