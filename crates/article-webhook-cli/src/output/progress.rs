@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::time::interval;
+use tokio::time::timeout;
 
 use super::Output;
 use crate::text::moment;
@@ -13,16 +13,12 @@ const TICK: Duration = Duration::from_secs(1);
 impl Output {
     /// Does some work, and shows what it is, and for how long it has lasted. Only on a terminal.
     pub(crate) async fn during<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
-        let (start, mut ticks, mut work) = (Instant::now(), interval(TICK), std::pin::pin!(work));
+        let (start, mut work) = (Instant::now(), std::pin::pin!(work));
         let done = loop {
-            tokio::select! {
-                // Before the work: it is shown also if the work is done at once.
-                biased;
-                _ = ticks.tick() => {
-                    let lasted = moment::span(start.elapsed());
-                    self.progress(&format!("{what}, for {lasted}"));
-                }
-                done = &mut work => break done,
+            let lasted = moment::span(start.elapsed());
+            self.progress(&format!("{what}, for {lasted}"));
+            if let Ok(done) = timeout(TICK, &mut work).await {
+                break done;
             }
         };
         self.clear_progress();
