@@ -66,7 +66,7 @@ fn start<'t>(tx: &'t Transaction<'t>, schema: &'t str) -> Work<'t, (Vec<String>,
         tx.batch(MIGRATION).await?;
         migrate(tx, schema, STEPS).await?;
         find_functions(tx, schema).await?;
-        if let Some(unfit) = table_check::find_unfit(tx, schema).await? {
+        if let Some(unfit) = table_check::find_unfit(tx).await? {
             return Err(Fault::Unfit(unfit));
         }
         Ok((known_risks(tx).await?, tx.now().await?))
@@ -81,7 +81,7 @@ pub(crate) fn look<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, (Vec<Str
 /// What is wrong with the settings of the server now. Each finding is a sentence.
 pub(crate) async fn wrong_settings(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = known_risks(tx).await?;
-    findings.extend(table_check::find_unfit(tx, tx.schema_name()).await?);
+    findings.extend(table_check::find_unfit(tx).await?);
     if let Err(fault) = judged(first(&tx.query(SERVER, &[]).await?)?) {
         findings.insert(0, fault.error().to_string());
     }

@@ -191,15 +191,14 @@ impl<'a> Transaction<'a> {
         Ok(self.lent.session().client.execute_typed(statement, parameters).await?)
     }
 
-    /// Runs a statement that writes this many rows, and fails if it has written others.
-    pub(crate) async fn write(
+    /// Runs a statement that writes one row, and fails if it has not.
+    pub(crate) async fn write_row(
         &self,
-        rows: u64,
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<(), Fault> {
         let written = self.execute(statement, parameters).await?;
-        if written == rows { Ok(()) } else { Err(Fault::not_written()) }
+        if written == 1 { Ok(()) } else { Err(Fault::not_written()) }
     }
 
     /// Runs statements without parameters.

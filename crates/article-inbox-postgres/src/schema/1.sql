@@ -121,7 +121,7 @@ INSERT INTO article_inbox_bucket (id) VALUES (1);
 CREATE OR REPLACE FUNCTION article_inbox_record(
     schema_name text, lock_millis integer, given_now bigint, job_ids text[], events text[], sources text[], targets text[],
     intents text[], digests bytea[], bodies bytea[]
-) RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET row_security = off AS $$
+) RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
     now bigint;
@@ -134,7 +134,7 @@ BEGIN
     -- For this transaction, as BEGIN sets it for others. A warning of a trigger is not heard.
     PERFORM set_config('search_path', schema_name || ', pg_temp', true),
         set_config('lock_timeout', lock_millis::text, true),
-        set_config('client_min_messages', 'error', true),
+        set_config('client_min_messages', 'error', true), set_config('row_security', 'off', true),
         CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' THEN set_config('synchronous_commit', 'on', true) END;
     -- As in `job_locks.rs`.
     PERFORM pg_advisory_xact_lock_shared('article_inbox_meta'::regclass::oid::int, stripe) FROM (
@@ -171,7 +171,7 @@ $$;
 -- looked for four times, within 14 ms, and the others of the call wait for it as long. What is locked for longer, by a transaction
 -- of an application, is left, also if it is done by then: what is done already is looked for only before.
 CREATE OR REPLACE FUNCTION article_inbox_complete(schema_name text, lock_millis integer, given_now bigint, ids bigint[], fences bigint[])
-RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET row_security = off AS $$
+RETURNS SETOF bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
     now bigint;
@@ -187,7 +187,7 @@ BEGIN
     -- For this transaction, as BEGIN sets it for others. A warning of a trigger is not heard.
     PERFORM set_config('search_path', schema_name || ', pg_temp', true),
         set_config('lock_timeout', lock_millis::text, true),
-        set_config('client_min_messages', 'error', true),
+        set_config('client_min_messages', 'error', true), set_config('row_security', 'off', true),
         CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' THEN set_config('synchronous_commit', 'on', true) END;
     -- Entries are looked for by their ids alone (`OFFSET 0`): if the state were looked for too, the server could choose an index of
     -- that state, which does not begin with the id, while it is small.
@@ -233,7 +233,7 @@ CREATE OR REPLACE FUNCTION article_inbox_claim(
     OUT failures text, OUT body_received_at bigint, OUT source text, OUT target text, OUT intent text, OUT digest bytea,
     OUT body bytea, OUT now bigint, OUT last_at bigint, OUT next_due bigint, OUT failures_wait boolean, OUT read bigint
 ) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
-SET enable_bitmapscan = off SET enable_sort = off SET row_security = off AS $$
+SET enable_bitmapscan = off SET enable_sort = off AS $$
 #variable_conflict use_variable
 DECLARE
     read_before bigint;
@@ -242,7 +242,8 @@ DECLARE
     written bigint;
 BEGIN
     PERFORM set_config('search_path', schema_name || ', pg_temp', true), set_config('lock_timeout', lock_millis::text, true),
-        set_config('idle_in_transaction_session_timeout', idle_millis::text, true), set_config('synchronous_commit', 'off', true);
+        set_config('idle_in_transaction_session_timeout', idle_millis::text, true), set_config('synchronous_commit', 'off', true),
+        set_config('row_security', 'off', true);
     now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     read_before := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
         + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0);
@@ -299,7 +300,7 @@ $$;
 CREATE OR REPLACE FUNCTION article_inbox_due(
     until bigint, most bigint, with_failures boolean, from_time bigint, with_leased boolean
 ) RETURNS SETOF article_inbox_entries LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET enable_sort = off SET row_security = off AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 #variable_conflict use_variable
 BEGIN
     RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure
@@ -319,7 +320,7 @@ $$;
 CREATE OR REPLACE FUNCTION article_inbox_next(
     claimed bigint[], with_failures boolean, until bigint, from_time bigint, with_leased boolean,
     OUT next_due bigint, OUT failures_wait boolean
-) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET row_security = off AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_variable
 BEGIN
     next_due := (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND at >= from_time);
@@ -341,7 +342,7 @@ $$;
 CREATE OR REPLACE FUNCTION article_inbox_save(
     ids bigint[], states text[], attempts bigint[], fences bigint[], ats bigint[], lease_ends bigint[], sinces bigint[],
     interrupted bigint[], causes text[], failures text[]
-) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET row_security = off AS $$
+) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 BEGIN
     FOR place IN 1..cardinality(ids) LOOP

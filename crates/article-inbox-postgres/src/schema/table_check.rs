@@ -29,10 +29,8 @@ const UNFIT: &str = "SELECT name, c.oid IS NOT NULL AND c.relkind = 'r', c.relpe
         (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1) ON c.relname = name ORDER BY name";
 
 /// What is wrong with the first of the tables that could lose what is acknowledged, or that the role cannot use.
-pub(super) async fn find_unfit(
-    tx: &Transaction<'_>,
-    schema: &str,
-) -> Result<Option<String>, Fault> {
+pub(super) async fn find_unfit(tx: &Transaction<'_>) -> Result<Option<String>, Fault> {
+    let schema = tx.schema_name();
     let (names, rights): (Vec<_>, Vec<_>) = TABLES.into_iter().unzip();
     let parameters: [Parameter<'_>; 3] = [
         (&schema as _, Type::TEXT),

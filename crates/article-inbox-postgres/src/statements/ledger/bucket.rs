@@ -47,7 +47,7 @@ pub(super) async fn change<T>(
     let mut bucket = before.clone().unwrap_or_else(|| Bucket::new(now));
     let changed = change(&mut bucket, now);
     if before.as_ref() != Some(&bucket) {
-        tx.write(1, SAVE, &[(&text(&bucket), Type::TEXT)]).await?;
+        tx.write_row(SAVE, &[(&text(&bucket), Type::TEXT)]).await?;
     }
     Ok(changed)
 }

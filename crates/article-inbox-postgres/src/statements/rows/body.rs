@@ -102,7 +102,7 @@ pub(crate) async fn put_body(
         (&digest as _, Type::BYTEA),
         (&bytes as _, Type::BYTEA),
     ];
-    tx.write(1, sql::PUT_BODY, &parameters).await?;
+    tx.write_row(sql::PUT_BODY, &parameters).await?;
     tx.execute(sql::COUNT_HELD, &[(&[id].as_slice(), Type::INT8_ARRAY)]).await?;
     Ok(())
 }
@@ -115,7 +115,7 @@ pub(crate) async fn put_intent(
     intent: Option<&str>,
 ) -> Result<(), Fault> {
     let parameters = [(&id as _, Type::INT8), (&slot as _, Type::INT2), (&intent as _, Type::TEXT)];
-    tx.write(1, sql::PUT_INTENT, &parameters).await
+    tx.write_row(sql::PUT_INTENT, &parameters).await
 }
 
 /// A body is taken for a delivered one unless it is known to come from the API.

@@ -203,7 +203,7 @@ pub(crate) async fn save(tx: &Transaction<'_>, stored: &StoredRow) -> Result<(),
         (&columns.cause as _, Type::TEXT),
         (&columns.failures as _, Type::TEXT),
     ];
-    tx.write(1, sql::SAVE, &parameters).await
+    tx.write_row(sql::SAVE, &parameters).await
 }
 
 /// Writes the rows of entries back that were claimed or settled.
