@@ -1,15 +1,14 @@
 //! A PostgreSQL server for the tests: the one that `ARTICLE_TEST_POSTGRES_URL` names, or a private one, from the
 //! distribution's programs.
 
+mod free_port;
 mod shared;
 pub(crate) mod skipped;
 
 use std::{
     fs,
-    hash::{BuildHasher as _, RandomState},
     io::{BufRead as _, BufReader, Write as _},
-    iter,
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    net::{Ipv4Addr, TcpStream},
     os::unix::fs::chown,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
@@ -20,6 +19,7 @@ use std::{
 
 use tempfile::TempDir;
 
+pub(crate) use self::free_port::free_port;
 #[allow(unused_imports, reason = "a test may need a server of its own alone")]
 pub(crate) use self::shared::shared_url;
 use self::{shared::URL, skipped::skip};
@@ -258,15 +258,6 @@ fn folder() -> TempDir {
 
 fn folder_in(parent: &Path) -> TempDir {
     tempfile::Builder::new().prefix("article-pg-").tempdir_in(parent).unwrap()
-}
-
-/// A port that nothing listens on. It is below those that the system chooses from (32768 and up, unless set otherwise), so
-/// that no other test gets it before it is used, nor between two starts of a server, and no connection to it that comes too
-/// early meets itself.
-pub(crate) fn free_port() -> u16 {
-    let free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
-    let ports = iter::repeat_with(|| 20_000 + (RandomState::new().hash_one(()) % 12_000) as u16);
-    ports.take(1_000).find(free).expect("a port is free")
 }
 
 fn add(file: &Path, lines: &[String]) {

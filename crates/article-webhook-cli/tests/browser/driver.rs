@@ -72,7 +72,7 @@ impl Browser {
 
     /// Runs a script in the page, as the person at the browser could.
     pub(crate) async fn run(&self, script: &str) -> Value {
-        self.post("execute/sync", json!({ "script": script, "args": [] })).await
+        self.try_run(script).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     /// The same. An error: the script failed, as it does while the page is left for another.

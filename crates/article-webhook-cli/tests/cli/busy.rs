@@ -1,7 +1,6 @@
 //! Changes in bulk of an inbox that others write to.
 
 use std::{
-    io::{BufRead, BufReader},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -12,9 +11,10 @@ use article_inbox::{Filter, Inbox, SqliteStore, State};
 use article_webhook::fixture::DeliveryRequest;
 use futures_util::future::join_all;
 use rusqlite::Connection;
-use serde_json::Value;
 
 use crate::{
+    listening::TOKEN,
+    running::Running,
     sample,
     tool::{seen, text, tool},
 };
@@ -78,12 +78,8 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     inbox.close().await.unwrap();
 
     let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(&file)]);
-    listen.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
-    let mut listen = listen.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(listen.stdout.take().unwrap()).lines();
-    let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    let url = started["listening"].as_str().unwrap().to_owned();
-    thread::spawn(move || lines.for_each(drop));
+    let (_listen, started) = Running::start(listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
+    let url = started["listening"].as_str().unwrap();
 
     let changes = [("forget", "dead"), ("bury", "waiting")].map(|(command, state)| {
         let mut change = change(command, &file, &["--state", state]);
@@ -92,8 +88,8 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     let mut sent = 0;
     while !changes.iter().all(thread::JoinHandle::is_finished) {
         let job = format!("job_meanwhile_{sent}");
-        let mut send = tool(["send", &url, "--job", &job]);
-        let send = send.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
+        let mut send = tool(["send", url, "--job", &job]);
+        let send = send.env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
         let (exit, out, error) = seen(&send.output().unwrap());
         assert_eq!(exit, Some(0), "{out}{error}");
         sent += 1;
@@ -102,6 +98,4 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
         let (exit, _, error) = change.join().unwrap();
         assert_eq!(exit, Some(0), "{error}");
     }
-    listen.kill().unwrap();
-    listen.wait().unwrap();
 }

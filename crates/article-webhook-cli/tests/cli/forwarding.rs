@@ -4,24 +4,18 @@ use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    process::{Child, Stdio},
+    process::Stdio,
 };
 
 use article_webhook::fixture::DeliveryRequest;
 use serde_json::Value;
 
-use crate::tool::{seen, text, tool};
+use crate::{
+    running::Running,
+    tool::{seen, text, tool},
+};
 
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
-
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// The headers and the body of a request, which is answered.
 fn request(stream: TcpStream) -> (BTreeMap<String, String>, Vec<u8>) {
@@ -82,7 +76,7 @@ fn gets(event: &str, job_id: &str, options: &[&str]) {
     let listen =
         listen.args(["--inbox", text(&file)]).args(options).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
     let listen = listen.stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut listening = Ended(listen.spawn().unwrap());
+    let mut listening = Running(listen.spawn().unwrap());
     let mut lines = BufReader::new(listening.0.stdout.take().unwrap()).lines();
     let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     let url = started["listening"].as_str().unwrap();

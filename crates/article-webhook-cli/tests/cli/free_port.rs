@@ -1,13 +1,13 @@
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    iter,
-    net::{SocketAddr, TcpListener},
-};
+use std::net::SocketAddr;
 
-/// A port that nothing listens on. It is below those that the system chooses from (32768 and up, unless set otherwise), so
-/// that no other test gets it meanwhile.
+#[allow(
+    clippy::duplicate_mod,
+    reason = "the server of PostgreSQL, which is not always built, has it too"
+)]
+#[path = "../../../article-inbox-postgres/tests/common/free_port.rs"]
+mod port;
+
+/// An address of this machine that nothing listens on.
 pub(crate) fn free_port() -> SocketAddr {
-    let ports = iter::repeat_with(|| 20_000 + (RandomState::new().hash_one(()) % 12_000) as u16);
-    let addresses = ports.map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
-    addresses.take(1_000).find(|it| TcpListener::bind(it).is_ok()).expect("a port is free")
+    ([127, 0, 0, 1], port::free_port()).into()
 }

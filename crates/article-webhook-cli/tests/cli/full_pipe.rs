@@ -13,7 +13,7 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 
-use crate::tool::tool;
+use crate::{running::Running, tool::tool};
 
 /// How long something may take that takes no time on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,15 +30,6 @@ fn full_but_for(room: usize) -> (PipeReader, PipeWriter) {
     writer.write_all(&vec![b'\n'; PAGE - room]).unwrap();
     fcntl_setfl(&writer, OFlags::empty()).unwrap();
     (reader, writer)
-}
-
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn handles_ctrl_c(child: &Child) -> bool {
@@ -62,7 +53,7 @@ fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
 fn interrupted(command: &mut Command, room: usize) -> Option<i32> {
     let (_reader, writer) = full_but_for(room);
     let command = command.stdout(writer).stderr(Stdio::null());
-    let mut running = Ended(command.spawn().unwrap());
+    let mut running = Running(command.spawn().unwrap());
     // The command holds the writing end.
     command.stdout(Stdio::null());
     until("it handles Ctrl-C", || handles_ctrl_c(&running.0).then_some(()));

@@ -3,7 +3,7 @@
 use std::{
     io::Read,
     net::TcpListener,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
+    running::Running,
     sample,
     tool::{text, tool},
 };
@@ -19,19 +20,10 @@ use crate::{
 /// How long something may take that takes no time on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Its exit code and what it says, interrupted once `is_time`.
 fn interrupted(command: &mut Command, is_time: impl FnOnce()) -> (Option<i32>, String) {
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = Ended(command.spawn().unwrap());
+    let mut running = Running(command.spawn().unwrap());
     is_time();
     kill_process(Pid::from_child(&running.0), Signal::INT).unwrap();
     let start = Instant::now();

@@ -22,6 +22,7 @@ mod pipes;
 mod postgres;
 mod progress;
 mod refused;
+mod running;
 mod sample;
 mod signals;
 mod starting;

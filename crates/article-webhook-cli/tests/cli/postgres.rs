@@ -2,9 +2,8 @@
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader},
     path::PathBuf,
-    process::{self, Child, Command, Stdio},
+    process::{self, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
@@ -17,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     postgres_server::{Server, shared_url},
+    running::Running,
     sample,
     tool::{not_installed, seen, text, tool},
 };
@@ -63,25 +63,6 @@ fn done(arguments: &[&str]) -> Vec<Value> {
     let (exit, out, error) = run(&[arguments, &["--json"]].concat());
     assert_eq!(exit, Some(0), "{arguments:?}: {error}");
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-pub(crate) struct Running(Child);
-
-impl Running {
-    /// Starts a command that runs until it is ended. Returns its first line.
-    pub(crate) fn start(command: &mut Command) -> (Self, Value) {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        (Self(child), serde_json::from_str(&line).unwrap())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// The URL is read as the inbox reads it, also where the tool asks the server itself.

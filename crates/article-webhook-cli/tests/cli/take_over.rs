@@ -11,7 +11,8 @@ use article_inbox::State;
 use article_webhook::fixture::DeliveryRequest;
 
 use crate::{
-    postgres::{Running, TOKEN, inbox},
+    postgres::{TOKEN, inbox},
+    running::Running,
     sample,
     tool::tool,
 };
