@@ -46,12 +46,12 @@ enum InboxCommand {
     Health(PlaceArguments),
     /// Let entries be handled again, now and with all their attempts
     #[command(
-        after_help = "Filters without --state, and --all, select dead, unhandled and corrupt entries."
+        after_help = Change::Requeue.selection_help()
     )]
     Requeue(ChangeArguments),
     /// Make entries dead: no handler gets them any more
     #[command(
-        after_help = "Filters without --state, and --all, select waiting, unhandled and corrupt entries."
+        after_help = Change::Bury { cause: String::new() }.selection_help()
     )]
     Bury {
         #[command(flatten)]

@@ -35,6 +35,14 @@ impl Change {
         }
     }
 
+    /// What the help says of them.
+    pub(crate) fn selection_help(&self) -> String {
+        let names: Vec<_> = self.states().iter().map(|state| state.as_str()).collect();
+        let (last, before) = names.split_last().expect("a change is for some state");
+        let before = before.join(", ");
+        format!("Filters without --state, and --all, select {before} and {last} entries.")
+    }
+
     pub(super) async fn apply(self, inbox: Inbox, entry: Entry) -> Result<Applied, Error> {
         let Entry { key, state, .. } = entry;
         let is_changed = match &self {
