@@ -157,10 +157,10 @@ impl EventLoop {
             let Some(running) = turn.running() else { return Ok(NewLeases::default()) };
             let claims = store.claim(Claim { limit, lease, attempts, running, events }).await;
             let claims = claims.inspect_err(|error| telemetry::store_failed("claim", error))?;
-            let guard = claims.claimed.iter().map(|claimed| ClaimGuard::new(claimed, &store));
-            let guard: Vec<_> = guard.collect();
+            let guards = claims.claimed.iter().map(|claimed| ClaimGuard::new(claimed, &store));
+            let guards: Vec<_> = guards.collect();
             let attempts = turn.claimed(&claims);
-            Ok((claims, guard.into_iter().zip(attempts).collect()))
+            Ok((claims, guards.into_iter().zip(attempts).collect()))
         })
     }
 
@@ -168,7 +168,7 @@ impl EventLoop {
         &mut self,
         (asked, claims): (Instant, Result<NewLeases, Error>),
     ) -> Result<(), Error> {
-        let (claims, guard) = match claims {
+        let (claims, guards) = match claims {
             Ok(claims) => claims,
             Err(error) if may_pass(&error) => {
                 self.scheduler.failed(now());
@@ -194,7 +194,7 @@ impl EventLoop {
         }
         // Entries that are claimed while the worker stops are released.
         let first = if self.scheduler.is_stopping() { Signal::Stop } else { Signal::Go };
-        for (claimed, (guard, in_progress)) in claims.claimed.into_iter().zip(guard) {
+        for (claimed, (guard, in_progress)) in claims.claimed.into_iter().zip(guards) {
             let (sender, signal) = watch::channel(first);
             self.heartbeat.held(claimed.lease, asked);
             self.signals.insert(claimed.lease, sender);
