@@ -85,8 +85,8 @@ struct Shared {
     wake: WakeSignal,
     workers: Registry,
     refused: Mutex<ExpectQueue>,
-    /// Held while a job of the queue is stored, and while one is forgotten.
-    expecting: tokio::sync::Mutex<()>,
+    /// Written while a job of the queue is stored, and read while jobs are forgotten, which share commits.
+    expecting: tokio::sync::RwLock<()>,
     probe: tokio::sync::Mutex<ProbeCache>,
     counts: Arc<tokio::sync::Mutex<CountsCache>>,
 }
@@ -118,7 +118,7 @@ impl Inbox {
             wake,
             workers: Registry::default(),
             refused: Mutex::default(),
-            expecting: tokio::sync::Mutex::default(),
+            expecting: tokio::sync::RwLock::default(),
             probe: tokio::sync::Mutex::default(),
             counts: Arc::default(),
         }))

@@ -51,7 +51,7 @@ impl ExpectWriter {
         let mut damaged = 0;
         loop {
             // A job is not forgotten between its taking and its storing.
-            let expecting = inbox.0.expecting.lock().await;
+            let expecting = inbox.0.expecting.write().await;
             let Some(mut expect) = inbox.expect_queue().next() else {
                 self.is_done = true;
                 return;

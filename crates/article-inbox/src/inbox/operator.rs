@@ -154,7 +154,7 @@ impl Inbox {
     /// The store failed.
     pub async fn forget(&self, job_id: JobId) -> Result<u64, Error> {
         // A delivery of it that was refused may wait to be stored as an expectation.
-        let _expecting = self.0.expecting.lock().await;
+        let _expecting = self.0.expecting.read().await;
         self.expect_queue().remove(&job_id);
         let forgotten = self.0.store.forget(job_id.clone()).await;
         self.expect_queue().remove(&job_id);
