@@ -26,8 +26,9 @@ use crate::{
 /// The longest wait for readers when erased bytes are removed from the log. All other calls wait meanwhile.
 const ERASE: Duration = Duration::from_millis(500);
 
-/// The pause between two attempts at a lock for which SQLite itself does not wait.
-const LOCK_PAUSE: Duration = Duration::from_millis(2);
+/// The pause between two attempts at the lock of the database. SQLite itself would soon pause for 100 ms, and would lose
+/// the lock each time to a process that writes much and pauses less.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 type Commands = Group<Box<dyn Command>>;
 
@@ -122,25 +123,23 @@ impl Committer {
         bytes
     }
 
-    /// Begins a transaction. It waits for the lock no longer than any command in the group may wait.
+    /// Begins a transaction. Each command in the group waits for the lock as long as it may wait.
     fn begin(&self, connection: &Connection, group: &mut Commands) -> rusqlite::Result<()> {
-        loop {
-            connection.busy_timeout(group.patience(self.queue.now()))?;
-            match execute(connection, "BEGIN IMMEDIATE") {
-                Err(error) if fault::is_busy(&error) => {}
-                outcome => return outcome,
-            }
+        connection.busy_timeout(Duration::ZERO)?;
+        let begun = loop {
+            let busy = match execute(connection, "BEGIN IMMEDIATE") {
+                Err(error) if fault::is_busy(&error) => error,
+                begun => break begun,
+            };
             for command in group.expire(self.queue.now()) {
-                command.answer(Some(fault::translate(&rusqlite::Error::SqliteFailure(
-                    rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
-                    None,
-                ))));
+                command.answer(Some(fault::translate(&busy)));
             }
             if group.is_empty() {
-                return Ok(());
+                break Ok(());
             }
             thread::sleep(LOCK_PAUSE);
-        }
+        };
+        begun.and(connection.busy_timeout(connection::BUSY))
     }
 
     /// A command failed and its group was rolled back. Each command runs again alone, so that it cannot fail the

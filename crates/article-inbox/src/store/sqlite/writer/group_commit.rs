@@ -113,12 +113,6 @@ impl<T> Queue<T> {
 }
 
 impl<T> Group<T> {
-    /// How long the group may still wait for a lock: as long as its oldest member may wait.
-    pub(crate) fn patience(&self, now: Duration) -> Duration {
-        let first = self.members.iter().map(|member| member.since).min();
-        first.map_or(Duration::ZERO, |since| (since + self.patience).saturating_sub(now))
-    }
-
     /// Takes out the members that have waited too long.
     pub(crate) fn expire(&mut self, now: Duration) -> Vec<T> {
         let patience = self.patience;
@@ -226,13 +220,12 @@ mod tests {
     }
 
     #[test]
-    fn a_group_waits_for_a_lock_as_long_as_its_oldest() {
+    fn each_member_of_a_group_waits_for_a_lock_as_long_as_it_may() {
         let mut queue = queue(&[('a', 1)]);
         queue.push('b', 1, Duration::from_secs(1)).unwrap();
         let (mut group, _) = queue.take(Duration::from_secs(1));
-        assert_eq!(group.patience(Duration::from_secs(1)), Duration::from_secs(1));
+        assert_eq!(group.expire(Duration::from_secs(1)), [' '; 0]);
         assert_eq!(group.expire(Duration::from_secs(2)), ['a']);
-        assert_eq!(group.patience(Duration::from_secs(2)), Duration::from_secs(1));
         assert_eq!(group.expire(Duration::from_secs(3)), ['b']);
         assert!(group.is_empty());
     }
