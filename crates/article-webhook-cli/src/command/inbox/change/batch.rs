@@ -10,9 +10,8 @@ use super::action::{Applied, Change};
 /// How often a call is made while the inbox cannot take it. Each waits up to two seconds for other writers.
 const ATTEMPTS: u32 = 3;
 
-/// The pause before another attempt, and between two pages. A process that waits for the lock of SQLite looks for it every
-/// 100 ms; without the pause, a receiver would not get it before all pages are changed, and would refuse deliveries.
-pub(super) const PAUSE: Duration = Duration::from_millis(100);
+/// The pause before another attempt.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Makes the calls of a page together, so that they share commits, and passes on what became of each.
 pub(super) async fn change_batch(
