@@ -30,7 +30,7 @@ fn closing_does_not_wait_for_a_check() {
             tokio::spawn(async move { store.check().await })
         };
         sleep(Duration::from_millis(300)).await;
-        let closed = timeout(Duration::from_secs(1), store.close()).await;
+        let closed = timeout(Duration::from_secs(10), store.close()).await;
         closed.expect("it is not waited for").unwrap();
         assert!(!check.is_finished());
         holds.commit().await.unwrap();

@@ -94,7 +94,7 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
             let mut error = String::new();
             waiting.stderr.take().unwrap().read_to_string(&mut error).unwrap();
             assert_eq!((status.code(), &*error), (Some(1), says), "{command:?}");
-            assert!(took < Duration::from_secs(2), "{command:?}: {took:?}");
+            assert!(took < Duration::from_secs(10), "{command:?}: {took:?}");
         }
     }
 }
