@@ -133,7 +133,7 @@ fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats()
             assert_eq!(held.len(), 2);
             assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty());
         };
-        tokio::time::timeout(Duration::from_secs(10), unblocked).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(1), unblocked).await.unwrap();
         transaction.commit().await.unwrap();
         assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::AlreadyDone);
     });
