@@ -13,9 +13,9 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use article_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry, Targets, receive};
 use article_webhook_examples::log_refusals;
+use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_server::Server;
 use axum::{
     Router, debug_handler,

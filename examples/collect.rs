@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-use article_client::{ApiKey, Client, JobId, NewArticle};
-use article_collector::{Collector, Schedule};
-use article_inbox::{Failed, Inbox, Job, JobState};
-use article_simulator::{Clock, Simulator};
 use article_webhook_axum::{AuthToken, CapabilityKey, Receiver, receive_capability};
+use article_webhook_client::{ApiKey, Client, JobId, NewArticle};
+use article_webhook_collector::{Collector, Schedule};
+use article_webhook_inbox::{Failed, Inbox, Job, JobState};
 use article_webhook_server::Server;
+use article_webhook_simulator::{Clock, Simulator};
 use axum::{
     Router,
     extract::Request,
@@ -110,7 +110,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("\nresult     {} articles, each published {times}", orders.len());
     println!("           {pushed} were delivered, {asked} were asked for");
     println!("\nnext       examples/collect.rs: `Application::start` is what an application needs");
-    println!("           cargo doc -p article-collector --open");
+    println!("           cargo doc -p article-webhook-collector --open");
     Ok(())
 }
 
@@ -119,7 +119,7 @@ struct Application {
     inbox: Inbox,
     collector: Collector,
     receiver: Router,
-    tasks: JoinSet<Result<(), article_inbox::Error>>,
+    tasks: JoinSet<Result<(), article_webhook_inbox::Error>>,
     /// Dropped, it stops the tasks.
     running: watch::Sender<()>,
 }
@@ -163,7 +163,7 @@ impl Application {
         Ok(Self { inbox, collector, receiver, tasks, running })
     }
 
-    async fn stop(self) -> Result<(), article_inbox::Error> {
+    async fn stop(self) -> Result<(), article_webhook_inbox::Error> {
         drop(self.running);
         self.tasks.join_all().await.into_iter().collect::<Result<(), _>>()?;
         self.inbox.close().await

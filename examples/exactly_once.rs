@@ -10,11 +10,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore};
 use article_webhook_axum::{
     Sink,
     fixture::{self, DeliveryRequest},
 };
+use article_webhook_inbox::{Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore};
 use rusqlite::{Connection, TransactionBehavior, params_from_iter};
 use tokio::sync::mpsc;
 

@@ -8,11 +8,11 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::{Failed, Inbox, Job};
 use article_webhook_axum::{
     Reply, Sink,
     fixture::{self, DeliveryRequest},
 };
+use article_webhook_inbox::{Failed, Inbox, Job};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 

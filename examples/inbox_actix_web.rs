@@ -5,9 +5,9 @@
 use std::{env, error::Error};
 
 use actix_web::{App, HttpServer, web};
-use article_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_actix_web::{AuthToken, Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
+use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 
 async fn print(job: Job) -> Result<(), Failed> {
     // Both texts come from outside. Escaped, they cannot control the terminal.

@@ -4,9 +4,9 @@
 
 use std::{env, error::Error};
 
-use article_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_axum::{AuthToken, Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
+use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_server::Server;
 use axum::{Router, routing::any};
 

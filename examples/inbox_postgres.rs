@@ -7,17 +7,17 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // its output is what the program is for
 
 #[allow(clippy::unwrap_used, reason = "a server that does not start ends the program")]
-#[path = "../crates/article-inbox-postgres/tests/common/server.rs"]
+#[path = "../crates/article-webhook-postgres/tests/common/server.rs"]
 mod server;
 
 use std::{env, error::Error, process, sync::Arc, time::Duration};
 
-use article_inbox::{Failed, Inbox, Job};
-use article_inbox_postgres::{PostgresSettings, PostgresStore};
 use article_webhook_axum::{
     Sink,
     fixture::{self, DeliveryRequest},
 };
+use article_webhook_inbox::{Failed, Inbox, Job};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::sync::{mpsc, watch};
 use tokio_postgres::{Client, NoTls};
 
@@ -57,7 +57,7 @@ async fn work(
     application: Arc<Application>,
     done: mpsc::UnboundedSender<()>,
     mut stop: watch::Receiver<bool>,
-) -> Result<(), article_inbox::Error> {
+) -> Result<(), article_webhook_inbox::Error> {
     let handler = move |job: Job| {
         let (application, done) = (Arc::clone(&application), done.clone());
         async move {

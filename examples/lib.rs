@@ -51,7 +51,7 @@ To try it, make one up:
 }
 
 /// Ends a program whose inbox cannot be opened.
-pub fn cannot_open(error: &article_inbox::Error) -> ! {
+pub fn cannot_open(error: &article_webhook_inbox::Error) -> ! {
     eprintln!(
         "error: cannot open the inbox: {error}
 

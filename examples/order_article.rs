@@ -4,9 +4,9 @@
 
 use std::{error::Error, future::pending, time::Duration};
 
-use article_client::{ApiKey, Client, NewArticle};
-use article_simulator::{Clock, Simulator};
+use article_webhook_client::{ApiKey, Client, NewArticle};
 use article_webhook_server::Server;
+use article_webhook_simulator::{Clock, Simulator};
 use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
 use tokio::sync::mpsc;
 

@@ -95,8 +95,8 @@ mod with_axum {
 /// A worker's handler. No server is needed, and the inbox is in memory.
 #[cfg(test)]
 mod with_an_inbox {
-    use article_inbox::{Failed, Inbox, Job, State};
     use article_webhook_axum::{Reply, Sink, fixture::DeliveryRequest};
+    use article_webhook_inbox::{Failed, Inbox, Job, State};
 
     async fn publish(job: Job) -> Result<(), Failed> {
         match job.article().featured_image {

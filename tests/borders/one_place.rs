@@ -22,7 +22,7 @@ enum Seen {
 const SERVER: (&str, &str) =
     ("article-webhook-server", "an HTTP server answers what it does not pass on");
 const SIMULATOR: (&str, &str) =
-    ("article-simulator", "the API of the service is an HTTP server too");
+    ("article-webhook-simulator", "the API of the service is an HTTP server too");
 const CHECK: (&str, &str) =
     ("article-webhook-check", "it knows what a receiver must answer, and asks for it");
 const TOOL: (&str, &str) =

@@ -12,7 +12,7 @@ const FIX: &str = "call what is there already, instead of saying it again";
 fn a_second_413_is_found_in_both_places() {
     let found = with("src/auth.rs", "fn f() { respond(StatusCode::PAYLOAD_TOO_LARGE) }\n");
     let rule = "the status 413 is in one file of article-webhook alone, and in at most one file each of \
-                article-webhook-server, article-simulator, article-webhook-check, article-webhook-cli";
+                article-webhook-server, article-webhook-simulator, article-webhook-check, article-webhook-cli";
     let (first, second) = ("src/answer/wire.rs:3", "src/auth.rs:4");
     let elsewhere =
         |at: &str| format!("the status 413, which is in crates/article-webhook/{at} as well");

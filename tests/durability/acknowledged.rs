@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use article_inbox::{Digest, State};
+use article_webhook_inbox::{Digest, State};
 
 use crate::{service::Parcel, store::Row};
 

@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use article_inbox::{Digest, Inbox};
 use article_webhook_axum::{Delivery, Reply, Sink};
+use article_webhook_inbox::{Digest, Inbox};
 use rusqlite::{Connection, params};
 
 use crate::role;

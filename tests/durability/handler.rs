@@ -2,7 +2,7 @@
 
 use std::{path::Path, process, sync::Arc, thread, time::Duration};
 
-use article_inbox::{Failed, Job};
+use article_webhook_inbox::{Failed, Job};
 use rusqlite::{Connection, TransactionBehavior, params_from_iter};
 
 use crate::runs::Runs;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::State;
+use article_webhook_inbox::State;
 use tempfile::TempDir;
 
 use crate::{

@@ -2,8 +2,8 @@
 
 use std::{fmt::Write as _, io, path::Path, process, thread, time::Duration};
 
-use article_inbox::{Filter, Inbox};
 use article_webhook_axum::{Sink, fixture, receive};
+use article_webhook_inbox::{Filter, Inbox};
 use article_webhook_server::Server;
 use axum::{
     Router,
@@ -154,7 +154,7 @@ pub(crate) async fn serve<S: Sink + 'static>(
 }
 
 /// `job state attempts` of every entry, a line each.
-async fn rows(inbox: &Inbox) -> Result<String, article_inbox::Error> {
+async fn rows(inbox: &Inbox) -> Result<String, article_webhook_inbox::Error> {
     let mut lines = String::new();
     let mut filter = Filter::default();
     loop {

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::Digest;
 use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::Digest;
 
 /// The article of a job, as the service sends it each time.
 #[derive(Debug, Clone)]

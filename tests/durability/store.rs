@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, path::Path};
 
-use article_inbox::{Digest, Filter, Inbox, State};
+use article_webhook_inbox::{Digest, Filter, Inbox, State};
 use rusqlite::{Connection, OptionalExtension};
 use tokio::runtime;
 

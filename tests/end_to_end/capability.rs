@@ -6,12 +6,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_client::{ApiKey, Client, Created, JobId, NewArticle, Response};
-use article_collector::{Api, Calling, Collector, OrderOutcome};
-use article_inbox::{
+use article_webhook_client::{ApiKey, Client, Created, JobId, NewArticle, Response};
+use article_webhook_collector::{Api, Calling, Collector, OrderOutcome};
+use article_webhook_inbox::{
     Clock, EntryKey, ExpectedJob, Inbox, Job, JobFilter, JobState, MemoryStore, Source,
 };
-use article_simulator::{Fault, Rule, Simulator};
+use article_webhook_simulator::{Fault, Rule, Simulator};
 
 use crate::{
     receiver::{Framework, TOKEN, capability_key},
@@ -52,7 +52,7 @@ impl Orders {
         let clock = Clock::stepped(SystemTime::now());
         let inbox = Inbox::new(MemoryStore::new(clock.clone()));
         let url = framework.serve(inbox.clone());
-        let clock_of_service = article_simulator::Clock::stepped();
+        let clock_of_service = article_webhook_simulator::Clock::stepped();
         let service = Simulator::builder().clock(clock_of_service).api_key(KEY).brand("brand_1");
         let service = match destination {
             Destination::OwnUrl => service,

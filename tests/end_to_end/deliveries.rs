@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
-use article_client::NewArticle;
-use article_simulator::{Fault, Rule, Simulator};
+use article_webhook_client::NewArticle;
+use article_webhook_simulator::{Fault, Rule, Simulator};
 
 use crate::{
     receiver::{Framework, capability_key},

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use article_client::{ErrorCode, Job, NewArticle, PublishTarget};
-use article_simulator::{Clock, Fault, Rule, Simulator, Step};
 use article_webhook::ArticleResult;
+use article_webhook_client::{ErrorCode, Job, NewArticle, PublishTarget};
+use article_webhook_simulator::{Clock, Fault, Rule, Simulator, Step};
 use serde_json::{Value, json};
 
 use crate::{

@@ -3,8 +3,8 @@ use std::{
     time::Duration,
 };
 
-use article_client::NewArticle;
-use article_simulator::Simulator;
+use article_webhook_client::NewArticle;
+use article_webhook_simulator::Simulator;
 
 use crate::{receiver::Framework, story::Story};
 

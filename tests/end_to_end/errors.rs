@@ -1,7 +1,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
-use article_client::{Error, ErrorCode, Job, NewArticle, PublishTarget};
-use article_simulator::{Clock, Fault, Rule, Simulator, SimulatorBuilder, Step};
+use article_webhook_client::{Error, ErrorCode, Job, NewArticle, PublishTarget};
+use article_webhook_simulator::{Clock, Fault, Rule, Simulator, SimulatorBuilder, Step};
 use serde_json::json;
 
 use crate::{

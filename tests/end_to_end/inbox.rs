@@ -1,7 +1,7 @@
 //! An inbox behind the adapters that no example shows it behind.
 
-use article_inbox::{Inbox, State};
 use article_webhook::fixture::{self, Defect, DeliveryRequest};
+use article_webhook_inbox::{Inbox, State};
 use http_body_util::Full;
 use tower::ServiceExt;
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use article_client::{ApiKey, Client, Complete, Created, Job, JobId, NewArticle};
-use article_simulator::{Clock, Simulator, SimulatorBuilder};
+use article_webhook_client::{ApiKey, Client, Complete, Created, Job, JobId, NewArticle};
+use article_webhook_simulator::{Clock, Simulator, SimulatorBuilder};
 
 use crate::{
     receiver::{Framework, TOKEN},

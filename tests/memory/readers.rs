@@ -8,9 +8,9 @@ use std::{
 };
 
 use allocation_counter::measure;
-use article_client::{ApiKey, Client, NewArticle, Outcome};
-use article_inbox::{Inbox, Job};
 use article_webhook::{ArticleResult, Envelope, Sink, fixture};
+use article_webhook_client::{ApiKey, Client, NewArticle, Outcome};
+use article_webhook_inbox::{Inbox, Job};
 use bytes::Bytes;
 use tokio::{runtime, sync::oneshot};
 
@@ -76,7 +76,7 @@ fn work(body: &[u8]) -> u64 {
                 async move {
                     drop(job);
                     done.expect("it is called once").send(()).expect("the worker waits for it");
-                    Ok::<_, article_inbox::Failed>(())
+                    Ok::<_, article_webhook_inbox::Failed>(())
                 }
             });
             (worker, ended)

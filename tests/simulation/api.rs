@@ -1,8 +1,8 @@
 use std::{cell::Cell, future::pending, sync::Arc, time::Duration};
 
-use article_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
-use article_collector::{Api, Calling};
-use article_simulator::JobState;
+use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
+use article_webhook_collector::{Api, Calling};
+use article_webhook_simulator::JobState;
 use bytes::Bytes;
 use http::Request;
 use tokio::time::sleep;

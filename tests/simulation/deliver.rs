@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use article_simulator::{Outcome, Push};
 use article_webhook::{AuthToken, Receiver, adapter::dispatch};
+use article_webhook_simulator::{Outcome, Push};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Uri};
 use tokio::time::{sleep, timeout};

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_inbox::{
+use article_webhook::JobId;
+use article_webhook_inbox::{
     Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
     LedgerPruned, Reason,
     store::{
@@ -10,7 +11,6 @@ use article_inbox::{
         BucketSettings, Expect, Intended, IntentLease, Ledger, Pending,
     },
 };
-use article_webhook::JobId;
 
 use crate::{
     observed::{Ask, Observed},

@@ -44,7 +44,7 @@ use std::{
     time::Instant,
 };
 
-use article_inbox::JobState;
+use article_webhook_inbox::JobState;
 
 use crate::{run::run, world::lock};
 

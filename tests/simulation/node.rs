@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use article_collector::Collector;
-use article_inbox::{
+use article_webhook_collector::Collector;
+use article_webhook_inbox::{
     Inbox, JobFilter,
     store::{BucketSettings, Ledger},
 };

@@ -6,8 +6,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{EntryKey, JobState, OVERDUE};
-use article_simulator::Push;
+use article_webhook_inbox::{EntryKey, JobState, OVERDUE};
+use article_webhook_simulator::Push;
 
 use crate::{
     node::Process,

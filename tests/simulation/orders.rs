@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_collector::OrderOutcome;
+use article_webhook_collector::OrderOutcome;
 
 use crate::{node::Process, observed::Observed};
 

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use article_inbox::{
+use article_webhook_inbox::{
     EntryKey, ExpectedJob, IntentState, JobState,
     store::{Ledger, Store},
 };
-use article_simulator::JobState as ServiceState;
+use article_webhook_simulator::JobState as ServiceState;
 use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
 
 use crate::{
@@ -229,7 +229,7 @@ async fn judge_order(world: &World, id: &str, intent: &str) {
         let seen = inner.observed.job(id);
         (seen.forgotten, seen.accepted, seen.accepted_with_intent, seen.done, seen.is_undecodable)
     });
-    let job_id: article_client::JobId = id.parse().expect("it is an id");
+    let job_id: article_webhook_client::JobId = id.parse().expect("it is an id");
     let row = world.store.job(job_id.clone()).await.expect("a store in memory looks");
     let entry = world.store.show(EntryKey::article(job_id)).await.expect("a store in memory looks");
     if forgotten {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use article_client::{JobId, NewArticle};
-use article_inbox::{ClockStep, Prune, store::Ledger};
+use article_webhook_client::{JobId, NewArticle};
+use article_webhook_inbox::{ClockStep, Prune, store::Ledger};
 use bytes::Bytes;
 use tokio::{
     task::JoinSet,

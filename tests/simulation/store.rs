@@ -4,12 +4,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook::JobId;
+use article_webhook_inbox::{
     Body, Completion, Counts, Digest, Entry, EntryKey, Error, Filter, Finding, Page, Prune, Pruned,
     Source, State,
     store::{Arrival, Claim, Claims, Lease, Ledger, Outcome, Pending, Recorded, Settled, Store},
 };
-use article_webhook::JobId;
 use tokio::time::sleep;
 
 use crate::{faults::CallFault, node::Process, observed::Observed, world::World};

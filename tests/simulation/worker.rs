@@ -4,11 +4,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use article_inbox::{
+use article_webhook::ArticleResult;
+use article_webhook_inbox::{
     EntryKey, Error,
     store::{Claim, Claimed, Events, Outcome, Store},
 };
-use article_webhook::ArticleResult;
 use bytes::Bytes;
 use tokio::time::{sleep, timeout};
 

@@ -8,12 +8,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook::CapabilityKey;
+use article_webhook_inbox::{
     Clock, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore,
     store::{Ledger, Store},
 };
-use article_simulator::{JobState, Service, Settings, Tenant};
-use article_webhook::CapabilityKey;
+use article_webhook_simulator::{JobState, Service, Settings, Tenant};
 use bytes::Bytes;
 use fastrand::Rng;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::stop_signal;
+use article_webhook_inbox::stop_signal;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 
 use crate::{

@@ -78,8 +78,8 @@ impl Failure {
     }
 
     /// A failure of the service, or of the way to it.
-    pub(crate) fn of_service(error: &article_client::Error) -> Self {
-        use article_client::{ErrorCode, Outcome};
+    pub(crate) fn of_service(error: &article_webhook_client::Error) -> Self {
+        use article_webhook_client::{ErrorCode, Outcome};
 
         let what = causes(error);
         let failure = match error.response() {
@@ -123,8 +123,8 @@ impl Failure {
 }
 
 /// A failure of an inbox. The text of one that an operator must fix ends with what fixes it, after a colon.
-impl From<article_inbox::Error> for Failure {
-    fn from(error: article_inbox::Error) -> Self {
+impl From<article_webhook_inbox::Error> for Failure {
+    fn from(error: article_webhook_inbox::Error) -> Self {
         let exit = if error.is_invalid() { Exit::Failed } else { Exit::Store };
         let (cause, text) = (error.source().map(causes), error.to_string());
         match text.rsplit_once(": ") {
@@ -162,19 +162,20 @@ mod tests {
 
     #[test]
     fn an_error_of_an_inbox_is_split_before_what_fixes_it() {
-        let of = |error: article_inbox::Error| {
+        let of = |error: article_webhook_inbox::Error| {
             let failure = Failure::from(error);
             (failure.text(), failure.fix_text().to_owned())
         };
-        let (what, fix) = of(article_inbox::Error::unusable("a: b is a link: remove it"));
+        let (what, fix) = of(article_webhook_inbox::Error::unusable("a: b is a link: remove it"));
         assert_eq!((&*what, &*fix), ("a: b is a link", "remove it"));
-        let (what, fix) = of(article_inbox::Error::unusable("it is unusable"));
+        let (what, fix) = of(article_webhook_inbox::Error::unusable("it is unusable"));
         assert_eq!(what, "it is unusable");
         assert!(fix.contains("article-webhook doctor"), "{fix}");
         // What follows the colon is the cause.
-        let (what, fix) = of(article_inbox::Error::invalid("line 3 is no entry: no key"));
+        let (what, fix) = of(article_webhook_inbox::Error::invalid("line 3 is no entry: no key"));
         assert_eq!((&*what, &*fix), ("line 3 is no entry: no key", AGAIN));
-        let (what, _) = of(article_inbox::Error::unavailable("it cannot be asked: no answer"));
+        let (what, _) =
+            of(article_webhook_inbox::Error::unavailable("it cannot be asked: no answer"));
         assert_eq!(what, "it cannot be asked: no answer");
     }
 }

@@ -4,11 +4,11 @@ use std::{
     process::Command,
 };
 
-use article_inbox::{Counts, Inbox, State};
 use article_webhook_axum::{
     Reply, Sink,
     fixture::{self, DeliveryRequest},
 };
+use article_webhook_inbox::{Counts, Inbox, State};
 
 use crate::program::{Program, command};
 

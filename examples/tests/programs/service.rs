@@ -66,7 +66,10 @@ fn collected_after_an_outage(command: &mut Command) {
     assert!(lines("missed   ").iter().all(is_tried_four_times), "{said}");
     let result = "\nresult     10 articles, each published once\n           0 were delivered, 10 were asked for\n";
     assert!(said.contains(result), "{said}");
-    assert!(said.lines().last().unwrap().contains("cargo doc -p article-collector"), "{said}");
+    assert!(
+        said.lines().last().unwrap().contains("cargo doc -p article-webhook-collector"),
+        "{said}"
+    );
     assert!(
         began.elapsed() < Duration::from_secs(60),
         "it takes a few seconds on a machine at rest"

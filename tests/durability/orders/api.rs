@@ -13,8 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_simulator::Simulator;
 use article_webhook_server::Server;
+use article_webhook_simulator::Simulator;
 use axum::{
     Router,
     body::to_bytes,

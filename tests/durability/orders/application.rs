@@ -2,9 +2,9 @@
 
 use std::{fs, time::Duration};
 
-use article_client::{ApiKey, Client, NewArticle};
-use article_collector::{Collector, Schedule};
-use article_inbox::{Inbox, State};
+use article_webhook_client::{ApiKey, Client, NewArticle};
+use article_webhook_collector::{Collector, Schedule};
+use article_webhook_inbox::{Inbox, State};
 use axum::{Router, extract::Path, http::StatusCode, routing::get};
 use tokio::sync::watch;
 
@@ -40,7 +40,7 @@ pub(crate) async fn serve(stopped: watch::Receiver<()>) -> Result<(), Failure> {
 fn door(inbox: &Inbox, collector: &Collector) -> Router {
     let (orders, figures, inbox) = (collector.clone(), collector.clone(), inbox.clone());
     let order = async move |Path(intent): Path<String>| {
-        use article_collector::OrderOutcome::{Paused, Refused};
+        use article_webhook_collector::OrderOutcome::{Paused, Refused};
 
         match orders.order(&intent, &NewArticle::new(&intent)).await {
             Ok(outcome) => match (outcome.job_id(), &outcome) {
@@ -57,7 +57,9 @@ fn door(inbox: &Inbox, collector: &Collector) -> Router {
         let counts = async {
             let entries = inbox.counts().await?;
             let unfinished = entries.of(State::Waiting) + entries.of(State::Leased);
-            Ok::<_, article_inbox::Error>(figures.health().await?.ledger.counts.open() + unfinished)
+            Ok::<_, article_webhook_inbox::Error>(
+                figures.health().await?.ledger.counts.open() + unfinished,
+            )
         };
         counts.await.map_or_else(|error| error.to_string(), |open| open.to_string())
     };

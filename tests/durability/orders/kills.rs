@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{IntentState, JobState, State};
+use article_webhook_inbox::{IntentState, JobState, State};
 use fastrand::Rng;
 
 use super::{

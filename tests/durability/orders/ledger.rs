@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration, time::SystemTime};
 
-use article_inbox::{
+use article_webhook_inbox::{
     Clock, ExpectedJob, Filter, Intent, JobFilter, SqliteSettings, SqliteStore, State,
     store::{AskClaim, Bucket, BucketSettings, Ledger, Store},
 };

@@ -1,4 +1,4 @@
-use article_inbox::{Failed, Job};
+use article_webhook_inbox::{Failed, Job};
 
 /// An application with one of the drivers. Its table `articles` allows more than one row of a job.
 pub(crate) trait Application: Clone + Send + Sync + 'static {

@@ -1,4 +1,4 @@
-use article_inbox::{Failed, Job};
+use article_webhook_inbox::{Failed, Job};
 use diesel::{
     pg::Pg,
     sql_query,

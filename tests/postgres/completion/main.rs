@@ -1,11 +1,11 @@
 //! Exactly once in the application's own transaction, with the drivers that applications use. Each handler is what the page
-//! of `article-inbox-postgres` shows.
+//! of `article-webhook-postgres` shows.
 
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
-#[path = "../../../crates/article-inbox-postgres/tests/common/scene.rs"]
+#[path = "../../../crates/article-webhook-postgres/tests/common/scene.rs"]
 mod scene;
-#[path = "../../../crates/article-inbox-postgres/tests/common/server.rs"]
+#[path = "../../../crates/article-webhook-postgres/tests/common/server.rs"]
 mod server;
 
 mod application;

@@ -1,7 +1,7 @@
 use std::{future::ready, sync::Arc};
 
-use article_inbox::{Failed, Inbox, Job, State};
-use article_inbox_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_inbox::{Failed, Inbox, Job, State};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 use tokio::sync::mpsc;
 

@@ -7,25 +7,25 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
 #[expect(dead_code, reason = "deliveries are not measured here")]
-#[path = "../../../crates/article-inbox/benches/inbox/bodies.rs"]
+#[path = "../../../crates/article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
 #[expect(dead_code, reason = "one table of its figures is made here")]
-#[path = "../../../crates/article-inbox-postgres/benches/postgres/claims.rs"]
+#[path = "../../../crates/article-webhook-postgres/benches/postgres/claims.rs"]
 mod claims;
 #[expect(dead_code, reason = "entries are counted here, and not turns")]
-#[path = "../../../crates/article-inbox/benches/inbox/form.rs"]
+#[path = "../../../crates/article-webhook-inbox/benches/inbox/form.rs"]
 mod form;
 mod graphile;
 #[expect(dead_code, reason = "folders are not measured here")]
-#[path = "../../../crates/article-inbox/benches/inbox/scratch.rs"]
+#[path = "../../../crates/article-webhook-inbox/benches/inbox/scratch.rs"]
 mod scratch;
-#[path = "../../../crates/article-inbox-postgres/tests/common/server.rs"]
+#[path = "../../../crates/article-webhook-postgres/tests/common/server.rs"]
 mod server;
 #[expect(dead_code, reason = "no figure has an upper limit here")]
-#[path = "../../../crates/article-inbox/benches/inbox/table.rs"]
+#[path = "../../../crates/article-webhook-inbox/benches/inbox/table.rs"]
 mod table;
 
-use article_inbox_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use form::{Form, median};
 use graphile::Way;
 use table::{Table, at_least, plain};

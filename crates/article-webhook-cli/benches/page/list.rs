@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook_inbox::{
     Body, Digest, Entry, EntryKey, ExpectedJob, Intent, IntentState, JobState, Reason, Source,
     SqliteStore, State,
     store::{Ledger, Store},

@@ -1,6 +1,6 @@
 use std::{error::Error, path::PathBuf};
 
-use article_client::{ApiKey, Client};
+use article_webhook_client::{ApiKey, Client};
 use clap::Args;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ pub(crate) fn client(key: &str, url: &str) -> Result<Client, Failure> {
 
 /// Shows what the service answered to a call that configures the brand: any JSON, or nothing.
 pub(crate) fn configured(
-    answer: Result<impl AsRef<[u8]>, article_client::Error>,
+    answer: Result<impl AsRef<[u8]>, article_webhook_client::Error>,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let answer = answer.map_err(|error| {

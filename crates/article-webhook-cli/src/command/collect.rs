@@ -7,9 +7,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_client::JobId;
-use article_collector::Collector;
-use article_inbox::{
+use article_webhook_client::JobId;
+use article_webhook_collector::Collector;
+use article_webhook_inbox::{
     Inbox, JobState,
     store::{Expect, Pause},
 };

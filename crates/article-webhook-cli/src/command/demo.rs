@@ -14,7 +14,7 @@ mod interactive;
 
 use std::path::{Path, PathBuf};
 
-use article_inbox::stop_signal;
+use article_webhook_inbox::stop_signal;
 use clap::Args;
 
 use crate::{context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments};

@@ -8,8 +8,8 @@ mod conflict;
 
 use std::path::PathBuf;
 
-use article_inbox::{EntryKey, Inbox, stop_signal};
 use article_webhook::{AuthToken, Delivery, Reply};
+use article_webhook_inbox::{EntryKey, Inbox, stop_signal};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use clap::Args;
@@ -238,8 +238,8 @@ mod tests {
     #[tokio::test]
     async fn what_ends_beside_the_receiver_is_told_at_once_with_its_exit_code() {
         let output = Output::new(Format::Human);
-        let failed = |error: article_inbox::Error| Failure::from(error);
-        let fails = async { Err(article_inbox::Error::unusable("the file is gone")) };
+        let failed = |error: article_webhook_inbox::Error| Failure::from(error);
+        let fails = async { Err(article_webhook_inbox::Error::unusable("the file is gone")) };
         assert!(matches!(beside(fails, failed, &output).await, Ok(Err(Exit::Store))));
         assert!(matches!(beside(async { Ok(()) }, failed, &output).await, Ok(Ok(()))));
     }

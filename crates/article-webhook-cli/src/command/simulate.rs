@@ -2,8 +2,8 @@ mod fault;
 
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
-use article_inbox::stop_signal;
-use article_simulator::{Attempt, Clock, Rule, Simulator};
+use article_webhook_inbox::stop_signal;
+use article_webhook_simulator::{Attempt, Clock, Rule, Simulator};
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};

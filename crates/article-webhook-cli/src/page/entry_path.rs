@@ -1,6 +1,6 @@
 //! An entry in the paths of the page.
 
-use article_inbox::EntryKey;
+use article_webhook_inbox::EntryKey;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Stands before an event that would be no segment of a path as it is. A browser takes `..` for the folder above, also

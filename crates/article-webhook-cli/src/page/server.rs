@@ -1,6 +1,6 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use article_inbox::Inbox;
+use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
 use tokio::{net::TcpListener, sync::Semaphore};
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use article_inbox::Inbox;
+use article_webhook_inbox::Inbox;
 use tokio::sync::Semaphore;
 
 use super::{access::Access, panel::Panel, watch::Watch};

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Counts, Entry, Filter, Inbox, LedgerHealth, ListOrder};
+use article_webhook_inbox::{Counts, Entry, Filter, Inbox, LedgerHealth, ListOrder};
 use tokio::{
     sync::{Mutex, watch},
     time::timeout,
@@ -131,7 +131,7 @@ fn fingerprint(entries: &[Entry], seen: Seen, panel: Option<&dyn Panel>) -> u64 
         let Entry { id, state, attempts, at, conflicts, .. } = entry;
         (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);
     }
-    for state in article_inbox::State::ALL {
+    for state in article_webhook_inbox::State::ALL {
         seen.counts.map(|counts| counts.of(state)).hash(&mut hasher);
     }
     // It has no hash of its own, and shows all that it has.
@@ -141,7 +141,7 @@ fn fingerprint(entries: &[Entry], seen: Seen, panel: Option<&dyn Panel>) -> u64 
 
 #[cfg(test)]
 mod tests {
-    use article_inbox::store::Expect;
+    use article_webhook_inbox::store::Expect;
 
     use super::*;
 

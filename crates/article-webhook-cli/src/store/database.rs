@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use article_inbox::{Error, Inbox};
-use article_inbox_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_inbox::{Error, Inbox};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::time::timeout;
 use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 use zeroize::Zeroizing;

@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use article_inbox::{Error, Inbox, SqliteStore};
+use article_webhook_inbox::{Error, Inbox, SqliteStore};
 
 #[cfg(feature = "postgres")]
 use super::database::Database;

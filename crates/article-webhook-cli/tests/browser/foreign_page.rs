@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_inbox::{Inbox, SqliteStore, State};
+use article_webhook_inbox::{Inbox, SqliteStore, State};
 
 use crate::{driver::Browser, foreign::Foreign, running::Running, scene};
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use article_inbox::Inbox;
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::Inbox;
 use serde_json::json;
 use tokio::time::sleep;
 

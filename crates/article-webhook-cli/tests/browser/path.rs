@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Inbox, SqliteStore};
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{Inbox, SqliteStore};
 
 use crate::{
     driver::Browser,

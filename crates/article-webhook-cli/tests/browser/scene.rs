@@ -5,11 +5,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{
     Clock, Inbox, Reason, SqliteSettings, SqliteStore,
     store::{Claim, Events, Expect, Ledger, Outcome},
 };
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 use serde_json::json;
 
 /// Articles of a shop for sports, as a developer would order them.

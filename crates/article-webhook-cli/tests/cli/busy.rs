@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::{Filter, Inbox, SqliteStore, State};
 use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
 use futures_util::future::join_all;
 use rusqlite::Connection;
 
@@ -69,7 +69,7 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
         join_all(jobs.iter().map(deliver)).await;
     }
     let page = inbox.list(Filter { limit: 1_500, ..Filter::default() }).await.unwrap();
-    let bury = |entry: article_inbox::Entry| inbox.bury(entry.key, "no");
+    let bury = |entry: article_webhook_inbox::Entry| inbox.bury(entry.key, "no");
     for buried in join_all(page.entries.into_iter().map(bury)).await {
         assert!(buried.unwrap());
     }

@@ -6,11 +6,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook_inbox::{
     SqliteStore,
     store::{BucketEvent, Expect, Ledger, Store},
 };
-use article_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Clock, Simulator};
 
 use crate::{
     sample,

@@ -8,9 +8,9 @@ use std::{
     path::Path,
 };
 
-use article_inbox::Inbox;
-use article_simulator::{Clock, Simulator};
+use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
+use article_webhook_simulator::{Clock, Simulator};
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use tokio::runtime::Runtime;
 use trycmd::TestCases;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
     clippy::duplicate_mod,
     reason = "the server of PostgreSQL, which is not always built, has it too"
 )]
-#[path = "../../../article-inbox-postgres/tests/common/free_port.rs"]
+#[path = "../../../article-webhook-postgres/tests/common/free_port.rs"]
 mod port;
 
 /// An address of this machine that nothing listens on.

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Inbox, State};
 use article_webhook::{Delivery, Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{Inbox, State};
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use rustix::process::{Pid, Signal, kill_process};

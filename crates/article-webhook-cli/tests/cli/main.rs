@@ -36,5 +36,5 @@ mod unread;
 #[cfg(feature = "postgres")]
 #[allow(dead_code, reason = "the store's tests use more of it")]
 #[allow(clippy::print_stderr, reason = "what is skipped is said")]
-#[path = "../../../article-inbox-postgres/tests/common/server.rs"]
+#[path = "../../../article-webhook-postgres/tests/common/server.rs"]
 mod postgres_server;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use article_inbox::{
+use article_webhook_inbox::{
     Digest, EntryKey, Source, SqliteStore,
     store::{Arrival, Store},
 };

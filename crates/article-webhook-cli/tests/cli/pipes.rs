@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::{
+use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::{
     Inbox, SqliteStore,
     store::{Ledger, Store},
 };
-use article_webhook::fixture::DeliveryRequest;
 use serde_json::Value;
 
 use crate::{
@@ -188,7 +188,7 @@ async fn no_secret_is_shown() {
     const SECRET: &str = "5f2b9c0e7a1d4e38";
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("secret");
-    let simulator = article_simulator::Simulator::builder().start().await.unwrap();
+    let simulator = article_webhook_simulator::Simulator::builder().start().await.unwrap();
     let url = simulator.base_url();
     // Refused by the service and by the receiver, and refused here.
     for secret in

@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Inbox, SqliteStore, State};
-use article_inbox_postgres::{PostgresSettings, PostgresStore};
-use article_simulator::{Clock, Simulator};
 use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::{Inbox, SqliteStore, State};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_simulator::{Clock, Simulator};
 use serde_json::{Value, json};
 
 use crate::{
@@ -289,7 +289,7 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
         assert!(start.elapsed() < Duration::from_secs(30), "nothing follows the server");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    article_inbox_postgres::connect(&server.url()).await.unwrap();
+    article_webhook_postgres::connect(&server.url()).await.unwrap();
     let (findings, out) = found(&server.url());
     assert!(findings.contains(&("standby_asynchronous".into(), "warn".into())), "{out}");
     assert!(findings.contains(&("sound".into(), "ok".into())), "it is no damage: {out}");

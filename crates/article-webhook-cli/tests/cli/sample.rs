@@ -2,11 +2,11 @@
 
 use std::{path::Path, time::Duration};
 
-use article_inbox::{
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{
     Inbox, SqliteStore,
     store::{BucketSettings, Claim, Events, Ledger, Outcome},
 };
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
 const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";

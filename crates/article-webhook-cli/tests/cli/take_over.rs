@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::State;
 use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::State;
 
 use crate::{
     postgres::{TOKEN, inbox},

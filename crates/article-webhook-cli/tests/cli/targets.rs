@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use article_simulator::Simulator;
+use article_webhook_simulator::Simulator;
 
 use crate::{
     terminal::answered,

@@ -24,7 +24,7 @@ const NOT_RUN: [(&str, &str, &str); 10] = [
     (POSTGRES, "cargo run --example inbox_postgres", "`examples/tests/programs` runs it"),
     (
         POSTGRES,
-        "cargo bench -p article-inbox-postgres --bench postgres -- storage",
+        "cargo bench -p article-webhook-postgres --bench postgres -- storage",
         "it compiles for minutes",
     ),
 ];

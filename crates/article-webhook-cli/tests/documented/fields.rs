@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::Inbox;
-use article_simulator::{Clock, Simulator};
+use article_webhook_inbox::Inbox;
+use article_webhook_simulator::{Clock, Simulator};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

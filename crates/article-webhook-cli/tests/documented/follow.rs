@@ -214,10 +214,10 @@ fn database() -> Option<String> {
     let schema = format!("pages_{}", std::process::id());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let settings = article_inbox_postgres::PostgresSettings::new(&url).unwrap();
+        let settings = article_webhook_postgres::PostgresSettings::new(&url).unwrap();
         let settings = settings.schema(&schema).unwrap();
-        let store = article_inbox_postgres::PostgresStore::connect(settings).await.unwrap();
-        article_inbox::Inbox::new(store).close().await.unwrap();
+        let store = article_webhook_postgres::PostgresStore::connect(settings).await.unwrap();
+        article_webhook_inbox::Inbox::new(store).close().await.unwrap();
     });
     Some(format!("{url}?schema={schema}"))
 }

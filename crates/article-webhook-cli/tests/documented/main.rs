@@ -12,5 +12,5 @@ mod stage;
 #[cfg(feature = "postgres")]
 #[allow(dead_code, reason = "the store's tests use more of it")]
 #[allow(clippy::print_stderr, reason = "what is skipped is said")]
-#[path = "../../../article-inbox-postgres/tests/common/server.rs"]
+#[path = "../../../article-webhook-postgres/tests/common/server.rs"]
 mod postgres_server;

@@ -10,13 +10,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook::{Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{
     Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore, State,
     store::{Claim, Events, Expect, Outcome, Store},
 };
-use article_simulator::Simulator;
-use article_webhook::{Sink, fixture::DeliveryRequest};
 use article_webhook_server::Server;
+use article_webhook_simulator::Simulator;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use axum::{Router, extract::Request, middleware::map_request};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
@@ -161,7 +161,7 @@ impl Scene {
         let worker = sink.worker(handler);
         tokio::spawn(worker.run(pending::<()>()));
 
-        let clock = article_simulator::Clock::accelerated(1000);
+        let clock = article_webhook_simulator::Clock::accelerated(1000);
         let url = format!("http://{receiver}/webhooks/articles");
         let simulator = Simulator::builder().clock(clock).api_key(KEY).publish_target(&url, token);
         let simulator = simulator.start().await.unwrap();

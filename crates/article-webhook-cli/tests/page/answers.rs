@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_inbox::{
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{
     Clock, Inbox, Reason, SqliteSettings, SqliteStore,
     store::{Expect, Ledger, Store},
 };
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 use reqwest::Method;
 
 use crate::{client::Visitor, running::Running, sample};

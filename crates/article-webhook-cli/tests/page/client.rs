@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use article_inbox::{Filter, Inbox, SqliteStore, State};
+use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
 use reqwest::{Client, Method, redirect::Policy};
 
 use crate::running::Running;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use article_inbox::{Inbox, SqliteStore};
 use article_webhook::{Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{Inbox, SqliteStore};
 
 use crate::{client::Visitor, running::Running};
 

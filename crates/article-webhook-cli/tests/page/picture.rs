@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use article_inbox::Digest;
+use article_webhook_inbox::Digest;
 
 pub(crate) const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page.png");
 

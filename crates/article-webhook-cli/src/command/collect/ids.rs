@@ -2,8 +2,8 @@
 
 use std::{io::BufRead, path::Path, time::SystemTime};
 
-use article_client::JobId;
-use article_inbox::{Inbox, JobFilter, JobState};
+use article_webhook_client::JobId;
+use article_webhook_inbox::{Inbox, JobFilter, JobState};
 
 use crate::{failure::Failure, settings::input};
 
@@ -25,7 +25,7 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        ids.push(line.parse().map_err(|error: article_client::InvalidJobId| {
+        ids.push(line.parse().map_err(|error: article_webhook_client::InvalidJobId| {
             Failure::usage(format!("line {number} is not a job id"))
                 .because(&error)
                 .fix(format!("correct line {number} of {}, or remove it", path.display()))

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use article_client::{Created, Error, JobId, NewArticle, Response};
-use article_collector::{Api, Calling};
+use article_webhook_client::{Created, Error, JobId, NewArticle, Response};
+use article_webhook_collector::{Api, Calling};
 
 /// An API for a dry run, which needs no key. It is never called.
 pub(super) struct NoCalls;

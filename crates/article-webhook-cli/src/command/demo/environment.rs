@@ -11,11 +11,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_client::{ApiKey, Client, JobId, NewArticle};
-use article_collector::{Collector, OrderOutcome, Schedule};
-use article_inbox::{EntryKey, Inbox, Job, State};
-use article_simulator::{Clock, Rule, Simulator};
 use article_webhook::AuthToken;
+use article_webhook_client::{ApiKey, Client, JobId, NewArticle};
+use article_webhook_collector::{Collector, OrderOutcome, Schedule};
+use article_webhook_inbox::{EntryKey, Inbox, Job, State};
+use article_webhook_simulator::{Clock, Rule, Simulator};
 use tempfile::TempDir;
 use tokio::{
     sync::{mpsc, watch},

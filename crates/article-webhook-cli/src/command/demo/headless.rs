@@ -2,9 +2,9 @@
 
 use std::{env, path::Path, time::Duration};
 
-use article_client::JobId;
-use article_inbox::{Source, State};
-use article_simulator::{Fault, Rule};
+use article_webhook_client::JobId;
+use article_webhook_inbox::{Source, State};
+use article_webhook_simulator::{Fault, Rule};
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 

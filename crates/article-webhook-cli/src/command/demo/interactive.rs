@@ -2,7 +2,7 @@
 
 use std::{pin::pin, sync::Arc};
 
-use article_inbox::stop_signal;
+use article_webhook_inbox::stop_signal;
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use article_inbox::Source;
+use article_webhook_inbox::Source;
 
 use super::{
     environment::{Demo, FIRST_ASK},
@@ -123,7 +123,7 @@ impl Panel for Buttons {
 
 /// An order, as the service sees it.
 fn row(order: &Order) -> Row {
-    let attempt = |attempt: &article_simulator::Attempt| {
+    let attempt = |attempt: &article_webhook_simulator::Attempt| {
         let text = format!("{} {}", moment::clock(attempt.at), answer(attempt));
         match attempt.outcome.is_success() {
             true if is_answer_lost(attempt) => Step { tone: Tone::Busy, text },

@@ -2,8 +2,8 @@
 
 use std::{io, net::SocketAddr, time::Duration};
 
-use article_inbox::Inbox;
 use article_webhook::{AuthToken, Delivery, Receiver, Reply, Sink};
+use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
 use tokio::{

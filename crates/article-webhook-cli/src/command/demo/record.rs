@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use article_client::JobId;
-use article_inbox::Source;
-use article_simulator::{Attempt, Fault, pause_after};
+use article_webhook_client::JobId;
+use article_webhook_inbox::Source;
+use article_webhook_simulator::{Attempt, Fault, pause_after};
 
 use super::receiver::Condition;
 

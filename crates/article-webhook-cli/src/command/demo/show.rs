@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use article_inbox::Source;
-use article_simulator::Attempt;
+use article_webhook_inbox::Source;
+use article_webhook_simulator::Attempt;
 use serde_json::{Value, json};
 
 use super::{

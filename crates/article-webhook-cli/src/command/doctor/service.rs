@@ -3,8 +3,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_client::Outcome;
 use article_webhook::JobId;
+use article_webhook_client::Outcome;
 use tokio::time::timeout;
 
 use super::{clock::Reading, finding::Finding};

@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{Error, Filter, Inbox, State};
 use article_webhook::JobId;
+use article_webhook_inbox::{Error, Filter, Inbox, State};
 use clap::Args;
 use serde_json::json;
 use tokio::time::sleep;

@@ -1,4 +1,4 @@
-use article_inbox::Finding;
+use article_webhook_inbox::Finding;
 use serde_json::json;
 
 use crate::{

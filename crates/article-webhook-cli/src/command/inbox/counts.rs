@@ -1,4 +1,4 @@
-use article_inbox::{JobState, State};
+use article_webhook_inbox::{JobState, State};
 use serde_json::{Map, Value, json};
 
 use super::view;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_inbox::store::StoreHealth;
+use article_webhook_inbox::store::StoreHealth;
 use serde_json::json;
 
 use crate::{
@@ -36,7 +36,7 @@ pub(super) async fn look(inbox: &InboxArgument, context: &Context) -> Result<Exi
 }
 
 fn unknown(why: String) -> Failure {
-    article_inbox::Error::unavailable(why).into()
+    article_webhook_inbox::Error::unavailable(why).into()
 }
 
 struct Seen {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_inbox::{ExpectedJob, JobFilter, JobState};
+use article_webhook_inbox::{ExpectedJob, JobFilter, JobState};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},

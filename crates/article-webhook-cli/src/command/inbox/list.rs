@@ -1,4 +1,4 @@
-use article_inbox::Filter;
+use article_webhook_inbox::Filter;
 use clap::Args;
 
 use super::{

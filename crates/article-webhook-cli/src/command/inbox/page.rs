@@ -1,4 +1,4 @@
-use article_inbox::stop_signal;
+use article_webhook_inbox::stop_signal;
 use clap::Args;
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-use article_inbox::Error;
+use article_webhook_inbox::Error;
 use clap::Args;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
-use article_inbox::{Body, Entry, Filter};
 use article_webhook::{ArticleResult, JobId};
+use article_webhook_inbox::{Body, Entry, Filter};
 use clap::Args;
 use serde_json::{Value, json};
 

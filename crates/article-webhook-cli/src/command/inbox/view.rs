@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use article_inbox::{Entry, JobState, State};
+use article_webhook_inbox::{Entry, JobState, State};
 use serde_json::{Value, json};
 
 use crate::{

@@ -1,7 +1,7 @@
 //! What a delivery is for whose job and event the inbox has a body.
 
-use article_inbox::{Body, Digest, EntryKey, Inbox, State};
 use article_webhook::{ArticleResult, JobId};
+use article_webhook_inbox::{Body, Digest, EntryKey, Inbox, State};
 
 use crate::text::command;
 

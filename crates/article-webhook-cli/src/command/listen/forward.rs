@@ -6,9 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_inbox::{EntryKey, Failed, Inbox, Job, UndecodableJob, Worker};
-use article_simulator::pause_after;
 use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, UndecodableJob, Worker};
+use article_webhook_simulator::pause_after;
 use bytes::Bytes;
 use clap::Args;
 use serde_json::json;

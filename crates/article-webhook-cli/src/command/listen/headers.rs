@@ -1,5 +1,5 @@
-use article_inbox::EntryKey;
 use article_webhook::{AuthToken, Receiver, fixture::DeliveryRequest};
+use article_webhook_inbox::EntryKey;
 use clap::Args;
 
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
+use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
 
 /// How soon it is looked again whether an earlier delivery has ended that is under way or due.
 const SOON: Duration = Duration::from_secs(1);

@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path, time::SystemTime};
 
-use article_inbox::{EntryKey, State};
 use article_webhook::{ArticleResult, JobId, fixture::DeliveryRequest};
+use article_webhook_inbox::{EntryKey, State};
 
 use super::{Fixture, SendArguments};
 use crate::{

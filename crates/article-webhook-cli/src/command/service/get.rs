@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_client::{ArticleResult, Client, Complete, Job, JobId, Unfinished};
+use article_webhook_client::{ArticleResult, Client, Complete, Job, JobId, Unfinished};
 use clap::Args;
 use serde_json::json;
 
@@ -73,7 +73,7 @@ async fn wait(
     client: &Client,
     arguments: &GetArguments,
     output: &Output,
-) -> Result<Job, article_client::Error> {
+) -> Result<Job, article_webhook_client::Error> {
     let start = Instant::now();
     let waiting = client.wait(&arguments.job).deadline(arguments.timeout);
     let waiting = waiting.on_progress(|unfinished| {

@@ -1,5 +1,5 @@
-use article_client::{JobId, NewArticle};
-use article_collector::{Collector, OrderOutcome};
+use article_webhook_client::{JobId, NewArticle};
+use article_webhook_collector::{Collector, OrderOutcome};
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 use std::{collections::HashSet, path::PathBuf};
 
-use article_client::PublishTarget;
+use article_webhook_client::PublishTarget;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
-use article_simulator::{Fault, Rule, Step};
+use article_webhook_simulator::{Fault, Rule, Step};
 
 use crate::text::moment;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use article_inbox::Error;
+use article_webhook_inbox::Error;
 use axum::{
     extract::{Path, Request, State},
     middleware::Next,

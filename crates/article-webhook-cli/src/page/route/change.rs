@@ -1,4 +1,4 @@
-use article_inbox::{EntryKey, Error, Filter, State as EntryState};
+use article_webhook_inbox::{EntryKey, Error, Filter, State as EntryState};
 use axum::{
     body::Bytes,
     extract::{Path, State},

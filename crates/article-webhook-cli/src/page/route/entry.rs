@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_inbox::{EntryKey, Error};
+use article_webhook_inbox::{EntryKey, Error};
 use axum::{
     extract::{Path, RawQuery, State},
     response::{IntoResponse, Response},

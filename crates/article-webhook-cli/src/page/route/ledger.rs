@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_inbox::{Error, IntentState, JobFilter, JobState};
+use article_webhook_inbox::{Error, IntentState, JobFilter, JobState};
 use axum::{extract::State, response::Response};
 
 use super::answer::{Page, page};

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_inbox::{Error, Page as Entries};
+use article_webhook_inbox::{Error, Page as Entries};
 use axum::{
     extract::{RawQuery, State},
     response::Response,

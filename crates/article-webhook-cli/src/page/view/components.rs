@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use article_inbox::{EntryKey, State};
+use article_webhook_inbox::{EntryKey, State};
 use maud::{Markup, html};
 
 use crate::{

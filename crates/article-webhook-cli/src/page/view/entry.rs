@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
-use article_inbox::{Body, Entry, ExpectedJob, Source, State};
 use article_webhook::ArticleResult;
+use article_webhook_inbox::{Body, Entry, ExpectedJob, Source, State};
 use maud::{Markup, html};
 
 use super::{

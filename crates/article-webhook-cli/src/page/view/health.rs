@@ -15,7 +15,7 @@ use crate::{
 pub(in crate::page) struct Health {
     pub(in crate::page) writable: Option<Result<(), String>>,
     pub(in crate::page) overdue: Result<Option<Duration>, String>,
-    pub(in crate::page) store: Result<article_inbox::store::StoreHealth, String>,
+    pub(in crate::page) store: Result<article_webhook_inbox::store::StoreHealth, String>,
 }
 
 /// An entry that is due for longer than this waits for a worker that is not there.

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE, Reason};
+use article_webhook_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE, Reason};
 use maud::{Markup, html};
 
 use super::{

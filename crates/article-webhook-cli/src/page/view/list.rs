@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_inbox::{Entry, Excerpt, Filter, ListOrder, Page, State};
+use article_webhook_inbox::{Entry, Excerpt, Filter, ListOrder, Page, State};
 use maud::{Markup, html};
 use url::form_urlencoded::{Serializer, parse};
 

@@ -98,7 +98,10 @@ pub(in crate::page) fn not_done(shared: &Shared, why: &str) -> Markup {
 }
 
 /// The inbox cannot be read.
-pub(in crate::page) fn store_failed(shared: &Shared, error: article_inbox::Error) -> Markup {
+pub(in crate::page) fn store_failed(
+    shared: &Shared,
+    error: article_webhook_inbox::Error,
+) -> Markup {
     let failure = Failure::from(error);
     let content = html! {
         div.empty role="alert" {

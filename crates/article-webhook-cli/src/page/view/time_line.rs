@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_inbox::{Body, Source};
+use article_webhook_inbox::{Body, Source};
 use maud::{Markup, html};
 
 use crate::text::moment::span;
@@ -119,7 +119,7 @@ mod tests {
                 source,
                 intent: None,
                 received_at: now,
-                digest: article_inbox::Digest::of(b"a"),
+                digest: article_webhook_inbox::Digest::of(b"a"),
                 bytes: None,
             }]
         };

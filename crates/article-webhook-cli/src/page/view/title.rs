@@ -1,6 +1,6 @@
 use std::fmt;
 
-use article_inbox::Excerpt;
+use article_webhook_inbox::Excerpt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// How many bytes of a body are read to find the title, which may stand after the HTML.
@@ -58,7 +58,7 @@ impl<'de> Visitor<'de> for Seek<'_> {
 
 #[cfg(test)]
 mod tests {
-    use article_inbox::Source;
+    use article_webhook_inbox::Source;
 
     use super::*;
 

@@ -5,11 +5,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_inbox::{
+use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::{
     Clock, Digest, EntryKey, Inbox, Source, SqliteSettings, SqliteStore,
     store::{Arrival, BucketEvent, Claim, Events, Expect, Ledger, Outcome, Store},
 };
-use article_webhook::fixture::DeliveryRequest;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use article_inbox::Inbox;
+use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 

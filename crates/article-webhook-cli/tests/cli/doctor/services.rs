@@ -1,6 +1,6 @@
 use std::{thread, time::Duration};
 
-use article_simulator::Simulator;
+use article_webhook_simulator::Simulator;
 
 use super::{
     doctor, found,

@@ -1,6 +1,6 @@
 //! What an inbox has, wherever it is.
 
-use article_inbox::{Counts, Inbox, LedgerHealth, PauseReason, State};
+use article_webhook_inbox::{Counts, Inbox, LedgerHealth, PauseReason, State};
 
 use super::worker;
 use crate::{
@@ -43,7 +43,7 @@ pub(super) struct Opened<'a> {
 pub(super) async fn content(opened: &Opened<'_>, context: &Context) -> Vec<Finding> {
     let inbox = &opened.inbox;
     let mut findings = vec![writable(inbox, context).await];
-    let mut note = |found: Result<Vec<Finding>, article_inbox::Error>| match found {
+    let mut note = |found: Result<Vec<Finding>, article_webhook_inbox::Error>| match found {
         Ok(found) => findings.extend(found),
         Err(error) => findings.push(refused(error.into())),
     };
@@ -69,7 +69,7 @@ async fn writable(inbox: &Inbox, context: &Context) -> Finding {
     }
 }
 
-async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_inbox::Error> {
+async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_webhook_inbox::Error> {
     let Opened { inbox, name, bytes } = opened;
     if *bytes > CHECKED_WHOLE {
         let found = format!("whether {} MiB are sound, which takes long", bytes >> 20);
@@ -78,11 +78,11 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_inbox::Erro
     }
     let mut found = inbox.check().await?;
     // The settings of the server are judged apart.
-    found.retain(article_inbox::Finding::is_damage);
+    found.retain(article_webhook_inbox::Finding::is_damage);
     if found.is_empty() {
         return Ok(vec![Finding::ok("inbox.sound", "no damage found")]);
     }
-    let of_message = |found: &article_inbox::Finding| {
+    let of_message = |found: &article_webhook_inbox::Finding| {
         Finding::fail("inbox.damage", found.to_string()).fix(
             "restart the receiver, which repairs what it can; ask for a corrupt entry anew with `article-webhook collect`",
         )

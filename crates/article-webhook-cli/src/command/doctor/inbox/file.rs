@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use article_inbox::{Inbox, SqlitePlace, SqliteStore};
+use article_webhook_inbox::{Inbox, SqlitePlace, SqliteStore};
 
 use super::{
     super::disk,
@@ -63,7 +63,7 @@ fn open_to_others(place: &SqlitePlace) -> Option<Finding> {
     )
 }
 
-async fn settings(store: &SqliteStore) -> Result<Finding, article_inbox::Error> {
+async fn settings(store: &SqliteStore) -> Result<Finding, article_webhook_inbox::Error> {
     let settings = store.settings().await?;
     let shown: Vec<_> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let version = SqliteStore::sqlite_version();

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
 use article_webhook::Event;
+use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
 
 use crate::{command::doctor::finding::Finding, text::moment};
 

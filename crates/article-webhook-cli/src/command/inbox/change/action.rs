@@ -1,6 +1,6 @@
 //! What is done with an entry, and what became of it.
 
-use article_inbox::{Entry, Error, Filter, Inbox, State};
+use article_webhook_inbox::{Entry, Error, Filter, Inbox, State};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
@@ -90,8 +90,8 @@ pub(super) enum Applied {
 
 #[cfg(test)]
 mod tests {
-    use article_inbox::EntryKey;
     use article_webhook::{Sink, fixture::DeliveryRequest};
+    use article_webhook_inbox::EntryKey;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use article_inbox::{Entry, Error, Inbox};
+use article_webhook_inbox::{Entry, Error, Inbox};
 use tokio::{task::JoinSet, time::sleep};
 
 use super::action::{Applied, Change};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use article_inbox::{Entry, Error, Inbox};
+use article_webhook_inbox::{Entry, Error, Inbox};
 
 use super::{super::view, Change, ChangeArguments, Selection};
 use crate::{failure::Failure, output::Output, text::number::entries};

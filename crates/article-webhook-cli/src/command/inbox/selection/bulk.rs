@@ -1,7 +1,7 @@
 //! Entries that a filter selects, one page after the other.
 
-use article_inbox::{Entry, Error, Filter, Inbox};
 use article_webhook::JobId;
+use article_webhook_inbox::{Entry, Error, Filter, Inbox};
 
 const PAGE: u32 = 500;
 

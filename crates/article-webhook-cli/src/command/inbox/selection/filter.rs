@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
-use article_inbox::{Filter, State};
 use article_webhook::JobId;
+use article_webhook_inbox::{Filter, State};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},

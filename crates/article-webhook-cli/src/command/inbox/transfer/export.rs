@@ -3,7 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use article_inbox::Inbox;
+use article_webhook_inbox::Inbox;
 use clap::Args;
 use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};

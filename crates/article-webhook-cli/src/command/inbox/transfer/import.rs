@@ -3,7 +3,7 @@ use std::{
     path::PathBuf,
 };
 
-use article_inbox::Inbox;
+use article_webhook_inbox::Inbox;
 use clap::Args;
 use serde_json::json;
 

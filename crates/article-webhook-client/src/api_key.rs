@@ -1,0 +1,161 @@
+use std::{env, fmt};
+
+use article_webhook::adapter::Causes;
+use reqwest::header::HeaderValue;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+/// The placeholder of a form or a template that was not filled in.
+const PLACEHOLDER: &str = "<API_KEY>";
+
+/// The key that the service issued to its customer (service document, section 5), without a scheme word.
+///
+/// It is never shown: it has no `Display` and no `Serialize`, its `Debug` is redacted, and its memory is zeroed on
+/// drop. A key that cannot be valid is refused here, before a call.
+///
+/// ```
+/// use article_webhook_client::{ApiKey, KeyError};
+///
+/// let key = ApiKey::new("sk-5f2b9c0e7a1d4e38")?;
+/// assert_eq!(format!("{key:?}"), "ApiKey(redacted)");
+///
+/// assert!(matches!(ApiKey::new("Bearer sk-5f2b9c0e7a1d4e38"), Err(KeyError::Scheme)));
+/// # Ok::<(), KeyError>(())
+/// ```
+#[derive(Clone)]
+pub struct ApiKey(Zeroizing<String>);
+
+impl ApiKey {
+    /// The key as the service issued it.
+    ///
+    /// # Errors
+    ///
+    /// The key cannot be valid: see [`KeyError`].
+    pub fn new(key: &str) -> Result<Self, KeyError> {
+        if key.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        let scheme = key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer "));
+        if scheme {
+            return Err(KeyError::Scheme);
+        }
+        if key.eq_ignore_ascii_case(PLACEHOLDER) {
+            return Err(KeyError::Placeholder);
+        }
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(KeyError::ForbiddenCharacter);
+        }
+        Ok(Self(Zeroizing::new(key.to_owned())))
+    }
+
+    /// The key from the environment variable `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::NotSet`] names the variable; otherwise as [`ApiKey::new`].
+    pub fn from_env(name: &str) -> Result<Self, KeyError> {
+        match env::var(name) {
+            Ok(key) => Self::new(&Zeroizing::new(key)),
+            Err(env::VarError::NotPresent) => Err(KeyError::NotSet { name: name.into() }),
+            Err(env::VarError::NotUnicode(_)) => Err(KeyError::ForbiddenCharacter),
+        }
+    }
+
+    /// As the value of `Authorization`.
+    pub(crate) fn header(&self) -> HeaderValue {
+        let value = Zeroizing::new(["Bearer ", &self.0].concat());
+        let mut value = HeaderValue::from_str(&value).expect("a key is visible ASCII");
+        value.set_sensitive(true);
+        value
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The first eight bytes of the SHA-256 of the key.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let digest: [u8; 32] = Sha256::digest(self.0.as_bytes()).into();
+        let [a, b, c, d, e, f, g, h, ..] = digest;
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(redacted)")
+    }
+}
+
+/// Why an API key cannot be valid. No variant holds any part of the key.
+///
+/// ```
+/// use article_webhook_client::ApiKey;
+///
+/// let error = ApiKey::new("two words").unwrap_err();
+/// assert_eq!(error.to_string(), "the API key holds white space or a character that no header can carry");
+/// assert!(ApiKey::new("one-word").is_ok());
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive] // further values may turn out to be invalid
+pub enum KeyError {
+    /// The key is the empty string.
+    #[error("the API key is empty: give the key that the service issued")]
+    Empty,
+    /// The key begins with a scheme word.
+    #[error("the API key begins with `Bearer`: give the key alone, the scheme word is added")]
+    Scheme,
+    /// The key is the placeholder of a template.
+    #[error("the API key is the placeholder `<API_KEY>`: give the key that the service issued")]
+    Placeholder,
+    /// White space, a control or a non-ASCII character.
+    #[error("the API key holds white space or a character that no header can carry")]
+    ForbiddenCharacter,
+    /// The environment variable is not set.
+    #[error("the environment variable {name} is not set: set it to the API key")]
+    NotSet {
+        /// The variable's name.
+        name: String,
+    },
+}
+
+/// The text with its causes: `main` shows an error that it returns by `Debug`.
+impl fmt::Debug for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Causes::of(self), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_cannot_be_valid_is_refused() {
+        for (key, error) in [
+            ("", KeyError::Empty),
+            ("bearer sk-5f2b9c0e7a1d4e38", KeyError::Scheme),
+            ("<api_key>", KeyError::Placeholder),
+            ("two words", KeyError::ForbiddenCharacter),
+            ("line\nbreak", KeyError::ForbiddenCharacter),
+        ] {
+            assert_eq!(ApiKey::new(key).map(|_| ()), Err(error), "{key:?}");
+        }
+        assert!(ApiKey::new("sk-5f2b9c0e7a1d4e38").is_ok());
+    }
+
+    /// `printf sk-5f2b9c0e7a1d4e38 | sha256sum`
+    #[test]
+    fn a_fingerprint_is_the_beginning_of_the_hash() {
+        let fingerprint = |key| ApiKey::new(key).unwrap().fingerprint();
+        assert_eq!(fingerprint("sk-5f2b9c0e7a1d4e38"), 0xc353_e5f6_a416_6e46);
+        assert_ne!(fingerprint("sk-5f2b9c0e7a1d4e38"), fingerprint("sk-5f2b9c0e7a1d4e39"));
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        let message = "the environment variable NO_SUCH_VARIABLE is not set: set it to the API key";
+        let error = ApiKey::from_env("NO_SUCH_VARIABLE").unwrap_err();
+        assert_eq!((error.to_string().as_str(), format!("{error:?}").as_str()), (message, message));
+    }
+}

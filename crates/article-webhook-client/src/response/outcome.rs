@@ -1,0 +1,95 @@
+use article_webhook::{ArticleResult, DecodeError};
+
+use super::{code::ErrorCode, reported::Reported};
+
+/// What a response means for the job that was asked for, or for the call.
+///
+/// A status that the document defines counts whatever the body is, because a proxy may answer in the service's place
+/// (401, 403, 429, 5xx). What ends a job counts only as the document writes it: [`Failed`](Self::Failed) and
+/// [`JobNotFound`](Self::JobNotFound) need their status and their code.
+///
+/// ```
+/// use article_webhook_client::Outcome;
+///
+/// /// Whether to ask again later.
+/// fn is_open(outcome: &Outcome) -> bool {
+///     !matches!(outcome, Outcome::Complete(_) | Outcome::Failed { .. })
+/// }
+///
+/// assert!(is_open(&Outcome::RateLimited));
+/// assert!(!is_open(&Outcome::Failed { step: None, credits_refunded: Some(3) }));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive] // the service may define more
+pub enum Outcome {
+    /// The article is complete. The body of the response is the body of its delivery.
+    Complete(Box<ArticleResult>),
+    /// The job is not complete. The document names no other state (service document, section 3).
+    Unfinished {
+        /// The `status`, if it is a string: its first 200 characters, without the API key.
+        status: Option<String>,
+    },
+    /// 500 with `generation_failed`: the job has failed, and its credits were refunded.
+    Failed {
+        /// The step of the pipeline: its first 200 characters, without the API key.
+        step: Option<String>,
+        /// The credits that were refunded.
+        credits_refunded: Option<i64>,
+    },
+    /// 404 with `job_not_found`: this key has no such job.
+    JobNotFound,
+    /// 404 with another body: there is no such call, so the base URL may be wrong.
+    NotFound,
+    /// 401: the API key is missing or wrong.
+    Unauthorized,
+    /// 403: the plan, or a proxy, does not allow the call.
+    Forbidden,
+    /// 429: too many requests.
+    RateLimited,
+    /// 408 or 5xx: the service, or a proxy before it, cannot answer now.
+    Unavailable,
+    /// Another 4xx with a code, for instance `credits_exhausted` or `invalid_request`.
+    Refused,
+    /// 3xx. A redirect is not followed: the key would go elsewhere.
+    Redirect,
+    /// Any other status.
+    UnknownStatus,
+    /// A success, and the body is about another job than the one that was asked for.
+    OtherJob,
+    /// A success, and its `job_id` is none: another kind of value than a string, or a string that no job id is.
+    InvalidJobId,
+    /// A success, and the job is complete, but its result cannot be decoded.
+    Undecodable(DecodeError),
+    /// A success, and the body is a page of HTML or XML, probably of a proxy.
+    Page,
+    /// A success, and the body is not one JSON object.
+    NotJson,
+    /// A success without a valid `job_id`, after an order.
+    NoJobId,
+    /// A success, and the body is longer than allowed.
+    TooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+}
+
+impl Outcome {
+    /// The outcome of a response that is not a success.
+    pub(super) fn of_refusal(status: u16, reported: Option<&Reported>) -> Self {
+        match (status, reported) {
+            (500, Some(reported)) if reported.code == ErrorCode::GenerationFailed => Self::Failed {
+                step: reported.step.clone(),
+                credits_refunded: reported.credits_refunded,
+            },
+            (404, Some(reported)) if reported.code == ErrorCode::JobNotFound => Self::JobNotFound,
+            (404, _) => Self::NotFound,
+            (401, _) => Self::Unauthorized,
+            (403, _) => Self::Forbidden,
+            (429, _) => Self::RateLimited,
+            (408 | 500..600, _) => Self::Unavailable,
+            (300..400, _) => Self::Redirect,
+            (400..500, Some(_)) => Self::Refused,
+            _ => Self::UnknownStatus,
+        }
+    }
+}

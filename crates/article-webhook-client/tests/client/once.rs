@@ -1,0 +1,121 @@
+//! Calls with one attempt: nothing is repeated, and nothing is waited for.
+
+use std::time::{Duration, Instant};
+
+use article_webhook_client::{NewArticle, Outcome};
+
+use crate::{
+    reads::COMPLETE,
+    service::{KEY, Line, Service, answer, cut, json, torn},
+};
+
+#[tokio::test]
+async fn an_order_is_sent_once_and_its_response_is_handed_out() {
+    let body = r#"{"job_id":"job_1","status":"queued"}"#;
+    let service = Service::start([answer(202, "retry-after: 20\r\n", body)]);
+    let client = service.client();
+    let created = client.create_article_once(&NewArticle::new("Shoes")).await.unwrap();
+    assert_eq!(created.job_id.as_str(), "job_1");
+    assert_eq!((created.status, created.retry_after), (202, Some(Duration::from_secs(20))));
+    assert_eq!(created.body, body);
+    let request = &service.requests()[0];
+    assert_eq!(request.first_line, "POST /v1/content/articles HTTP/1.1");
+    assert_eq!(request.body, r#"{"topic":"Shoes"}"#);
+    assert_eq!(service.count(), 1);
+}
+
+#[tokio::test]
+async fn a_pause_that_the_service_asks_for_is_handed_out_and_not_waited_for() {
+    for headers in [
+        "retry-after: 259200\r\n",
+        "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Wed, 09 Nov 1994 08:49:37 GMT\r\n",
+    ] {
+        let service = Service::start([answer(429, headers, ""), json(200, COMPLETE)]);
+        let (client, start) = (service.client(), Instant::now());
+        let three_days = Some(Duration::from_secs(259_200));
+        let error = client.create_article_once(&NewArticle::new("Shoes")).await.unwrap_err();
+        assert_eq!(error.retry_after(), three_days);
+        assert!(!error.is_outcome_unknown() && error.is_transient());
+
+        let service = Service::start([answer(429, headers, ""), json(200, COMPLETE)]);
+        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        assert_eq!(response.retry_after, three_days);
+        assert!(start.elapsed() < Duration::from_secs(10));
+        assert_eq!(service.count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_response_is_made_once_and_says_whether_it_was_sent() {
+    let slow = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_vec();
+    for (line, message) in [
+        (cut(), "the connection to the service broke"),
+        (torn(200), "the connection to the service broke"),
+        (Line::Hang(Vec::new()), "the service did not answer in time"),
+        (Line::Hang(slow), "the service did not answer in time"),
+    ] {
+        let service = Service::start([line, json(200, COMPLETE)]);
+        let timeout = Duration::from_millis(300);
+        let client = service.builder("").timeout(timeout).build().unwrap();
+        assert_eq!(client.timeout(), timeout);
+        let error = client.article_once(&"job_1".parse().unwrap()).await.unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert!(error.is_transient() && !error.is_outcome_unknown());
+        assert!(error.response().is_none() && error.status().is_none());
+        assert_eq!(service.count(), 1);
+    }
+    for line in [cut(), Line::Hang(Vec::new())] {
+        let service = Service::start([line, json(200, COMPLETE)]);
+        let client = service.builder("").timeout(Duration::from_millis(300)).build().unwrap();
+        let error = client.create_article_once(&NewArticle::new("Shoes")).await.unwrap_err();
+        assert!(error.is_outcome_unknown() && error.response().is_none(), "{error}");
+        assert_eq!(service.count(), 1);
+    }
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let key = article_webhook_client::ApiKey::new(KEY).unwrap();
+    let client =
+        article_webhook_client::Client::new(key, &format!("http://127.0.0.1:{port}")).unwrap();
+    let error = client.create_article_once(&NewArticle::new("Shoes")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the service cannot be reached");
+    assert!(!error.is_outcome_unknown(), "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_job_that_was_not_found_may_be_complete_later() {
+    let unknown = json(404, r#"{"error":"job_not_found","message":"?"}"#);
+    let service = Service::start([unknown, json(200, COMPLETE)]);
+    let (client, job_id) = (service.client(), "job_1".parse().unwrap());
+    let first = client.article_once(&job_id).await.unwrap();
+    assert!(matches!(first.outcome, Outcome::JobNotFound), "{first:?}");
+    let second = client.article_once(&job_id).await.unwrap();
+    assert!(matches!(second.outcome, Outcome::Complete(_)), "{second:?}");
+    assert_eq!(service.count(), 2);
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_outcome_and_the_key_goes_nowhere_else() {
+    let trap = Service::start([json(200, COMPLETE)]);
+    for status in [300, 301, 302, 303, 307, 308] {
+        let location = format!("location: http://{}/\r\n", trap.address);
+        let service = Service::start([answer(status, &location, "")]);
+        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        assert!(matches!(response.outcome, Outcome::Redirect), "{response:?}");
+        let order = NewArticle::new("Shoes");
+        let error = service.client().create_article_once(&order).await.unwrap_err();
+        // A redirect is a usual response to a form that was carried out, unless it asks to send the same request elsewhere.
+        let is_unknown = ![301, 307, 308].contains(&status);
+        assert_eq!((error.status(), error.is_outcome_unknown()), (Some(status), is_unknown));
+        assert_eq!(service.count(), 2);
+    }
+    assert_eq!(trap.count(), 0);
+}
+
+#[tokio::test]
+async fn bytes_of_a_result_that_cannot_be_decoded_are_kept_whole() {
+    let untitled = COMPLETE.replace("\"title\"", "\"name\"");
+    let body = [&untitled, &*" ".repeat(2 << 20)].concat();
+    let service = Service::start([json(200, &body)]);
+    let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+    assert!(matches!(response.outcome, Outcome::Undecodable(_)), "{response:?}");
+    assert!(response.body == body, "{} bytes", response.body.len());
+}

@@ -1,0 +1,139 @@
+//! Questions change nothing, so they are repeated after transient errors.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use article_webhook_client::{Error, Job};
+
+use crate::service::{Line, Service, answer, cut, json, torn};
+
+pub(crate) const COMPLETE: &str = r#"{"job_id":"job_1","status":"complete","article":{"title":"Shoes","html":"<article></article>"}}"#;
+
+async fn ask(service: &Service) -> Result<Job, Error> {
+    let client = service.builder("").timeout(Duration::from_millis(500)).build().unwrap();
+    client.article(&"job_1".parse().unwrap()).await
+}
+
+#[tokio::test]
+async fn a_question_is_asked_as_the_document_says() {
+    let service = Service::start([json(200, COMPLETE)]);
+    let Ok(Job::Complete(complete)) = ask(&service).await else { panic!("it is complete") };
+    assert_eq!(complete.result.article.title, "Shoes");
+    assert_eq!(complete.body, COMPLETE);
+    let request = &service.requests()[0];
+    assert_eq!(request.first_line, "GET /v1/content/articles/job_1 HTTP/1.1");
+    assert!(request.head.contains("authorization: Bearer sk-5f2b9c0e7a1d4e38"), "{}", request.head);
+}
+
+#[tokio::test]
+async fn a_question_is_repeated_until_it_is_answered() {
+    for line in [
+        cut(),
+        torn(200),
+        Line::Hang(Vec::new()),
+        answer(429, "", ""),
+        answer(500, "", ""),
+        answer(503, "", "busy"),
+        answer(408, "", ""),
+        json(500, r#"{"error":"internal","message":"?"}"#),
+    ] {
+        let service =
+            Service::start([line.clone(), line.clone(), line.clone(), json(200, COMPLETE)]);
+        assert!(matches!(ask(&service).await, Ok(Job::Complete(_))), "{line:?}");
+        assert_eq!(service.count(), 4, "{line:?}");
+
+        let service = Service::start([line.clone()]);
+        assert!(ask(&service).await.unwrap_err().is_transient(), "{line:?}");
+        assert_eq!(service.count(), 4, "{line:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_not_repeated_after_a_permanent_error() {
+    for line in [
+        json(404, r#"{"error":"job_not_found","message":"?"}"#),
+        json(500, r#"{"error":"generation_failed","message":"?"}"#),
+        json(401, r#"{"error":"invalid_api_key","message":"?"}"#),
+        answer(302, "location: /\r\n", ""),
+        answer(200, "", "not JSON"),
+    ] {
+        let service = Service::start([line.clone(), json(200, COMPLETE)]);
+        assert!(ask(&service).await.is_err(), "{line:?}");
+        assert_eq!(service.count(), 1, "{line:?}");
+    }
+}
+
+/// The time between the first question and the second.
+async fn pause_after(retry_after: &str) -> Duration {
+    let busy = answer(503, &format!("retry-after: {retry_after}\r\n"), "");
+    let service = Service::start([busy, json(200, COMPLETE)]);
+    ask(&service).await.unwrap();
+    let requests = service.requests();
+    requests[1].at.duration_since(requests[0].at).unwrap()
+}
+
+#[tokio::test]
+async fn a_retry_after_in_seconds_is_respected() {
+    let pause = pause_after("1").await;
+    assert!(pause >= Duration::from_secs(1) && pause < Duration::from_secs(5), "{pause:?}");
+}
+
+#[tokio::test]
+async fn a_retry_after_with_a_date_is_respected() {
+    // A date has no fractions of a second: this one is one to two seconds ahead.
+    let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(2));
+    let pause = pause_after(&date).await;
+    assert!(pause >= Duration::from_millis(900) && pause < Duration::from_secs(5), "{pause:?}");
+}
+
+#[tokio::test]
+async fn a_retry_after_that_is_not_in_the_future_is_ignored() {
+    for retry_after in ["0", "-5", "soon", "", "1e9", "Sun, 06 Nov 1994 08:49:37 GMT"] {
+        let pause = pause_after(retry_after).await;
+        assert!(pause < Duration::from_secs(1), "{retry_after}: {pause:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_ends_at_its_deadline() {
+    // Each attempt takes 400 ms, and four of them 1.6 s.
+    let service = Service::start([Line::Hang(Vec::new())]);
+    let builder = service.builder("").timeout(Duration::from_millis(400));
+    let client = builder.deadline(Duration::from_millis(600)).build().unwrap();
+    let start = Instant::now();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the service did not answer in time");
+    let elapsed = start.elapsed();
+    assert!((500..1500).contains(&elapsed.as_millis()), "{elapsed:?}");
+    assert_eq!(service.count(), 2);
+
+    // The pause that the service asks for is longer than what is left.
+    let service = Service::start([answer(503, "retry-after: 30\r\n", "")]);
+    let client = service.builder("").deadline(Duration::from_secs(20)).build().unwrap();
+    let start = Instant::now();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn an_error_reports_its_retry_after_in_full() {
+    for (headers, seconds) in [
+        ("retry-after: 120\r\n", Some(120)),
+        ("retry-after: 259200\r\n", Some(259_200)),
+        ("retry-after: 99999999999999999999999\r\n", Some(u64::MAX)),
+        (
+            "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Mon, 07 Nov 1994 08:49:37 GMT\r\n",
+            Some(86_400),
+        ),
+        ("", None),
+    ] {
+        for status in [403, 429, 503] {
+            let service = Service::start([answer(status, headers, "")]);
+            let client = service.builder("").deadline(Duration::from_secs(60)).build().unwrap();
+            let job_id = "job_1".parse().unwrap();
+            let expected = seconds.map(Duration::from_secs);
+            assert_eq!(client.article(&job_id).await.unwrap_err().retry_after(), expected);
+            assert_eq!(client.article_once(&job_id).await.unwrap().retry_after, expected);
+        }
+    }
+}

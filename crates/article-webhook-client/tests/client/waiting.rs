@@ -1,0 +1,109 @@
+//! Waiting for a job.
+
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use article_webhook_client::{Error, Wait};
+
+use crate::{
+    reads::COMPLETE,
+    service::{Line, Service, answer, cut, json},
+};
+
+const QUEUED: &str = r#"{"job_id":"job_1","status":"queued"}"#;
+
+async fn waited(service: &Service, deadline: u64) -> Result<String, Error> {
+    let client = service.client();
+    let wait: Wait<'_> = client.wait(&"job_1".parse().unwrap());
+    let pause = Duration::from_millis(1);
+    let complete = wait.pauses(pause, pause).deadline(Duration::from_millis(deadline)).await?;
+    Ok(complete.result.article.title)
+}
+
+#[tokio::test]
+async fn it_ends_when_the_job_is_complete() {
+    let running = QUEUED.replace("queued", "running");
+    let script = [json(200, QUEUED), json(200, QUEUED), json(200, &running), json(200, COMPLETE)];
+    let service = Service::start(script);
+    let (client, seen) = (service.client(), Mutex::new(Vec::new()));
+    let pause = Duration::from_millis(1);
+    let complete = client
+        .wait(&"job_1".parse().unwrap())
+        .pauses(pause, pause)
+        .on_progress(|job| seen.lock().unwrap().push(job.status.clone().unwrap()))
+        .await;
+    assert_eq!(complete.unwrap().result.article.title, "Shoes");
+    assert_eq!(seen.into_inner().unwrap(), ["queued", "queued", "running"]);
+    assert_eq!(service.count(), 4);
+}
+
+#[tokio::test]
+async fn it_continues_after_transient_errors() {
+    let mut script: Vec<Line> = (0..9).map(|_| answer(503, "", "")).collect();
+    script.extend([cut(), json(200, QUEUED), answer(429, "", ""), json(200, COMPLETE)]);
+    let service = Service::start(script);
+    assert_eq!(waited(&service, 20_000).await.unwrap(), "Shoes");
+    assert_eq!(service.count(), 13);
+}
+
+#[tokio::test]
+async fn it_ends_with_a_permanent_error() {
+    for (status, code) in [(500, "generation_failed"), (404, "job_not_found")] {
+        let failed = json(status, &format!(r#"{{"error":"{code}","message":"?"}}"#));
+        let service = Service::start([json(200, QUEUED), failed, json(200, COMPLETE)]);
+        let error = waited(&service, 20_000).await.unwrap_err();
+        assert_eq!(error.code().unwrap().as_str(), code);
+        assert!(!error.is_deadline());
+        assert_eq!(service.count(), 2);
+    }
+}
+
+#[tokio::test]
+async fn it_ends_at_the_deadline_and_reports_the_last_status() {
+    for (line, text) in [
+        (json(200, QUEUED), r#"the job was not complete in time, its status was "queued""#),
+        (json(200, "{}"), "the job was not complete in time"),
+        (
+            answer(503, "", ""),
+            "the job was not complete in time: the service answered 503 without a body",
+        ),
+        (Line::Hang(Vec::new()), "the job was not complete in time"),
+    ] {
+        let (service, start) = (Service::start([line]), Instant::now());
+        let error = waited(&service, 1000).await.unwrap_err();
+        assert_eq!(error.to_string(), text);
+        assert!(error.is_deadline() && !error.is_transient() && !error.is_outcome_unknown());
+        let elapsed = start.elapsed();
+        assert!(elapsed >= Duration::from_secs(1) && elapsed < Duration::from_secs(6));
+    }
+}
+
+#[tokio::test]
+async fn no_call_is_made_within_a_retry_after() {
+    for (status, body) in [(429, ""), (200, QUEUED), (202, QUEUED)] {
+        let later = answer(status, "retry-after: 3600\r\n", body);
+        let service = Service::start([later, json(200, COMPLETE)]);
+        let error = waited(&service, 300).await.unwrap_err();
+        assert!(error.is_deadline(), "{error}");
+        assert_eq!(service.count(), 1, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_of_zero_has_passed() {
+    let service = Service::start([json(200, QUEUED)]);
+    assert!(waited(&service, 0).await.unwrap_err().is_deadline());
+}
+
+#[tokio::test]
+async fn a_first_pause_that_is_longer_than_the_longest_is_refused_before_the_first_call() {
+    let service = Service::start([json(200, QUEUED)]);
+    let client = service.client();
+    let job_id = "job_1".parse().unwrap();
+    let wait = client.wait(&job_id).pauses(Duration::from_secs(2), Duration::from_secs(1));
+    let error = wait.await.unwrap_err();
+    assert_eq!(error.to_string(), "the first pause must not be longer than the longest");
+    assert_eq!(service.count(), 0);
+}

@@ -1,0 +1,194 @@
+use std::time::Duration;
+
+use article_webhook_client::{ErrorCode, Outcome, Response};
+use article_webhook_inbox::{
+    Digest, ExpectedJob, Missing, OVERDUE,
+    store::{ApiAnswer, AskOutcome, BucketEvent},
+};
+
+use super::{CallStart, KeyWatch};
+use crate::schedule::DAY;
+
+/// A job ends as not found after this many answers that say so, if the time from the first to the last of them makes it
+/// overdue.
+const TIMES: u32 = 3;
+
+/// The label of bodies that the API gave.
+const TARGET: &str = "api";
+
+/// What an answer means.
+#[derive(Debug)]
+pub(crate) struct Meaning {
+    /// For the job.
+    pub(crate) outcome: AskOutcome,
+    /// For all asks.
+    pub(crate) event: Option<BucketEvent>,
+    /// The name of the answer in metrics and logs.
+    pub(crate) name: &'static str,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    /// The client says why.
+    Failed(article_webhook_client::Error),
+    /// The call took longer than the client allows.
+    Late,
+    /// The call, or the reading of its answer, panicked.
+    Panicked,
+    /// The collector stopped before the answer came.
+    Stopped,
+}
+
+/// An ask, when its answer came.
+pub(crate) struct Asked<'a> {
+    /// The job.
+    pub(crate) job: &'a ExpectedJob,
+    /// The pause of the schedule.
+    pub(crate) pause: Duration,
+    /// When its call began.
+    pub(crate) began: CallStart,
+    /// The API key, by its fingerprint.
+    pub(crate) key: u64,
+}
+
+impl Asked<'_> {
+    /// The meaning of the answer.
+    ///
+    /// What the service says about a job counts only in its documented form. Any other answer says nothing about the
+    /// job, which is asked for again: no number of them ends it.
+    pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
+        match &response.outcome {
+            Outcome::Complete(_) | Outcome::Failed { .. } => watch.knew(self.began),
+            Outcome::Undecodable(_) | Outcome::Unfinished { .. } if response.names_the_job() => {
+                watch.knew(self.began);
+            }
+            Outcome::JobNotFound => watch.accepted(self.began.instant),
+            _ => {}
+        }
+        let name = name(response);
+        let refused = BucketEvent::KeyRefused { key: self.key };
+        let event = match &response.outcome {
+            Outcome::Unauthorized => Some(refused),
+            Outcome::Forbidden => watch.forbade(self.job.id, self.began.instant).then_some(refused),
+            _ => pause_of(response),
+        };
+        let asked = response.retry_after.unwrap_or_default().min(DAY);
+        let after = match event {
+            // The bucket waits for as long as the service asks for, and then the schedule of the job counts.
+            Some(BucketEvent::RateLimited { .. } | BucketEvent::Unavailable { .. }) => self.pause,
+            _ => self.pause.max(asked),
+        };
+        let outcome = match &response.outcome {
+            Outcome::Complete(_) => AskOutcome::Answered(recorded(response)),
+            // Kept, although it cannot be decoded now: a later version may be able to. One that names no job may come from
+            // a proxy, and would take the place of the article.
+            Outcome::Undecodable(_) if response.names_the_job() => {
+                AskOutcome::Answered(recorded(response))
+            }
+            Outcome::Failed { .. } => {
+                AskOutcome::Failed { answer: recorded(response), cause: response.to_string() }
+            }
+            Outcome::Unfinished { .. } if response.names_the_job() => {
+                AskOutcome::Unfinished { after }
+            }
+            Outcome::JobNotFound => self.missing(response, watch, after),
+            _ => AskOutcome::Again { after, cause: response.to_string() },
+        };
+        Meaning { outcome, event, name }
+    }
+
+    /// The meaning of an ask without an answer: nothing is known about the job.
+    pub(crate) fn without_answer(&self, why: &NoAnswer) -> Meaning {
+        let (name, cause) = match why {
+            NoAnswer::Failed(error) => ("no_answer", error.to_string()),
+            NoAnswer::Late => ("no_answer", "the call took longer than its time limit".to_owned()),
+            NoAnswer::Panicked => ("panicked", "the ask panicked: see standard error".to_owned()),
+            NoAnswer::Stopped => {
+                ("stopped", "the collector stopped before the answer came".to_owned())
+            }
+        };
+        let outcome = AskOutcome::Again { after: self.pause, cause };
+        Meaning { outcome, event: None, name }
+    }
+
+    /// The service does not know the job. That ends the job only if the service has said so for days, with a key that has
+    /// known the job, and has known other jobs meanwhile: a key of another environment knows none, or only its own. Of a job
+    /// that was ordered elsewhere, no key may be known: then any that knows other jobs counts.
+    fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> AskOutcome {
+        let cause = response.to_string();
+        if self.job.key.is_some_and(|known| known != self.key) {
+            let cause =
+                format!("{cause} (the job is known to another API key: is this one right?)");
+            return AskOutcome::Missing { after, cause };
+        }
+        let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
+            times.saturating_add(1) >= TIMES
+                && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE
+                && watch.has_known(since, self.began)
+        });
+        if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }
+    }
+}
+
+/// Whether an answer to an order that the service did not take shows that it accepts the key: it has looked at the order
+/// or at the credits. An answer with another code may come from a proxy.
+pub(crate) fn accepts_the_key(response: &Response) -> bool {
+    use ErrorCode::{CreditsExhausted, Ga4NotConnected, InvalidRequest, NotConfigured};
+    match &response.outcome {
+        Outcome::Failed { .. } => true,
+        Outcome::Refused => matches!(
+            response.code(),
+            Some(CreditsExhausted | Ga4NotConnected | InvalidRequest | NotConfigured)
+        ),
+        _ => false,
+    }
+}
+
+/// The pause of all calls that the service asks for: with a 429, and with an answer that it, or a proxy, cannot serve
+/// any call now. The pause is never shortened: a call within it might renew it.
+pub(crate) fn pause_of(response: &Response) -> Option<BucketEvent> {
+    let retry_after = response.retry_after;
+    match response.outcome {
+        Outcome::RateLimited => {
+            Some(BucketEvent::RateLimited { retry_after: retry_after.unwrap_or_default() })
+        }
+        Outcome::Unavailable => {
+            retry_after.map(|retry_after| BucketEvent::Unavailable { retry_after })
+        }
+        _ => None,
+    }
+}
+
+fn recorded(response: &Response) -> ApiAnswer {
+    let bytes = response.body.clone();
+    ApiAnswer { target: TARGET.into(), digest: Digest::of(&bytes), bytes }
+}
+
+fn name(response: &Response) -> &'static str {
+    match &response.outcome {
+        Outcome::Complete(_) => "complete",
+        Outcome::Unfinished { .. } if response.names_the_job() => "unfinished",
+        Outcome::Undecodable(_) if response.names_the_job() => "undecodable",
+        Outcome::Unfinished { .. } | Outcome::Undecodable(_) => "no_job",
+        Outcome::Failed { .. } => "failed",
+        Outcome::JobNotFound => "job_not_found",
+        Outcome::NotFound => "not_found",
+        Outcome::Unauthorized => "unauthorized",
+        Outcome::Forbidden => "forbidden",
+        Outcome::RateLimited => "rate_limited",
+        Outcome::Unavailable => "unavailable",
+        Outcome::Refused => "refused",
+        Outcome::Redirect => "redirect",
+        Outcome::UnknownStatus => "unknown_status",
+        Outcome::OtherJob => "other_job",
+        Outcome::InvalidJobId => "invalid_job_id",
+        Outcome::Page => "page",
+        Outcome::NotJson => "not_json",
+        Outcome::TooLarge { .. } => "too_large",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,317 @@
+use std::{sync::LazyLock, time::SystemTime};
+
+use article_webhook_client::{ApiKey, RawResponse};
+use article_webhook_inbox::{JobState, Reason};
+use tokio::time::Instant;
+
+use super::*;
+
+const KEY: &str = "sk-5f2b9c0e7a1d4e38";
+const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+const PAUSE: Duration = Duration::from_secs(900);
+
+const COMPLETE: &str = r#"{"job_id":"job_1","status":"complete","article":{"title":"Shoes","html":"<article></article>","meta_title":"","meta_description":"","eeat_score":1,"word_count":1}}"#;
+const FAILED: &str = r#"{"error":"generation_failed","message":"failed at outline","details":{"step":"outline","credits_refunded":1}}"#;
+const LOST: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
+
+/// What becomes of the job.
+#[derive(Debug, PartialEq)]
+enum Job {
+    Answered,
+    Failed,
+    NotFound,
+    Unfinished,
+    Missing,
+    Again,
+}
+
+fn job(id: i64) -> ExpectedJob {
+    ExpectedJob {
+        id,
+        job_id: "job_1".parse().unwrap(),
+        state: JobState::Asking,
+        reason: Reason::Ordered,
+        intent: None,
+        expected_at: NOW,
+        at: NOW,
+        asks: 1,
+        key: None,
+        missing: None,
+        pushed_at: None,
+        collected_at: None,
+        unreadable_since: None,
+        cause: None,
+    }
+}
+
+fn began(time: SystemTime) -> CallStart {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let passed = time.duration_since(NOW - DAY).unwrap();
+    CallStart { instant: *START + passed, store_time: time }
+}
+
+fn response(status: u16, retry_after: &str, body: &str) -> Response {
+    let headers: &[(&str, &str)] = &[("Retry-After", retry_after)];
+    let raw = RawResponse::new(status, headers, body.to_owned(), NOW);
+    Response::classify(&ApiKey::new(KEY).unwrap(), &"job_1".parse().unwrap(), raw)
+}
+
+fn meaning_of(job: &ExpectedJob, response: &Response, watch: &mut KeyWatch) -> Meaning {
+    Asked { job, pause: PAUSE, began: began(NOW), key: 17 }.meaning(response, watch)
+}
+
+/// What becomes of the job, after which pause, and what is stored as the cause.
+fn parts(outcome: &AskOutcome) -> (Job, Option<Duration>, &str) {
+    match outcome {
+        AskOutcome::Answered(_) => (Job::Answered, None, ""),
+        AskOutcome::Failed { cause, .. } => (Job::Failed, None, cause),
+        AskOutcome::NotFound { cause } => (Job::NotFound, None, cause),
+        AskOutcome::Unfinished { after } => (Job::Unfinished, Some(*after), ""),
+        AskOutcome::Missing { after, cause } => (Job::Missing, Some(*after), cause),
+        AskOutcome::Again { after, cause } => (Job::Again, Some(*after), cause),
+        AskOutcome::Released => panic!("an answer means more"),
+    }
+}
+
+/// Every answer that is no article, row by row: what becomes of the job, and what a person is told.
+#[test]
+fn every_answer_has_its_outcome_and_its_message() {
+    let long = format!(r#"{{"job_id":"job_1","pages":"{}"}}"#, "x".repeat(1 << 20));
+    let other_job = COMPLETE.replace("job_1", "job_2");
+    let [number, list, spaced] =
+        ["17", "[1]", "\"a b\""].map(|job_id| COMPLETE.replace("\"job_1\"", job_id));
+    let wrong_shape = "the answer has a job_id of the wrong shape";
+    let not_found = format!(
+        "the service answered 404 and no documented error (is the base URL right?): {:?}",
+        COMPLETE.chars().take(200).collect::<String>()
+    );
+    let [nameless, null] = ["nothing", "null"].map(|found| {
+        format!("the answer is no article result: job_id: expected a job id, found {found}")
+    });
+    let undecodable = r#"{"job_id":"job_1","status":"complete","article":[]}"#;
+    let api_is_down = "the service answered 503 and no documented error: \"down\"";
+    let rows: &[(u16, &str, &str, Job, &str)] = &[
+        (200, COMPLETE, "complete", Job::Answered, ""),
+        (200, undecodable, "undecodable", Job::Answered, ""),
+        (200, r#"{"job_id":"job_1","status":"queued"}"#, "unfinished", Job::Unfinished, ""),
+        // A state that no version of the document names.
+        (200, r#"{"job_id":"job_1","status":"levitating"}"#, "unfinished", Job::Unfinished, ""),
+        (200, r#"{"job_id":"job_1","status":17}"#, "unfinished", Job::Unfinished, ""),
+        (200, r#"{"status":"complete"}"#, "no_job", Job::Again, &nameless),
+        (200, r#"{"job_id":null,"status":"complete"}"#, "no_job", Job::Again, &null),
+        (200, "{}", "no_job", Job::Again, "the answer says nothing about the job"),
+        (
+            200,
+            r#"{"status":"ok"}"#,
+            "no_job",
+            Job::Again,
+            "the job is not complete, its status is \"ok\"",
+        ),
+        (200, &other_job, "other_job", Job::Again, "the answer is about another job"),
+        (200, &number, "invalid_job_id", Job::Again, wrong_shape),
+        (200, &list, "invalid_job_id", Job::Again, wrong_shape),
+        (200, &spaced, "invalid_job_id", Job::Again, wrong_shape),
+        (
+            200,
+            "<html>",
+            "page",
+            Job::Again,
+            "the answer is a page, not JSON: is the base URL right, or does a proxy answer?",
+        ),
+        (200, "[]", "not_json", Job::Again, "the answer is not one JSON object"),
+        (200, "", "not_json", Job::Again, "the answer is not one JSON object"),
+        (
+            200,
+            &long,
+            "too_large",
+            Job::Again,
+            "the answer is over the limit of 1048576 bytes: is the base URL right, or ClientBuilder::body_limit too low?",
+        ),
+        (
+            302,
+            "",
+            "redirect",
+            Job::Again,
+            "the service answered 302, a redirect, which is not followed: is the base URL right?",
+        ),
+        (401, "", "unauthorized", Job::Again, "the service answered 401 without a body"),
+        (
+            402,
+            r#"{"error":"credits_exhausted","message":"none"}"#,
+            "refused",
+            Job::Again,
+            "credits_exhausted (402): none",
+        ),
+        (403, "", "forbidden", Job::Again, "the service answered 403 without a body"),
+        (404, LOST, "job_not_found", Job::Missing, "job_not_found (404): no such job"),
+        (
+            404,
+            "",
+            "not_found",
+            Job::Again,
+            "the service answered 404 without a body (is the base URL right?)",
+        ),
+        (404, COMPLETE, "not_found", Job::Again, &not_found),
+        (410, LOST, "refused", Job::Again, "job_not_found (410): no such job"),
+        (429, "", "rate_limited", Job::Again, "the service answered 429 without a body"),
+        (500, FAILED, "failed", Job::Failed, "generation_failed (500): failed at outline"),
+        (500, "", "unavailable", Job::Again, "the service answered 500 without a body"),
+        (502, FAILED, "unavailable", Job::Again, "generation_failed (502): failed at outline"),
+        (503, "down", "unavailable", Job::Again, api_is_down),
+        (
+            418,
+            "",
+            "unknown_status",
+            Job::Again,
+            "the service answered 418 without a body (a status that is not documented)",
+        ),
+        (
+            999,
+            "",
+            "unknown_status",
+            Job::Again,
+            "the service answered 999 without a body (a status that is not documented)",
+        ),
+    ];
+    for (status, body, name, expected, message) in rows {
+        let answer = response(*status, "", body);
+        let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
+        let (found, after, cause) = parts(&meaning.outcome);
+        assert_eq!((meaning.name, &found), (*name, expected), "{status} {body}");
+        assert!(after.is_none_or(|after| after == PAUSE), "{status}: {after:?}");
+        assert_eq!(cause, *message, "{status}");
+        assert_eq!(cause.is_empty(), matches!(found, Job::Answered | Job::Unfinished), "{status}");
+        if let AskOutcome::Answered(answer) | AskOutcome::Failed { answer, .. } = meaning.outcome {
+            assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");
+            assert_eq!((answer.digest, &*answer.target), (Digest::of(body.as_bytes()), "api"));
+        }
+        let is_pause = matches!(status, 401 | 429);
+        assert_eq!(meaning.event.is_some(), is_pause, "{status}");
+    }
+}
+
+#[test]
+fn no_answer_says_nothing_about_the_job() {
+    let error = article_webhook_client::Error::unreachable("refused");
+    for (why, name, message) in [
+        (NoAnswer::Failed(error), "no_answer", "the service cannot be reached"),
+        (NoAnswer::Late, "no_answer", "the call took longer than its time limit"),
+        (NoAnswer::Panicked, "panicked", "the ask panicked: see standard error"),
+        (NoAnswer::Stopped, "stopped", "the collector stopped before the answer came"),
+    ] {
+        let job = job(1);
+        let meaning =
+            Asked { job: &job, pause: PAUSE, began: began(NOW), key: 17 }.without_answer(&why);
+        assert_eq!(parts(&meaning.outcome), (Job::Again, Some(PAUSE), message));
+        assert_eq!((meaning.name, meaning.event), (name, None));
+    }
+}
+
+/// The bucket waits for as long as the service asks for, whatever that is.
+#[test]
+fn a_retry_after_counts_in_full() {
+    let limited =
+        |seconds| Some(BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) });
+    let unavailable =
+        |seconds| Some(BucketEvent::Unavailable { retry_after: Duration::from_secs(seconds) });
+    for (status, retry_after, event) in [
+        (429, "", limited(0)),
+        (429, "61", limited(61)),
+        (429, "31536000", limited(31_536_000)),
+        (503, "90000", unavailable(90_000)),
+        (503, "", None),
+        (200, "3600", None),
+    ] {
+        let answer = response(status, retry_after, r#"{"job_id":"job_1"}"#);
+        let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
+        assert_eq!(meaning.event, event, "{status} {retry_after}");
+        let pause = if status == 200 { Duration::from_secs(3600) } else { PAUSE };
+        assert_eq!(parts(&meaning.outcome).1, Some(pause), "{status} {retry_after}");
+    }
+}
+
+/// The ledger keeps no longer wait of a job.
+#[test]
+fn a_job_alone_waits_for_a_day_at_most() {
+    let answer = response(200, "31536000", r#"{"job_id":"job_1"}"#);
+    let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
+    assert_eq!(meaning.outcome, AskOutcome::Unfinished { after: DAY });
+}
+
+#[test]
+fn the_key_is_refused_by_a_401_or_by_several_jobs_that_are_forbidden() {
+    let mut watch = KeyWatch::default();
+    let refused = |id, status: u16, watch: &mut KeyWatch| {
+        meaning_of(&job(id), &response(status, "", ""), watch).event.is_some()
+    };
+    assert!(refused(1, 401, &mut watch));
+    assert!(!refused(1, 403, &mut watch) && !refused(1, 403, &mut watch));
+    assert!(!refused(2, 403, &mut watch) && refused(3, 403, &mut watch));
+    // It accepts the key, although it does not know the job.
+    meaning_of(&job(4), &response(404, "", LOST), &mut watch);
+    assert!(!refused(5, 403, &mut watch));
+}
+
+#[test]
+fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
+    let days = |days: u32| NOW + DAY * days;
+    for (times, now, knew_at, expected) in [
+        (0, days(9), Some(days(9)), Job::Missing),
+        (1, days(9), Some(days(9)), Job::Missing),
+        (2, days(9), Some(days(9)), Job::NotFound),
+        (2, days(3), Some(days(0)), Job::NotFound),
+        (2, days(3) - Duration::from_millis(1), Some(days(1)), Job::Missing),
+        (99, days(99), None, Job::Missing),
+        (99, days(99), Some(NOW - DAY), Job::Missing),
+    ] {
+        let missing = (times > 0).then_some(Missing { times, since: NOW });
+        let job = ExpectedJob { missing, ..job(1) };
+        let mut watch = KeyWatch::default();
+        knew_at.into_iter().for_each(|at| watch.knew(began(at)));
+        let asked = Asked { job: &job, pause: PAUSE, began: began(now), key: 17 };
+        let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
+        assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?}");
+    }
+}
+
+/// Also if that key knows other jobs: it is that of another account.
+#[test]
+fn a_job_is_not_found_only_by_a_key_that_has_known_it() {
+    let days = NOW + DAY * 9;
+    for (key, expected) in
+        [(None, Job::NotFound), (Some(17), Job::NotFound), (Some(18), Job::Missing)]
+    {
+        let missing = Some(Missing { times: 9, since: NOW });
+        let (job, mut watch) = (ExpectedJob { missing, key, ..job(1) }, KeyWatch::default());
+        watch.knew(began(days));
+        let asked = Asked { job: &job, pause: PAUSE, began: began(days), key: 17 };
+        let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
+        assert_eq!(parts(&meaning.outcome).0, expected, "{key:?}");
+    }
+}
+
+/// A proxy may answer without the service.
+#[test]
+fn only_an_answer_that_names_the_job_shows_that_the_service_knows_it() {
+    for (status, body, is_known) in [
+        (200, "{}", false),
+        (200, r#"{"status":"ok"}"#, false),
+        (200, r#"{"job_id":"job_1"}"#, true),
+        (200, COMPLETE, true),
+        (500, FAILED, true),
+        (404, LOST, false),
+    ] {
+        let mut watch = KeyWatch::default();
+        meaning_of(&job(1), &response(status, "", body), &mut watch);
+        assert_eq!(watch.has_known(NOW, began(NOW)), is_known, "{body}");
+    }
+}
+
+/// The service may know a job later, for instance after it was restored.
+#[test]
+fn a_404_may_turn_into_an_article() {
+    let missing = Some(Missing { times: 99, since: NOW });
+    let job = ExpectedJob { missing, ..job(1) };
+    let meaning = meaning_of(&job, &response(200, "", COMPLETE), &mut KeyWatch::default());
+    assert_eq!(parts(&meaning.outcome).0, Job::Answered);
+}

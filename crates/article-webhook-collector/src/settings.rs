@@ -1,0 +1,78 @@
+use std::time::Duration;
+
+use article_webhook_inbox::Error;
+
+use crate::{
+    schedule::{DAY, Schedule},
+    webhook_urls::WebhookUrls,
+};
+
+/// The settings of a collector.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) schedule: Schedule,
+    pub(crate) per_minute: u32,
+    pub(crate) burst: u32,
+    pub(crate) concurrency: u32,
+    pub(crate) grace: Duration,
+    pub(crate) urls: Option<WebhookUrls>,
+}
+
+impl Settings {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (name, value) in [
+            ("rate: per_minute", self.per_minute),
+            ("rate: burst", self.burst),
+            ("concurrency", self.concurrency),
+        ] {
+            if value == 0 {
+                let message = format!("collector: {name}: expected at least 1, found 0");
+                return Err(Error::invalid(message));
+            }
+        }
+        if self.grace > DAY {
+            return Err(Error::invalid("collector: shutdown_grace: expected at most a day"));
+        }
+        Ok(())
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            schedule: Schedule::webhooks(),
+            per_minute: 30,
+            burst: 5,
+            concurrency: 4,
+            grace: Duration::from_secs(10),
+            urls: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_out_of_range_is_named() {
+        let standard = Settings::default;
+        assert!(standard().check().is_ok());
+        let longest = Settings { grace: Duration::MAX, ..standard() };
+        for (settings, message) in [
+            (
+                Settings { per_minute: 0, ..standard() },
+                "rate: per_minute: expected at least 1, found 0",
+            ),
+            (Settings { burst: 0, ..standard() }, "rate: burst: expected at least 1, found 0"),
+            (
+                Settings { concurrency: 0, ..standard() },
+                "concurrency: expected at least 1, found 0",
+            ),
+            (longest, "shutdown_grace: expected at most a day"),
+        ] {
+            let error = settings.check().unwrap_err();
+            assert_eq!(error.to_string(), format!("collector: {message}"));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+use std::{sync::Arc, time::Duration};
+
+use article_webhook_collector::Schedule;
+use article_webhook_inbox::{EntryKey, JobState, store::Recorded};
+use tokio::sync::Notify;
+
+use crate::{
+    api::{Reply, article},
+    faulty_ledger::Fault,
+    world::{DAY, HOUR, MINUTE, SECOND, World, order},
+};
+
+/// Asks at each time at which a job is due, for this long.
+async fn ask_for(world: &World, collector: &article_webhook_collector::Collector, time: Duration) {
+    let end = world.clock.now() + time;
+    loop {
+        collector.run_until_idle().await.unwrap();
+        let page = world.inbox.jobs(article_webhook_inbox::JobFilter::default()).await.unwrap();
+        let open = page.items.iter().filter(|job| job.state.is_open());
+        let Some(due) = open.map(|job| job.at).min().filter(|due| *due <= end) else { break };
+        let step = due.duration_since(world.clock.now()).unwrap_or_default();
+        world.clock.advance(step.max(Duration::from_millis(1)));
+    }
+    world.clock.advance(end.duration_since(world.clock.now()).unwrap_or_default());
+}
+
+#[tokio::test]
+async fn an_article_that_was_not_delivered_is_collected_byte_for_byte() {
+    let world = World::new();
+    let collector = world.collector();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(10 * MINUTE - SECOND);
+    collector.run_until_idle().await.unwrap();
+    assert!(world.api.asked().is_empty(), "the service may still deliver");
+    world.clock.advance(SECOND);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked(), ["job_1"]);
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+    let key = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
+    assert_eq!(world.deliver("job_1", None).await, Recorded::Duplicate);
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn an_article_that_was_delivered_is_not_asked_for() {
+    let world = World::new();
+    let collector = world.collector();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+    world.deliver("job_1", None).await;
+    ask_for(&world, &collector, DAY).await;
+    assert!(world.api.asked().is_empty());
+}
+
+/// The delivery wins over an ask that is under way.
+#[tokio::test(start_paused = true)]
+async fn an_article_that_is_delivered_during_its_ask_stays() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    let answered = Arc::new(Notify::new());
+    let until = answered.clone();
+    world.api.on_ask(move |_| Reply::Waits(until.clone(), "<html>".to_owned()));
+    let asking = tokio::spawn({
+        let collector = collector.clone();
+        async move { collector.run_until_idle().await }
+    });
+    tokio::time::sleep(SECOND).await;
+    world.deliver("job_1", None).await;
+    answered.notify_one();
+    asking.await.unwrap().unwrap();
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.cause), (JobState::Arrived, None));
+}
+
+/// The first ask after ten minutes; each pause at most half as long again, and at least half of that; an hour at most; after
+/// 72 hours once a day, and for ever.
+#[tokio::test]
+async fn a_job_is_asked_for_as_the_schedule_says() {
+    let world = World::new();
+    let collector = world.collector();
+    world.api.on_ask(|_| Reply::queued());
+    let start = world.clock.now();
+    world.expect(&collector, &["job_1"]).await;
+    ask_for(&world, &collector, 30 * DAY).await;
+
+    let asked = world.api.asked_at();
+    assert_eq!(asked[0], start + 10 * MINUTE);
+    let mut longest = 15.0 * 60.0;
+    for pair in asked.windows(2) {
+        let pause = pair[1].duration_since(pair[0]).unwrap().as_secs_f64();
+        if pair[0] < start + 3 * DAY {
+            assert!(
+                (longest / 2.0 - 0.01..=longest + 0.01).contains(&pause),
+                "{pause} of {longest}"
+            );
+        } else {
+            assert!((86_400.0..86_401.0).contains(&pause), "{pause}");
+        }
+        longest = (longest * 1.5).min(3600.0);
+    }
+    let daily = asked.iter().filter(|at| **at > start + 4 * DAY).count();
+    assert_eq!(daily, 26);
+    assert_eq!(world.job("job_1").await.state, JobState::Expected);
+    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
+}
+
+#[tokio::test]
+async fn polling_begins_after_20_seconds() {
+    let world = World::new();
+    let collector = world.builder().schedule(Schedule::polling()).build().unwrap();
+    world.api.on_ask(Reply::complete);
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(20 * SECOND);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// Each of these jobs gets no article, and none keeps the others from theirs.
+#[tokio::test(start_paused = true)]
+async fn one_bad_job_does_not_stop_the_others() {
+    let world = World::new();
+    let collector = world.collector();
+    let bad = ["job_panics", "job_hangs", "job_page", "job_other", "job_cut", "job_failing"];
+    let good = ["job_1", "job_2", "job_3"];
+    world.expect(&collector, &bad).await;
+    world.expect(&collector, &good).await;
+    world.api.on_ask(|job| match job {
+        "job_panics" => Reply::Panics,
+        "job_hangs" => Reply::Hangs,
+        "job_page" => Reply::Says(200, "", "<html>".to_owned()),
+        "job_other" => Reply::complete("job_1"),
+        "job_cut" => Reply::Unanswered,
+        "job_failing" => Reply::status(500),
+        good => Reply::complete(good),
+    });
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    for job in good {
+        assert_eq!(world.state(job).await, JobState::Collected, "{job}");
+    }
+    for job in bad {
+        let job = world.job(job).await;
+        assert_eq!(job.state, JobState::Expected, "{}", job.job_id);
+        assert!(job.at > world.clock.now() && job.cause.is_some(), "{}", job.job_id);
+        assert_eq!(world.stored(EntryKey::article(job.job_id)).await, None);
+    }
+}
+
+#[tokio::test]
+async fn as_many_asks_are_under_way_as_the_settings_say() {
+    let world = World::new();
+    for concurrency in [1, 3] {
+        let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(concurrency);
+        let collector = builder.build().unwrap();
+        for job in 0..20 {
+            let job = format!("job_{concurrency}_{job}");
+            collector.expect(job.parse().unwrap()).await.unwrap();
+        }
+        world.api.on_ask(Reply::complete);
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+        assert_eq!(world.api.most_under_way(), concurrency);
+    }
+    assert_eq!(world.api.asked().len(), 40);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_article_is_kept_although_the_store_fails_for_some_time() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    world.ledger.fault("claim_asks", Fault::Fails(3));
+    world.ledger.fault("settle_ask", Fault::Fails(5));
+    collector.run_until_idle().await.unwrap();
+    assert_eq!((world.state("job_1").await, world.api.asked().len()), (JobState::Collected, 1));
+}
+
+/// The store answers after the lease has ended. Nothing is stored, and the job is due again.
+#[tokio::test(start_paused = true)]
+async fn a_job_whose_outcome_could_not_be_kept_is_asked_for_again() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    world.ledger.fault("settle_ask", Fault::Late(2 * MINUTE));
+    collector.run_until_idle().await.unwrap();
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.asks), (JobState::Collected, 2));
+}
+
+/// Jobs that another process expects are found by looking, those of this process at once.
+#[tokio::test(start_paused = true)]
+async fn a_running_collector_finds_new_jobs() {
+    let world = World::new();
+    let schedule = Schedule::new(Duration::from_millis(1), HOUR).unwrap();
+    let [collector, other] = [(); 2].map(|()| world.builder().schedule(schedule).build().unwrap());
+    world.api.on_ask(Reply::complete);
+    let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(collector.health().await.unwrap().running, 1);
+
+    world.expect(&collector, &["job_1"]).await;
+    world.pass(Duration::from_millis(50), Duration::from_millis(10)).await;
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+    world.expect(&other, &["job_2"]).await;
+    world.pass(11 * SECOND, SECOND).await;
+    assert_eq!(world.state("job_2").await, JobState::Collected);
+    running.await.unwrap().unwrap();
+    assert_eq!(collector.health().await.unwrap().running, 0);
+}
+
+/// The pause of the loop, after which it looks for jobs that another process expects, is ten seconds.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_shorter_than_that_of_the_loop_is_kept() {
+    let world = World::new();
+    let schedule = Schedule::new(SECOND, 2 * SECOND).unwrap();
+    let collector = world.builder().schedule(schedule).rate(1_000_000, 1_000_000).build().unwrap();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(|_| Reply::queued());
+    let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
+    world.pass(MINUTE, SECOND / 10).await;
+    // The longest pause is two seconds, and the clock moves in steps.
+    let asked = world.api.asked().len();
+    assert!((27..=60).contains(&asked), "asked {asked} times in a minute");
+    running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_collectors_on_one_store_share_the_jobs() {
+    let world = World::new();
+    let collectors = [world.collector(), world.collector()];
+    let jobs: Vec<_> = (0..50).map(|job| format!("job_{job}")).collect();
+    for job in &jobs {
+        collectors[0].expect(job.parse().unwrap()).await.unwrap();
+    }
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    let runs = collectors
+        .clone()
+        .map(|collector| tokio::spawn(async move { collector.run_until_idle().await }));
+    for run in runs {
+        run.await.unwrap().unwrap();
+    }
+    let mut asked = world.api.asked();
+    asked.sort();
+    let mut expected = jobs;
+    expected.sort();
+    assert_eq!(asked, expected, "each once");
+}

@@ -1,0 +1,220 @@
+use std::{sync::Arc, time::Duration};
+
+use article_webhook_collector::Collector;
+use article_webhook_inbox::{EntryKey, JobState, store::Ledger};
+use tokio::{sync::Notify, time::timeout};
+
+use crate::{
+    api::{Reply, Script, article},
+    world::{DAY, HOUR, SECOND, World, order},
+};
+
+/// What the service says about a job that it gave up is kept for the application as it came.
+#[tokio::test]
+async fn a_failed_job_ends_with_what_the_service_said() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    world.api.on_ask(|_| Reply::Says(500, "", failed.to_owned()));
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Failed);
+    let job_id = || "job_1".parse().unwrap();
+    assert_eq!(world.stored(EntryKey::failure(job_id())).await.unwrap(), failed);
+    assert_eq!(world.stored(EntryKey::article(job_id())).await, None);
+
+    // It is opened again by a person, and ends with its article.
+    world.api.on_ask(Reply::complete);
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// It is kept until its article comes, the service gives it up, or a person forgets it.
+#[tokio::test]
+async fn an_open_job_is_asked_for_once_a_day_for_years() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(|_| Reply::queued());
+    for _ in 0..4 * 24 {
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+    }
+    let asked = world.api.asked().len();
+    for _ in 0..700 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+    }
+    assert_eq!(world.api.asked().len(), asked + 700);
+    let pruned = world.ledger.prune_ledger(world.clock.now(), 100).await.unwrap();
+    assert_eq!((pruned.jobs, world.state("job_1").await), (0, JobState::Expected));
+    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
+
+    world.inbox.forget("job_1".parse().unwrap()).await.unwrap();
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked().len(), asked + 700);
+    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 0);
+}
+
+/// As after a delivery, the worker does not wait until it polls the store.
+#[tokio::test]
+async fn a_collected_article_is_handled_at_once() {
+    let world = World::new();
+    let (handled, stop) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (tell, stopped) = (handled.clone(), stop.clone());
+    let worker = world.inbox.worker(move |_| {
+        tell.notify_one();
+        async { Ok(()) }
+    });
+    let working = tokio::spawn(worker.poll(HOUR).run(async move { stopped.notified().await }));
+    // It has looked, and found nothing.
+    while world.ledger.calls("claim") == 0 {
+        tokio::task::yield_now().await;
+    }
+
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    timeout(Duration::from_secs(20), handled.notified()).await.unwrap();
+    stop.notify_one();
+    working.await.unwrap().unwrap();
+}
+
+/// A body that cannot be decoded is kept. It is no article: the job is asked for each hour, and ends if nothing has changed
+/// in 72 hours. An outage of the API that is shorter does not end it.
+#[tokio::test]
+async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
+    world.api.on_ask(|_| Reply::Says(200, "", unreadable.to_owned()));
+    for (hours, state, after_the_worker) in [
+        (2, JobState::Collected, JobState::Expected),
+        (1, JobState::Expected, JobState::Expected),
+        (70, JobState::Expected, JobState::Expected),
+        (1, JobState::Unreadable, JobState::Unreadable),
+    ] {
+        world.clock.advance(hours * HOUR);
+        collector.run_until_idle().await.unwrap();
+        assert_eq!(world.state("job_1").await, state);
+        world.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
+        assert_eq!(world.state("job_1").await, after_the_worker);
+    }
+    let key = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), unreadable);
+    world.clock.advance(30 * DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.api.asked().len(), 4);
+}
+
+/// How long the answer takes does not count, nor a clock that is set meanwhile.
+#[tokio::test]
+async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_lost", "job_1"]).await;
+    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    for (time, took) in
+        [(DAY, Duration::ZERO), (DAY, Duration::ZERO), (2 * DAY - SECOND, 2 * SECOND)]
+    {
+        let clock = world.clock.clone();
+        world.api.on_ask(move |job| match job {
+            "job_lost" => {
+                clock.advance(took);
+                Reply::Says(404, "", lost.to_owned())
+            }
+            other => Reply::complete(other),
+        });
+        world.clock.advance(time);
+        world.expect(&collector, &["job_2"]).await;
+        collector.run_until_idle().await.unwrap();
+    }
+    let job = world.job("job_lost").await;
+    assert_eq!(job.missing.unwrap().times, 3);
+    assert_eq!(job.state, JobState::Expected);
+}
+
+/// It takes days, several answers, and other jobs that the service knows: a key of another environment knows none.
+#[tokio::test]
+async fn a_job_is_not_found_only_if_others_are() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_lost"]).await;
+    for _ in 0..10 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+    }
+    assert_eq!(world.state("job_lost").await, JobState::Expected);
+
+    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    world.api.on_ask(|job| match job {
+        "job_lost" => Reply::Says(404, "", lost.to_owned()),
+        other => Reply::complete(other),
+    });
+    world.expect(&collector, &["job_1"]).await;
+    for _ in 0..2 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+    }
+    let job = world.job("job_lost").await;
+    assert_eq!(job.state, JobState::NotFound);
+    assert_eq!(job.cause.as_deref(), Some("job_not_found (404): no such job"));
+    // A delivery opens it again.
+    world.deliver("job_lost", None).await;
+    assert_eq!(world.state("job_lost").await, JobState::Arrived);
+}
+
+/// The key of another account has orders of its own, and knows none of the jobs of this one: it ends no job of this one.
+#[tokio::test]
+async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
+    let world = World::new();
+    let collector = world.collector();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+    let other = Script::with_key(world.clock.clone(), 18);
+    let other_collector =
+        Collector::builder(&world.inbox, other.clone()).rate(1_000_000, 1_000_000).build().unwrap();
+    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    other.on_ask(move |job| match job {
+        "job_1" => Reply::Says(404, "", lost.to_owned()),
+        its_own => Reply::complete(its_own),
+    });
+    for day in 2..12 {
+        other.on_order(move || Reply::created(&format!("job_{day}")));
+        assert!(order(&other_collector, &format!("post-{day}")).await.job_id().is_some());
+        world.clock.advance(DAY);
+        other_collector.run_until_idle().await.unwrap();
+        assert_eq!(world.state(&format!("job_{day}")).await, JobState::Collected);
+    }
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.missing), (JobState::Expected, None));
+    let cause = "job_not_found (404): no such job (the job is known to another API key: is this one right?)";
+    assert_eq!(job.cause.as_deref(), Some(cause));
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+#[tokio::test]
+async fn a_404_that_turns_into_an_article_is_collected() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.job("job_1").await.missing.map(|missing| missing.times), Some(1));
+    world.api.on_ask(Reply::complete);
+    world.clock.advance(DAY);
+    collector.run_until_idle().await.unwrap();
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.missing), (JobState::Collected, None));
+    let key = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
+}

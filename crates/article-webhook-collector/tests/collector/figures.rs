@@ -1,0 +1,56 @@
+use article_webhook_collector::Schedule;
+
+use crate::{
+    api::Reply,
+    world::{DAY, HOUR, MINUTE, World, order},
+};
+
+/// Where nothing is delivered, an article that was asked for is no sign of a lost delivery.
+#[tokio::test]
+async fn nothing_is_recovered_under_polling() {
+    for (schedule, recovered) in [(Schedule::webhooks(), 1), (Schedule::polling(), 0)] {
+        let world = World::new();
+        let collector = world.builder().schedule(schedule).build().unwrap();
+        world.expect(&collector, &["job_1"]).await;
+        world.api.on_ask(Reply::complete);
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+        world.clock.advance(HOUR);
+        let health = collector.health().await.unwrap();
+        assert_eq!(health.ledger.counts.recovered, recovered, "{schedule:?}");
+    }
+}
+
+#[tokio::test]
+async fn health_shows_how_many_asks_may_be_sent_and_how_fast_more_may() {
+    let world = World::new();
+    let collector = world.builder().rate(1, 3).build().unwrap();
+    let shown = async || {
+        let health = collector.health().await.unwrap();
+        (health.tokens, health.rate_share)
+    };
+    assert_eq!(shown().await, (3, 1000));
+    let job = |intent: &str| Reply::created(&format!("job_{intent}"));
+    for (number, tokens) in [(1, 2), (2, 1), (3, 0)] {
+        let reply = job(&number.to_string());
+        world.api.on_order(move || reply.clone());
+        _ = order(&collector, &format!("post-{number}")).await;
+        assert_eq!(shown().await, (tokens, 1000));
+    }
+    world.clock.advance(MINUTE);
+    assert_eq!(shown().await, (1, 1000));
+    world.api.on_order(|| Reply::Says(429, "", String::new()));
+    _ = order(&collector, "post-4").await;
+    assert_eq!(shown().await.1, 500);
+    world.clock.advance(DAY);
+    assert_eq!(shown().await, (3, 1000));
+}
+
+/// Once an hour, and at the end.
+#[tokio::test(start_paused = true)]
+async fn a_collector_that_runs_counts_its_ledger_every_hour() {
+    let world = World::new();
+    let before = world.ledger.calls("ledger_counts");
+    world.collector().run(tokio::time::sleep(3 * HOUR + MINUTE)).await.unwrap();
+    assert_eq!(world.ledger.calls("ledger_counts"), before + 4);
+}

@@ -1,0 +1,277 @@
+use std::sync::{Arc, Mutex};
+
+use article_webhook_collector::OrderOutcome;
+use article_webhook_inbox::{
+    IntentState, JobState, PauseReason, Reason,
+    store::{BucketEvent, Ledger},
+};
+use tokio::sync::Notify;
+
+use crate::{
+    api::Reply,
+    faulty_ledger::Fault,
+    world::{HOUR, MINUTE, SECOND, World, order, shoes},
+};
+
+#[tokio::test]
+async fn an_order_is_expected_under_its_intent() {
+    let world = World::new();
+    let collector = world.collector();
+    assert!(
+        matches!(order(&collector, "post-17").await, OrderOutcome::Ordered(job) if job.as_str() == "job_1")
+    );
+    let job = world.job("job_1").await;
+    assert_eq!((job.reason, job.intent.as_deref()), (Reason::Ordered, Some("post-17")));
+    assert_eq!(job.at, world.clock.now() + 10 * MINUTE);
+
+    assert!(
+        matches!(order(&collector, "post-17").await, OrderOutcome::OrderedBefore(Some(job)) if job.as_str() == "job_1")
+    );
+    assert_eq!(world.api.orders(), 1);
+}
+
+/// The intent is committed before the call: a crash at any time between them is known afterwards.
+#[tokio::test]
+async fn the_intent_is_stored_when_the_call_is_made() {
+    let world = World::new();
+    let seen = Arc::new(Mutex::new(None));
+    let (ledger, at_the_call) = (world.ledger.clone(), seen.clone());
+    world.api.on_order(move || {
+        let intent = pollster::block_on(ledger.intent("post-17")).unwrap();
+        *at_the_call.lock().unwrap() = intent.map(|intent| intent.state);
+        Reply::created("job_1")
+    });
+    assert!(order(&world.collector(), "post-17").await.job_id().is_some());
+    assert_eq!(*seen.lock().unwrap(), Some(IntentState::Ordering));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_orders_of_one_intent_one_is_sent() {
+    let world = World::new();
+    let (collector, answered) = (world.collector(), Arc::new(Notify::new()));
+    let until = answered.clone();
+    let created = r#"{"job_id":"job_1"}"#;
+    world.api.on_order(move || Reply::Waits(until.clone(), created.to_owned()));
+    let orders: Vec<_> = (0..8)
+        .map(|_| {
+            let collector = collector.clone();
+            tokio::spawn(async move { order(&collector, "post-17").await })
+        })
+        .collect();
+    tokio::time::sleep(SECOND).await;
+    answered.notify_one();
+    let mut ordered = 0;
+    for outcome in orders {
+        match outcome.await.unwrap() {
+            OrderOutcome::Ordered(_) => ordered += 1,
+            OrderOutcome::InProgress { until } => assert!(until > world.clock.now()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((ordered, world.api.orders()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_hangs_up_does_not_end_its_order() {
+    let world = World::new();
+    let answered = Arc::new(Notify::new());
+    let until = answered.clone();
+    world.api.on_order(move || Reply::Waits(until.clone(), r#"{"job_id":"job_1"}"#.to_owned()));
+    let (collector, article) = (world.collector(), shoes());
+    let call = collector.order("post-17", &article);
+    assert!(tokio::time::timeout(SECOND, call).await.is_err());
+    assert_eq!(world.api.orders(), 1);
+    answered.notify_one();
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(world.state("job_1").await, JobState::Expected);
+}
+
+#[tokio::test]
+async fn an_order_that_was_certainly_not_taken_can_be_placed_at_once() {
+    let world = World::new();
+    let collector = world.collector();
+    let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    for reply in [
+        Reply::Unreachable,
+        Reply::status(402),
+        Reply::status(403),
+        Reply::Says(500, "", failed.to_owned()),
+    ] {
+        world.api.on_order({
+            let reply = reply.clone();
+            move || reply.clone()
+        });
+        let outcome = order(&collector, "post-17").await;
+        assert!(matches!(outcome, OrderOutcome::Refused(_)), "{reply:?}: {outcome:?}");
+        assert_eq!(world.intent("post-17").await, None, "{reply:?}");
+    }
+    world.api.on_order(|| Reply::created("job_1"));
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_after_the_answer_is_tried_until_it_keeps_the_job() {
+    let world = World::new();
+    world.ledger.fault("ordered", Fault::Fails(20));
+    let before = tokio::time::Instant::now();
+    let outcome = order(&world.collector(), "post-17").await;
+    assert_eq!(outcome.job_id().map(|job| job.as_str()), Some("job_1"), "returned all the same");
+    assert_eq!(before.elapsed().as_secs(), 0, "the caller does not wait");
+    assert_eq!(world.intent("post-17").await, Some(IntentState::Ordering));
+    tokio::time::sleep(HOUR).await;
+    assert_eq!(world.intent("post-17").await, Some(IntentState::Ordered));
+    assert_eq!(world.state("job_1").await, JobState::Expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_kept_although_the_store_failed_first() {
+    let world = World::new();
+    world.ledger.fault("not_ordered", Fault::Fails(3));
+    world.api.on_order(|| Reply::status(402));
+    assert!(matches!(order(&world.collector(), "post-17").await, OrderOutcome::Refused(_)));
+    tokio::time::sleep(HOUR).await;
+    assert_eq!(world.intent("post-17").await, None);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_if_the_store_fails_before() {
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Fails(1));
+    let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
+    assert_eq!((error.to_string().as_str(), world.api.orders()), ("the store is down", 0));
+    assert_eq!(world.intent("post-17").await, None);
+}
+
+/// A pause may have come since the token was taken, and another task may order again once the deadline has passed.
+#[tokio::test]
+async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Takes(5 * SECOND + SECOND / 1000));
+    let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
+    let message = "the store took too long to keep the intent: nothing was ordered";
+    assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
+    assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
+
+    world.ledger.fault("intend", Fault::Takes(5 * SECOND));
+    assert!(order(&world.collector(), "post-17").await.job_id().is_some());
+}
+
+/// The clock was set back while the store kept the intent: how old the token is cannot be told by it.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_when_the_clock_was_set_back_meanwhile() {
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Slow(10 * SECOND));
+    let collector = world.collector();
+    let error = collector.order("post-17", &shoes()).await.unwrap_err();
+    let message = "the store took too long to keep the intent: nothing was ordered";
+    assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
+    assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
+}
+
+#[tokio::test]
+async fn an_answer_429_pauses_orders_in_full() {
+    let world = World::new();
+    let collector = world.collector();
+    world.api.on_order(|| Reply::Says(429, "86400", String::new()));
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
+
+    world.api.on_order(|| Reply::created("job_1"));
+    world.clock.advance(24 * HOUR - SECOND);
+    let OrderOutcome::Paused(pause) = order(&collector, "post-17").await else {
+        panic!("the service asked for a day")
+    };
+    assert_eq!((pause.why, pause.until), (PauseReason::RateLimited, world.clock.now() + SECOND));
+    assert_eq!((world.api.orders(), world.intent("post-17").await), (1, None));
+    world.clock.advance(SECOND);
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+}
+
+#[tokio::test]
+async fn an_answer_401_pauses_orders_until_a_person_resumes() {
+    let world = World::new();
+    let collector = world.collector();
+    world.api.on_order(|| Reply::status(401));
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
+    let OrderOutcome::Paused(pause) = order(&collector, "post-17").await else { panic!("paused") };
+    assert_eq!(pause.why, PauseReason::KeyRefused);
+    assert_eq!(collector.health().await.unwrap().ledger.key_refused_at, Some(world.clock.now()));
+
+    world.api.on_order(|| Reply::created("job_1"));
+    collector.resume().await.unwrap();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+}
+
+/// An order tries the key. The service refuses the order for another reason, and so accepts the key: the asks go on.
+#[tokio::test]
+async fn a_refused_order_that_shows_that_the_key_is_accepted_ends_its_pause() {
+    for (body, is_accepted) in [(r#"{"error":"credits_exhausted"}"#, true), ("", false)] {
+        let world = World::new();
+        let collector = world.collector();
+        world.api.on_order(|| Reply::status(401));
+        assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
+        world.clock.advance(5 * MINUTE);
+        world.api.on_order(move || Reply::Says(402, "", body.to_owned()));
+        assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
+        let paused = collector.health().await.unwrap().ledger.paused;
+        assert_eq!(paused.is_none(), is_accepted, "{body}");
+    }
+}
+
+/// The store fails for seconds when the pause of the service is reported. The caller does not wait, and the pause is kept.
+#[tokio::test(start_paused = true)]
+async fn a_pause_is_kept_although_the_store_failed_first() {
+    for failing in [&["report"][..], &["report", "not_ordered"]] {
+        let world = World::new();
+        failing.iter().for_each(|call| world.ledger.fault(call, Fault::Fails(5)));
+        world.api.on_order(|| Reply::Says(429, "86400", String::new()));
+        let (collector, before) = (world.collector(), tokio::time::Instant::now());
+        assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
+        assert_eq!(before.elapsed().as_secs(), 0, "the caller does not wait");
+        tokio::time::sleep(MINUTE).await;
+        assert!(collector.health().await.unwrap().ledger.paused.is_some(), "{failing:?}");
+        assert_eq!(world.intent("post-17").await, None);
+    }
+}
+
+/// The pause comes while the order waits for its intent to be stored: one transaction keeps the intent and takes the token.
+#[tokio::test(start_paused = true)]
+async fn no_order_begins_after_a_pause_was_stored() {
+    let world = World::new();
+    world.ledger.fault("intend", Fault::Slow(2 * SECOND));
+    let collector = world.collector();
+    let order = tokio::spawn(async move { order(&collector, "post-17").await });
+    tokio::time::sleep(SECOND).await;
+    world.ledger.report(BucketEvent::RateLimited { retry_after: HOUR }).await.unwrap();
+    assert!(matches!(order.await.unwrap(), OrderOutcome::Paused(_)));
+    assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
+}
+
+/// Of many orders of one intent, those that are not made take no token.
+#[tokio::test(start_paused = true)]
+async fn an_order_that_another_makes_takes_no_token() {
+    let world = World::new();
+    world.api.on_order(|| Reply::Waits(Arc::default(), String::new()));
+    let collector = world.collector();
+    let orders: Vec<_> = (0..50)
+        .map(|_| {
+            let collector = collector.clone();
+            tokio::spawn(async move { order(&collector, "post-17").await })
+        })
+        .collect();
+    tokio::time::sleep(SECOND).await;
+    assert_eq!((world.api.orders(), world.ledger.bucket().await.unwrap().used), (1, 1000));
+    orders.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+/// An order that is known costs no token, and is known in a pause as well.
+#[tokio::test]
+async fn a_known_order_is_told_in_a_pause() {
+    let world = World::new();
+    let collector = world.collector();
+    assert!(order(&collector, "post-17").await.job_id().is_some());
+    world.api.on_order(|| Reply::Says(429, "60", String::new()));
+    assert!(matches!(order(&collector, "post-18").await, OrderOutcome::Refused(_)));
+    let used = world.ledger.bucket().await.unwrap().used;
+    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::OrderedBefore(Some(_))));
+    assert_eq!(world.ledger.bucket().await.unwrap().used, used);
+}

@@ -1,0 +1,211 @@
+//! What a collector logs and counts. A process of its own: the subscriber is global, because log events of a thread without
+//! one can hide those of another.
+#![allow(clippy::unwrap_used)] // an unwrap here is the assertion
+#![allow(dead_code)] // the other target uses the rest
+
+#[path = "../collector/api.rs"]
+mod api;
+#[path = "../collector/faulty_ledger.rs"]
+mod faulty_ledger;
+#[path = "../../../article-webhook-inbox/tests/metrics/recorder.rs"]
+mod recorder;
+#[path = "../collector/world.rs"]
+mod world;
+
+use std::{
+    collections::BTreeSet,
+    io,
+    sync::{Arc, Mutex},
+};
+
+use article_webhook::CapabilityKey;
+use article_webhook_collector::{Collector, metric};
+
+use crate::{
+    api::Reply,
+    faulty_ledger::Fault,
+    recorder::Recorder,
+    world::{DAY, HOUR, SECOND, World, order},
+};
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Everything that a collector reports happens once. `INTENT`, `BODY` and `WEBHOOK` occur where it must not show them.
+async fn everything(world: &World) {
+    let key = CapabilityKey::new(&[7; 32]).unwrap();
+    let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
+    let collector = builder.webhook_urls(key, "https://WEBHOOK.example").build().unwrap();
+    orders(world, &collector).await;
+    asks(world, &collector).await;
+    world.ledger.fault("claim_asks", Fault::Takes(6 * SECOND));
+    world.expect(&collector, &["job_late"]).await;
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    // Some orders are unknown by now.
+    collector.clone().run(tokio::time::sleep(HOUR)).await.unwrap();
+    collector.health().await.unwrap();
+}
+
+async fn orders(world: &World, collector: &Collector) {
+    for (post, reply) in [
+        Reply::created("job_ordered"),
+        Reply::Unanswered,
+        Reply::status(402),
+        Reply::status(401),
+        Reply::Says(429, "7200", String::new()),
+        Reply::Says(429, "", String::new()),
+        Reply::Says(429, "18446744073709551615", String::new()),
+        Reply::Echoes(502),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        world.api.on_order(move || reply.clone());
+        _ = order(collector, &format!("INTENT-{post}")).await;
+        _ = order(collector, &format!("INTENT-{post}")).await;
+        collector.resume().await.unwrap();
+    }
+    world.api.on_order(|| Reply::created("job_unnoted"));
+    world.ledger.fault("ordered", Fault::Fails(1));
+    _ = order(collector, "INTENT-9").await;
+    tokio::time::sleep(HOUR).await;
+    world.clock.advance(HOUR);
+    assert!(collector.abandon("INTENT-1").await.unwrap());
+    _ = order(collector, "INTENT-1").await;
+}
+
+async fn asks(world: &World, collector: &Collector) {
+    world
+        .expect(collector, &["job_failed", "job_queued", "job_busy", "job_panics", "job_odd"])
+        .await;
+    let body = |job: &str| Reply::Says(200, "", crate::api::article(job).replace("Shoes", "BODY"));
+    let mut busy = vec![Reply::Says(503, "7200", String::new())];
+    let failed = r#"{"error":"generation_failed","message":""}"#;
+    world.api.on_ask(move |job| match job {
+        "job_failed" => Reply::Says(500, "", failed.to_owned()),
+        "job_queued" | "job_late" => {
+            Reply::Says(200, "", r#"{"status":"queued","title":"BODY"}"#.to_owned())
+        }
+        "job_busy" => busy.pop().unwrap_or(Reply::queued()),
+        "job_panics" => Reply::Panics,
+        "job_odd" => Reply::Says(
+            200,
+            "",
+            r#"{"job_id":"job_odd","status":"complete","article":"BODY"}"#.to_owned(),
+        ),
+        other => body(other),
+    });
+    world.ledger.fault("claim_asks", Fault::Fails(1));
+    world.ledger.fault("settle_ask", Fault::Late(HOUR));
+    for _ in 0..5 {
+        world.clock.advance(DAY);
+        collector.run_until_idle().await.unwrap();
+        collector.resume().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn alarms_are_logged_without_intents_bodies_and_urls() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone());
+    subscriber.init();
+    everything(&World::new()).await;
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    for secret in ["INTENT", "BODY", "WEBHOOK", "5f2b9c0e7a1d4e38"] {
+        assert!(!log.contains(secret), "{secret}");
+    }
+    for (level, event) in [
+        (
+            "ERROR",
+            "could not note it, which is tried again: the store is down job_id=\"job_unnoted\"",
+        ),
+        ("ERROR", "the service refuses the API key"),
+        ("ERROR", "the service asks for a long pause"),
+        (
+            "ERROR",
+            "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key",
+        ),
+        ("WARN", "the service gets too many calls, and names no pause: none is kept"),
+        (
+            "WARN",
+            "is stored, and cannot be decoded as an article: see its entry job_id=\"job_odd\"",
+        ),
+        ("ERROR", "article is overdue: its job has no end after 72 hours job_id=\"job_queued\""),
+        ("WARN", "it is not known whether the service took an order"),
+        ("ERROR", "the service, or a proxy before it, cannot serve any call now"),
+        (
+            "WARN",
+            "call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown orders=1",
+        ),
+        ("WARN", "the service gave the job up, and refunded its credits job_id=\"job_failed\""),
+        ("WARN", "the ask brought no article, and another will follow job_id=\"job_panics\""),
+        ("WARN", "the store failed: the store is down call=\"claim_asks\""),
+        ("WARN", "asks are given back unsent, because the store takes longer than 5 seconds"),
+        (
+            "ERROR",
+            "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why expected=4",
+        ),
+        ("INFO", "article collected job_id=\"job_ordered\""),
+    ] {
+        let is_logged = |line: &str| {
+            line.contains(&format!("{level} article_webhook_collector: ")) && line.contains(event)
+        };
+        assert!(log.lines().any(is_logged), "{level} {event}: {log}");
+    }
+    for line in log.lines() {
+        let is_wrong = line.contains("pause=0ns") || line.contains("18446744073709551615");
+        assert!(!is_wrong, "{line}");
+        assert!(!(line.contains("article collected") && line.contains("job_odd")), "{line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_metric_is_described_and_counted() {
+    let recorder = Recorder::default();
+    let guard = metrics::set_default_local_recorder(&recorder);
+    metric::describe();
+    everything(&World::new()).await;
+    drop(guard);
+    let kinds = recorder.series().into_iter();
+    let counted: BTreeSet<_> = kinds
+        .map(|series| (series.name, series.kind))
+        .filter(|(name, _)| name.starts_with("article_collector_"))
+        .collect();
+    let described = recorder.described().into_iter();
+    let described: BTreeSet<_> = described.map(|(name, (kind, _))| (name, kind)).collect();
+    assert_eq!(counted, described);
+    for (name, label, times) in [
+        (metric::ORDERS, "ordered", 2.0),
+        (metric::ORDERS, "unknown", 4.0),
+        (metric::ORDERS, "refused", 7.0),
+        (metric::ORDERS, "abandoned", 1.0),
+        (metric::KEY_REFUSALS, "", 1.0),
+        (metric::ENDED, "collected", 2.0),
+        (metric::ENDED, "failed", 1.0),
+        (metric::LOST_LEASES, "", 1.0),
+        (metric::ASKS, "unavailable", 1.0),
+        (metric::LOST_TOKENS, "", 1.0),
+    ] {
+        assert_eq!(recorder.count(name, label), times, "{name} {label}");
+    }
+    assert_eq!(recorder.values(metric::OVERDUE, "").last(), Some(&3.0));
+    // Of the three bodies that the API gave, one is no article.
+    assert_eq!(recorder.values(metric::COLLECTED_AFTER, "").len(), 2);
+}

@@ -1,0 +1,311 @@
+//! Claims.
+
+use std::{collections::HashSet, future::poll_fn, task::Poll, time::Duration};
+
+use article_webhook_inbox::{
+    EntryKey, State,
+    store::{Arrival, Claim, Claims, Events, Outcome, Settled, to_millis},
+};
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, arrival, bytes, job, key, retry},
+};
+
+const LEASE: u64 = CLAIM.lease.as_secs();
+
+fn keys(claims: &Claims) -> Vec<EntryKey> {
+    claims.claimed.iter().map(|claimed| claimed.key.clone()).collect()
+}
+
+/// Entries that have been due longest come first, then those with the smallest id.
+pub async fn what_is_due_longest_is_claimed_first(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("again").await;
+    trial.settle(lease, retry(10)).await;
+    trial.advance(5);
+    trial.record("old_1", FIRST).await;
+    trial.record("old_2", FIRST).await;
+    trial.advance(10);
+    trial.record("new", FIRST).await;
+    assert_eq!(keys(&trial.claim().await), [key("old_1"), key("old_2"), key("again"), key("new")]);
+}
+
+/// A claim returns at most its limit. The remaining entries are due next.
+pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2", "job_3"] {
+        trial.record(id, FIRST).await;
+    }
+    let claims = trial.store().claim(Claim { limit: 2, ..CLAIM }).await.unwrap();
+    assert_eq!(keys(&claims), [key("job_1"), key("job_2")]);
+    assert_eq!(claims.next_due, Some(trial.now()));
+    assert_eq!(trial.entry("job_3").await.state, State::Waiting);
+}
+
+/// A claim in an empty store returns nothing, and nothing is due later.
+pub async fn nothing_is_claimed_where_nothing_is_stored(trial: Trial<impl Subject>) {
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// Bounded attempts: the attempt is counted when the lease is taken, before the handler runs.
+pub async fn an_attempt_is_counted_when_it_begins(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let claims = trial.claim().await;
+    let entry = trial.entry("job_1").await;
+    assert_eq!((claims.claimed[0].attempt, entry.attempts, entry.state), (1, 1, State::Leased));
+    assert_eq!(entry.at, trial.now() + CLAIM.lease);
+}
+
+/// A claimed entry comes with its key, its attempt and its bodies.
+pub async fn a_claim_shows_the_entry_and_its_bodies(mut trial: Trial<impl Subject>) {
+    let received_at = trial.now();
+    trial.record("job_1", FIRST).await;
+    trial.advance(1);
+    trial.record("job_1", "[]").await;
+    let (entry, bodies) = trial.shown("job_1").await;
+    let claimed = trial.claim().await.claimed.remove(0);
+    assert_eq!((claimed.lease.id, claimed.key, claimed.attempt), (entry.id, key("job_1"), 1));
+    assert_eq!((claimed.received_at, claimed.bodies), (received_at, bodies));
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST), bytes("[]")]);
+}
+
+/// Fencing: no other worker gets a leased entry before the lease ends.
+pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Trial<impl Subject>) {
+    trial.leased("job_1").await;
+    let ends = trial.now() + CLAIM.lease;
+    trial.advance_by(CLAIM.lease - Duration::from_millis(1));
+    let expected = Claims { next_due: Some(ends), ..Claims::default() };
+    assert_eq!(trial.claim().await, expected);
+    assert_eq!(trial.entry("job_1").await.attempts, 1);
+}
+
+/// At least once: an entry whose lease has ended is claimed again, with one more attempt and a new fence.
+pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<impl Subject>) {
+    let lost = trial.leased("job_1").await;
+    trial.advance(LEASE);
+    let claims = trial.claim().await;
+    assert_eq!((claims.expired, claims.buried.len(), claims.next_due), (1, 0, None));
+    assert_eq!(claims.claimed[0].attempt, 2);
+    assert_eq!(claims.claimed[0].lease.id, lost.id);
+    assert!(claims.claimed[0].lease.fence > lost.fence);
+}
+
+/// An entry that waits for its next attempt is not claimed before its time.
+pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    let due = trial.now() + Duration::from_secs(30);
+    trial.advance_by(Duration::from_millis(29_999));
+    assert_eq!(trial.claim().await, Claims { next_due: Some(due), ..Claims::default() });
+    trial.advance_by(Duration::from_millis(1));
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.expired), (vec![key("job_1")], 0));
+}
+
+/// The next due time is the earliest of all waiting and leased entries that were not claimed now.
+pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("waits").await;
+    trial.settle(lease, retry(90)).await;
+    trial.leased("leased").await;
+    trial.advance(1);
+    trial.record("due", FIRST).await;
+    let claims =
+        trial.store().claim(Claim { lease: Duration::from_secs(5), ..CLAIM }).await.unwrap();
+    assert_eq!(keys(&claims), [key("due")]);
+    assert_eq!(claims.next_due, Some(trial.now() + Duration::from_secs(LEASE - 1)));
+}
+
+/// Bounded attempts: an article that kills its worker in each attempt is dead after the allowed attempts.
+pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    for attempt in 1..=CLAIM.attempts {
+        assert_eq!(trial.claim().await.claimed[0].attempt, attempt);
+        trial.advance(LEASE);
+    }
+    let claims = trial.claim().await;
+    let expected = Claims { buried: vec![key("job_1")], expired: 1, ..Claims::default() };
+    assert_eq!(claims, expected);
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.state, entry.at, entry.attempts), (State::Dead, trial.now(), CLAIM.attempts));
+    assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
+}
+
+/// Bounded attempts: no worker ever gets a buried entry.
+pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
+    let attempts = 1;
+    trial.record("job_1", FIRST).await;
+    trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
+    trial.advance(LEASE);
+    trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
+    trial.advance(365 * 24 * 60 * 60);
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// The cause of a failed attempt stays when the last attempt does not end.
+pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    trial.claim().await;
+    trial.advance(LEASE);
+    let claims = trial.store().claim(Claim { attempts: 2, ..CLAIM }).await.unwrap();
+    assert_eq!((claims.buried, claims.expired), (vec![key("job_1")], 1));
+    assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
+}
+
+/// Bounded attempts: a claim that allows fewer attempts than before buries waiting entries that have used them. These
+/// do not count as expired leases.
+pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+    assert_eq!(claims, Claims { buried: vec![key("job_1")], ..Claims::default() });
+    assert_eq!(trial.entry("job_1").await.state, State::Dead);
+}
+
+/// A done, dead, unhandled or corrupt entry is never due again by itself.
+pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subject>) {
+    for state in [State::Done, State::Dead, State::Unhandled, State::Corrupt] {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(365 * 24 * 60 * 60);
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// Fencing: of many concurrent claims, exactly one gets each entry.
+pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
+    for id in 0..12 {
+        trial.record(&format!("job_{id}"), FIRST).await;
+    }
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let store = trial.store();
+        calls.spawn(async move { store.claim(Claim { limit: 3, ..CLAIM }).await.unwrap().claimed });
+    }
+    let claimed = calls.join_all().await.concat();
+    let ids: HashSet<_> = claimed.iter().map(|claimed| claimed.lease.id).collect();
+    assert_eq!((claimed.len(), ids.len()), (12, 12));
+    assert!(claimed.iter().all(|claimed| claimed.attempt == 1));
+}
+
+/// Fencing: the fence grows with each claim, also after a requeue that resets the attempts. It is no smaller than the time, so that
+/// it does not come again where the store has lost the last claims.
+pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
+    let began = trial.now();
+    let first = trial.leased("job_1").await;
+    trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
+    trial.store().requeue(key("job_1"), None).await.unwrap();
+    let second = trial.lease("job_1").await;
+    assert!(second.fence > first.fence);
+    assert!(first.fence >= to_millis(began));
+    assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);
+}
+
+/// A claim whose future is dropped leases nothing for long, and costs no attempt.
+pub async fn a_dropped_claim_is_given_back(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    // Dropped before the store is done with it, and after.
+    for pause in [0, 50] {
+        let store = trial.store();
+        let mut claim = store.claim(CLAIM);
+        let claimed = poll_fn(|context| match claim.as_mut().poll(context) {
+            Poll::Ready(claims) => Poll::Ready(claims.unwrap().claimed),
+            Poll::Pending => Poll::Ready(Vec::new()),
+        });
+        // It may also have returned.
+        for claimed in claimed.await {
+            trial.settle(claimed.lease, Outcome::Released).await;
+        }
+        sleep(Duration::from_millis(pause)).await;
+        drop(claim);
+        let is_waiting = async {
+            while trial.entry("job_1").await.state != State::Waiting {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(Duration::from_secs(10), is_waiting).await.expect("it waits again");
+        // The claim may only begin now.
+        sleep(Duration::from_millis(50)).await;
+        let entry = trial.entry("job_1").await;
+        assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    }
+}
+
+/// The claim of a worker that has no handler for failures.
+const EXCEPT_FAILURES: Claim = Claim { events: Events::ExceptFailures, ..CLAIM };
+
+async fn record_failure(trial: &Trial<impl Subject>, id: &str) -> EntryKey {
+    let key = EntryKey::failure(job(id));
+    trial.store().record(Arrival { key: key.clone(), ..arrival(id, FIRST) }).await.unwrap();
+    key
+}
+
+/// A claim that takes no failures leaves them as they are, however long they are due, and shows that they wait.
+pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+    let failure = record_failure(&trial, "job_1").await;
+    trial.advance(1);
+    trial.record("job_2", FIRST).await;
+    let claims = trial.store().claim(EXCEPT_FAILURES).await.unwrap();
+    assert_eq!((keys(&claims), claims.failures_wait), (vec![key("job_2")], true));
+    assert_eq!(claims.next_due, None, "a failure is no reason to claim again");
+
+    let (entry, _) = trial.store().show(failure.clone()).await.unwrap().unwrap();
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.failures_wait), (vec![failure], false));
+}
+
+/// Failures and other entries that are due are claimed in one order.
+pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<impl Subject>) {
+    let mut expected = Vec::new();
+    for id in ["job_1", "job_2"] {
+        trial.record(id, FIRST).await;
+        trial.advance(1);
+        expected.extend([key(id), record_failure(&trial, id).await]);
+        trial.advance(1);
+    }
+    let claims = trial.store().claim(Claim { limit: 3, ..CLAIM }).await.unwrap();
+    assert_eq!(keys(&claims), expected[..3]);
+    assert_eq!(claims.next_due, Some(trial.now() - Duration::from_secs(1)));
+}
+
+/// A failure is due like any other entry: when its pause is over, or when its lease has ended. Until then it does not wait
+/// for a worker.
+pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
+    let failure = record_failure(&trial, "job_1").await;
+    let lease = trial.claim().await.claimed.remove(0).lease;
+    assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), Claims::default());
+    trial.settle(lease, retry(30)).await;
+    assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), Claims::default());
+    trial.advance(30);
+    assert!(trial.store().claim(EXCEPT_FAILURES).await.unwrap().failures_wait);
+
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.claimed[0].attempt), (vec![failure.clone()], 2));
+    trial.advance(LEASE);
+    let waits = Claims { failures_wait: true, ..Claims::default() };
+    assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), waits);
+    let claims = trial.claim().await;
+    assert_eq!((keys(&claims), claims.expired), (vec![failure], 1));
+}
+
+/// A failure that has used its attempts is buried by a claim that takes failures, and by no other.
+pub async fn a_failure_is_buried_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+    let failure = record_failure(&trial, "job_1").await;
+    trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+    trial.advance(LEASE);
+    let claims = trial.store().claim(Claim { attempts: 1, ..EXCEPT_FAILURES }).await.unwrap();
+    assert!(claims.buried.is_empty());
+    let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+    assert_eq!(claims.buried, [failure]);
+    assert_eq!(trial.claim().await, Claims::default());
+}
+
+/// An event that no version knows is claimed by every worker, which then tells that nothing handles it.
+pub async fn an_unknown_event_is_claimed_by_every_claim(trial: Trial<impl Subject>) {
+    let key = EntryKey { event: "article.updated".into(), ..key("job_1") };
+    trial.store().record(Arrival { key: key.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
+    assert_eq!(keys(&trial.store().claim(EXCEPT_FAILURES).await.unwrap()), [key]);
+}

@@ -1,0 +1,106 @@
+//! Entries that an application completes in its own transaction.
+
+use article_webhook_inbox::{
+    Entry, State,
+    store::{Lease, Outcome, Settled},
+};
+
+use crate::{
+    Transactional, Trial,
+    trial::{CLAIM, FIRST, key, retry},
+};
+
+/// At least once: the application's commit makes the entry done, as a successful handler would.
+pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactional>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(0)).await;
+    let lease = trial.lease("job_1").await;
+    let before = trial.entry("job_1").await;
+    trial.advance(1);
+    let completion = trial.store().completion(lease).unwrap();
+    assert_eq!(trial.complete(&completion), 1);
+    let now = trial.now();
+    let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
+    assert_eq!(trial.entry("job_1").await, done);
+}
+
+/// Creating a statement changes nothing.
+pub async fn a_statement_that_is_not_run_changes_nothing(trial: Trial<impl Transactional>) {
+    let lease = trial.leased("job_1").await;
+    let before = trial.entry("job_1").await;
+    trial.store().completion(lease).unwrap();
+    assert_eq!(trial.entry("job_1").await, before);
+}
+
+/// At least once: an entry that the application completed stays done, whatever outcome follows.
+pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) {
+    let lease = trial.leased("job_1").await;
+    let completion = trial.store().completion(lease).unwrap();
+    trial.complete(&completion);
+    let before = trial.entry("job_1").await;
+    trial.advance(1);
+    for outcome in [
+        Outcome::Done,
+        retry(1),
+        Outcome::Dead { cause: "no such author".into() },
+        Outcome::Released,
+    ] {
+        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::AlreadyDone, "{outcome:?}");
+        assert_eq!(trial.entry("job_1").await, before, "{outcome:?}");
+    }
+}
+
+/// An entry that the application completed is never due again, and its late handler gets `AlreadyDone`.
+pub async fn a_completed_entry_is_not_claimed_again(mut trial: Trial<impl Transactional>) {
+    let lease = trial.leased("job_1").await;
+    let completion = trial.store().completion(lease).unwrap();
+    trial.complete(&completion);
+    trial.advance_by(CLAIM.lease);
+    assert!(trial.claim().await.claimed.is_empty());
+    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::AlreadyDone);
+}
+
+/// Fencing: if the lease had ended when the statement was created, it changes no row.
+pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Transactional>) {
+    let lease = trial.leased("job_1").await;
+    trial.advance_by(CLAIM.lease);
+    let before = trial.entry("job_1").await;
+    let completion = trial.store().completion(lease).unwrap();
+    assert_eq!(trial.complete(&completion), 0);
+    assert_eq!(trial.entry("job_1").await, before);
+}
+
+/// Fencing: a statement that was created in time changes no row once another worker has claimed the entry.
+pub async fn a_lease_that_another_worker_has_completes_nothing(
+    mut trial: Trial<impl Transactional>,
+) {
+    let lost = trial.leased("job_1").await;
+    let completion = trial.store().completion(lost).unwrap();
+    trial.advance_by(CLAIM.lease);
+    let held = trial.lease("job_1").await;
+    assert_eq!(trial.complete(&completion), 0);
+    assert_eq!(trial.entry("job_1").await.state, State::Leased);
+    assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
+}
+
+/// Fencing: of two transactions that complete the same entry, one rolls back.
+pub async fn an_entry_is_completed_once(mut trial: Trial<impl Transactional>) {
+    let lease = trial.leased("job_1").await;
+    let completion = trial.store().completion(lease).unwrap();
+    assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
+}
+
+/// Fencing: an entry that was settled or forgotten, or never existed, is not completed.
+pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<impl Transactional>) {
+    let settled = trial.leased("job_1").await;
+    let forgotten = trial.leased("job_2").await;
+    let leases = [settled, forgotten, Lease { id: 4711, fence: 1 }];
+    let completions = leases.map(|lease| trial.store().completion(lease).unwrap());
+    trial.settle(settled, retry(30)).await;
+    trial.store().forget(key("job_2").job_id).await.unwrap();
+    trial.record("job_2", FIRST).await;
+    for completion in completions {
+        assert_eq!(trial.complete(&completion), 0);
+    }
+    assert_eq!(trial.store().counts().await.unwrap().of(State::Waiting), 2);
+}

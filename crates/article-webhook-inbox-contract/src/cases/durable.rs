@@ -1,0 +1,115 @@
+//! What survives a restart.
+
+use article_webhook_inbox::{
+    Prune, Reason, State,
+    store::{Expect, Outcome, Recorded, Settled},
+};
+
+use crate::{
+    Durable, LedgerSubject, Trial,
+    trial::{CLAIM, FIRST, STATES, job, key, retry},
+};
+
+/// Durable acknowledgement: after a restart, every entry has its state, and every body has all its bytes.
+pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
+    let mut before = Vec::new();
+    // A start may free leases, because their owner has ended.
+    for state in STATES.into_iter().filter(|state| *state != State::Leased) {
+        trial.put(state.as_str(), state).await;
+        trial.record(state.as_str(), "[]").await;
+        before.push(trial.shown(state.as_str()).await);
+        if state == State::Unhandled || state == State::Corrupt {
+            trial.leave(state.as_str()).await;
+            *before.last_mut().unwrap() = trial.shown(state.as_str()).await;
+        }
+    }
+    trial.reopen();
+    for expected in before {
+        assert_eq!(trial.shown(expected.0.key.job_id.as_str()).await, expected);
+    }
+}
+
+/// At least once: an entry that was leased when the process ended is not lost. Bounded attempts: its attempt counts.
+pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
+    trial.leased("job_1").await;
+    trial.reopen();
+    trial.advance_by(CLAIM.lease);
+    let claimed = trial.claim().await.claimed;
+    assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
+}
+
+/// Fencing: a claim after a restart invalidates the leases from before it.
+pub async fn fences_go_on_growing(mut trial: Trial<impl Durable>) {
+    let old = trial.leased("job_1").await;
+    trial.reopen();
+    trial.advance_by(CLAIM.lease);
+    let new = trial.lease("job_1").await;
+    assert!(new.fence > old.fence);
+    assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
+    assert_eq!(trial.settle(new, Outcome::Done).await, Settled::Settled);
+}
+
+/// One entry: a body that was stored before a restart is a duplicate after it.
+pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
+    trial.put("job_1", State::Done).await;
+    trial.reopen();
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.all().await.len(), 1);
+}
+
+/// Known jobs: a job with a refused delivery is still expected after a restart.
+pub async fn expected_jobs_survive(mut trial: Trial<impl Durable + LedgerSubject>) {
+    let reason = Reason::Refused { code: "malformed_json".into() };
+    trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.after(400)) }).await;
+    let before = trial.job("job_1").await;
+    trial.reopen();
+    assert_eq!(trial.job("job_1").await, before);
+}
+
+/// An entry that waits for a later time still does so after a restart.
+pub async fn pauses_survive(mut trial: Trial<impl Durable>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    let before = trial.entry("job_1").await;
+    trial.reopen();
+    assert_eq!(trial.entry("job_1").await, before);
+    assert!(trial.claim().await.claimed.is_empty());
+}
+
+/// The id of a removed entry is not reused, even if it was the last one before a restart.
+pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
+    trial.record("job_1", FIRST).await;
+    let first = trial.entry("job_1").await.id;
+    trial.store().forget(job("job_1")).await.unwrap();
+    trial.reopen();
+    trial.record("job_2", FIRST).await;
+    assert!(trial.entry("job_2").await.id > first);
+}
+
+/// Forgotten and pruned entries do not come back.
+pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
+    trial.put("job_1", State::Done).await;
+    trial.put("job_2", State::Done).await;
+    trial.advance(2);
+    trial.store().forget(job("job_1")).await.unwrap();
+    let (bodies_before, entries_before) = (trial.now(), std::time::SystemTime::UNIX_EPOCH);
+    trial
+        .store()
+        .prune(Prune { bodies_before, entries_before, dead_before: None, limit: 10 })
+        .await
+        .unwrap();
+    trial.reopen();
+    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
+    assert_eq!(trial.bodies("job_2").await, [None]);
+}
+
+/// The changes of an operator survive a restart.
+pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
+    trial.put("dead", State::Dead).await;
+    trial.put("waiting", State::Waiting).await;
+    trial.store().bury(key("waiting"), "not wanted".into()).await.unwrap();
+    trial.store().requeue(key("dead"), None).await.unwrap();
+    let before = trial.all().await;
+    trial.reopen();
+    assert_eq!(trial.all().await, before);
+}

@@ -1,0 +1,144 @@
+//! Entries from another store.
+
+use std::time::{Duration, SystemTime};
+
+use article_webhook_inbox::{
+    Body, Digest, Entry, Failure, Source, State,
+    store::{Lease, Outcome, Recorded, Settled},
+};
+use bytes::Bytes;
+
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, arrival, key},
+};
+
+const THEN: SystemTime = SystemTime::UNIX_EPOCH;
+
+fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
+    let failure = |attempt, cause: &str| Failure {
+        at: THEN + Duration::from_secs(12),
+        attempt,
+        cause: cause.into(),
+    };
+    let entry = Entry {
+        id: 4711,
+        key: key(id),
+        state,
+        attempts: 2,
+        received_at: THEN + Duration::from_secs(10),
+        target: "blog".into(),
+        at: THEN + Duration::from_secs(20),
+        since: THEN + Duration::from_secs(15),
+        conflicts: 3,
+        cause: Some("no network".into()),
+        failures: vec![failure(1, "no such author"), failure(2, "no network")],
+    };
+    let body = |text: &'static str, bytes: Option<&'static str>| Body {
+        received_at: THEN + Duration::from_secs(10),
+        source: Source::Api,
+        target: "blog".into(),
+        intent: Some("draft".into()),
+        digest: Digest::of(text.as_bytes()),
+        bytes: bytes.map(Bytes::from),
+    };
+    // An intact body, one whose bytes retention has removed, and a damaged one.
+    (entry, vec![body(FIRST, Some(FIRST)), body("[]", None), body("[1]", Some("[2]"))])
+}
+
+/// Durable acknowledgement: an imported entry is the same as the exported one, in every state, except
+/// for its id.
+pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
+    for state in STATES.into_iter().filter(|state| *state != State::Leased) {
+        let (entry, bodies) = shown(state.as_str(), state);
+        assert!(trial.store().import(entry.clone(), bodies.clone()).await.unwrap());
+        let (imported, kept) = trial.shown(state.as_str()).await;
+        assert_eq!((Entry { id: 4711, ..imported }, kept), (entry, bodies), "{state}");
+    }
+}
+
+/// At least once: a lease of the other store is not valid here, so a leased entry waits, due now.
+pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
+    let (entry, bodies) = shown("job_1", State::Leased);
+    trial.store().import(entry.clone(), bodies).await.unwrap();
+    let imported = trial.entry("job_1").await;
+    let (state, now) = (State::Waiting, trial.now());
+    let expected = Entry { id: imported.id, state, at: now, since: now, ..entry };
+    assert_eq!(imported, expected);
+}
+
+/// One entry: an existing entry of this key stays as it is.
+pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", "{1}").await;
+    let before = trial.shown("job_1").await;
+    trial.advance(1);
+    let (entry, bodies) = shown("job_1", State::Done);
+    assert!(!trial.store().import(entry, bodies).await.unwrap());
+    assert_eq!(trial.shown("job_1").await, before);
+    assert_eq!(trial.all().await.len(), 1);
+}
+
+/// An imported entry gets a new id of this store.
+pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let first = trial.entry("job_1").await.id;
+    let (entry, bodies) = shown("job_2", State::Done);
+    trial.store().import(Entry { id: first, ..entry }, bodies).await.unwrap();
+    trial.record("job_3", FIRST).await;
+    let (second, third) = (trial.entry("job_2").await.id, trial.entry("job_3").await.id);
+    assert!(first < second && second < third);
+    assert_eq!(trial.entry("job_1").await.key, key("job_1"));
+}
+
+/// Fencing: a lease of the other store does not hold here.
+pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
+    let (entry, bodies) = shown("job_1", State::Leased);
+    trial.store().import(entry, bodies).await.unwrap();
+    let id = trial.entry("job_1").await.id;
+    for fence in 0..3 {
+        assert_eq!(trial.settle(Lease { id, fence }, Outcome::Done).await, Settled::LostLease);
+    }
+    assert_eq!(trial.entry("job_1").await.state, State::Waiting);
+}
+
+/// One entry: an imported body that is delivered again is a duplicate.
+pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
+    let (entry, bodies) = shown("job_1", State::Done);
+    trial.store().import(entry, bodies).await.unwrap();
+    for body in [FIRST, "[]", "[1]"] {
+        assert_eq!(
+            trial.store().record(arrival("job_1", body)).await.unwrap(),
+            Recorded::Duplicate
+        );
+    }
+}
+
+/// An imported entry is claimed like any other.
+pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
+    let (entry, bodies) = shown("job_1", State::Waiting);
+    trial.store().import(entry.clone(), bodies.clone()).await.unwrap();
+    let claimed = trial.claim().await.claimed.remove(0);
+    assert_eq!(
+        (claimed.key, claimed.attempt, claimed.received_at),
+        (entry.key, 3, entry.received_at)
+    );
+    assert_eq!(claimed.bodies, bodies);
+}
+
+/// The times of an imported entry are rounded down to milliseconds.
+pub async fn imported_times_are_rounded_down(trial: Trial<impl Subject>) {
+    let (entry, bodies) = shown("job_1", State::Done);
+    let precise = |time: SystemTime| time + Duration::from_nanos(999_999);
+    let mut given = Entry {
+        received_at: precise(entry.received_at),
+        at: precise(entry.at),
+        since: precise(entry.since),
+        ..entry.clone()
+    };
+    given.failures.iter_mut().for_each(|failure| failure.at = precise(failure.at));
+    let precise =
+        bodies.iter().map(|body| Body { received_at: precise(body.received_at), ..body.clone() });
+    trial.store().import(given, precise.collect()).await.unwrap();
+    let (imported, kept) = trial.shown("job_1").await;
+    assert_eq!((Entry { id: entry.id, ..imported }, kept), (entry, bodies));
+}

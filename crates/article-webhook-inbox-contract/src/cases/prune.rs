@@ -1,0 +1,190 @@
+//! What retention removes, and what it keeps.
+
+use std::time::SystemTime;
+
+use article_webhook_inbox::{
+    Body, Prune, Pruned, State,
+    store::{Outcome, Recorded},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, bytes, job, key},
+};
+
+/// A time before all times of a case.
+const NEVER: SystemTime = SystemTime::UNIX_EPOCH;
+
+fn bodies(bodies_before: SystemTime) -> Prune {
+    Prune { bodies_before, entries_before: NEVER, dead_before: None, limit: 100 }
+}
+
+fn entries(entries_before: SystemTime) -> Prune {
+    Prune { bodies_before: NEVER, entries_before, dead_before: None, limit: 100 }
+}
+
+/// Prunes batch by batch until nothing is left to remove.
+async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
+    let mut all = Pruned::default();
+    for _ in 0..100 {
+        let batch = trial.store().prune(prune).await.unwrap();
+        let most = batch.bodies.max(batch.entries);
+        assert!(most <= prune.limit, "at most {} of each kind: {batch:?}", prune.limit);
+        all.bodies += batch.bodies;
+        all.entries += batch.entries;
+        if !batch.more {
+            return all;
+        }
+    }
+    panic!("there is no end to what is to be pruned: {all:?}");
+}
+
+/// The bodies of done entries lose their bytes and keep their digests.
+pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    let (entry, before) = trial.shown("job_1").await;
+    trial.advance(2);
+    let pruned = prune(&trial, bodies(trial.now())).await;
+    assert_eq!(pruned, Pruned { bodies: 1, ..Pruned::default() });
+    assert_eq!(
+        trial.shown("job_1").await,
+        (entry, vec![Body { bytes: None, ..before[0].clone() }])
+    );
+}
+
+/// One entry: a body without bytes still identifies a duplicate.
+pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    trial.advance(2);
+    prune(&trial, bodies(trial.now())).await;
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.bodies("job_1").await, [None]);
+}
+
+/// An entry that was done at the limit or later keeps its bytes.
+pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    trial.advance(2);
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    let done = trial.now();
+    trial.advance(2);
+    assert_eq!(prune(&trial, bodies(done)).await, Pruned::default());
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+}
+
+/// A body that came to a done entry later is kept longer.
+pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    trial.advance(2);
+    let between = trial.now();
+    trial.advance(2);
+    trial.record("job_1", "[]").await;
+    assert_eq!(prune(&trial, bodies(between)).await.bodies, 1);
+    assert_eq!(trial.bodies("job_1").await, [None, bytes("[]")]);
+}
+
+/// Bytes that were missing until the body was delivered again are removed like others.
+pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Corrupt).await;
+    let (entry, bodies) = trial.shown("job_1").await;
+    trial.store().forget(job("job_1")).await.unwrap();
+    let without_bytes = bodies.into_iter().map(|body| Body { bytes: None, ..body }).collect();
+    assert!(trial.store().import(entry, without_bytes).await.unwrap());
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    trial.advance(2);
+    assert_eq!(prune(&trial, self::bodies(trial.now())).await.bodies, 1);
+    assert_eq!(trial.bodies("job_1").await, [None]);
+}
+
+/// Durable acknowledgement: an entry that is not done keeps its bytes, however old they are.
+pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
+    let others = || STATES.into_iter().filter(|state| *state != State::Done);
+    for state in others() {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(2);
+    assert_eq!(prune(&trial, bodies(trial.now())).await, Pruned::default());
+    for state in others() {
+        assert_eq!(trial.bodies(state.as_str()).await, [bytes(FIRST)], "{state}");
+    }
+}
+
+/// Durable acknowledgement: only done and unhandled entries are removed, however old the others are.
+pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.advance(2);
+    let pruned = prune(&trial, entries(trial.now())).await;
+    assert_eq!(pruned, Pruned { entries: 2, ..Pruned::default() });
+    let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.state).collect();
+    assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
+}
+
+/// An entry that was done or unhandled at the limit or later stays.
+pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
+    trial.put("done", State::Done).await;
+    trial.put("unhandled", State::Unhandled).await;
+    let since = trial.now();
+    trial.advance(2);
+    assert_eq!(prune(&trial, entries(since)).await, Pruned::default());
+    assert_eq!(trial.all().await.len(), 2);
+}
+
+/// Dead entries are removed by a limit of their own, if there is one.
+pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    let died = trial.now();
+    trial.advance(2);
+    let dead = |before| Prune { dead_before: Some(before), ..entries(NEVER) };
+    assert_eq!(prune(&trial, dead(died)).await, Pruned::default());
+    let pruned = prune(&trial, dead(trial.now())).await;
+    assert_eq!(pruned, Pruned { entries: 1, ..Pruned::default() });
+    assert_eq!(trial.store().show(key("dead")).await.unwrap(), None);
+    assert_eq!(trial.all().await.len(), STATES.len() - 1);
+}
+
+/// Nothing remains of a removed entry whose bodies could not be read: a later body is the first of a new entry.
+pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Unhandled).await;
+    let before = trial.entry("job_1").await;
+    trial.advance(2);
+    prune(&trial, entries(trial.now())).await;
+    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    let entry = trial.entry("job_1").await;
+    assert!(entry.id > before.id);
+    assert_eq!((entry.state, entry.attempts, entry.received_at), (State::Waiting, 0, trial.now()));
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+}
+
+/// No batch is larger than its limit, and together the batches remove everything that is old.
+pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2", "job_3", "job_4", "job_5"] {
+        trial.put(id, State::Done).await;
+    }
+    trial.advance(2);
+    let first = trial.store().prune(Prune { limit: 2, ..bodies(trial.now()) }).await.unwrap();
+    assert_eq!((first.bodies, first.more), (2, true));
+    assert_eq!(prune(&trial, Prune { limit: 2, ..bodies(trial.now()) }).await.bodies, 3);
+    let pruned = prune(&trial, Prune { limit: 2, ..entries(trial.now()) }).await;
+    assert_eq!(pruned.entries, 5);
+    assert!(trial.all().await.is_empty());
+}
+
+/// If nothing is old, nothing is removed, and nothing is left to remove.
+pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Waiting).await;
+    let prune = Prune {
+        bodies_before: trial.now(),
+        entries_before: trial.now(),
+        dead_before: None,
+        limit: 100,
+    };
+    assert_eq!(trial.store().prune(prune).await.unwrap(), Pruned::default());
+}

@@ -1,0 +1,274 @@
+//! Calls that only read.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{
+    Counts, EntryKey, Excerpt, Failure, Filter, ListOrder, MAX_FAILURES, Page, State,
+    store::{Arrival, Claim, Outcome},
+};
+
+use crate::{
+    Subject, Trial,
+    trial::{CLAIM, FIRST, STATES, arrival, job, key, retry},
+};
+
+/// Each entry is counted in the state it is in.
+pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
+    trial.put("dead_too", State::Dead).await;
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    let expected =
+        Counts::from_iter(STATES.into_iter().chain([State::Dead]).map(|state| (state, 1)));
+    assert_eq!(trial.store().counts().await.unwrap(), expected);
+    assert_eq!(expected.total(), 7);
+}
+
+/// An empty store counts nothing, lists nothing, and nothing in it is due.
+pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
+    assert_eq!(trial.store().counts().await.unwrap(), Counts::default());
+    assert_eq!(trial.store().list(Filter::default()).await.unwrap(), Page::default());
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
+}
+
+/// The store knows since when the oldest due entry has been due.
+pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
+    let since = trial.now();
+    trial.record("job_1", FIRST).await;
+    trial.advance(10);
+    trial.record("job_2", FIRST).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(since));
+}
+
+/// An entry that waits for a later time is not due before that time.
+pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    trial.advance(30);
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
+}
+
+/// A leased entry is not due until its lease has ended.
+pub async fn a_leased_entry_is_due_once_its_lease_has_ended(mut trial: Trial<impl Subject>) {
+    trial.leased("job_1").await;
+    let ends = trial.now() + CLAIM.lease;
+    trial.advance_by(CLAIM.lease - Duration::from_millis(1));
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    trial.advance(1);
+    trial.record("job_2", FIRST).await;
+    assert_eq!(trial.store().due_since().await.unwrap(), Some(ends));
+}
+
+/// An entry shows when it entered its state: a wait began before the entry is due, and a lease before it ends.
+pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<impl Subject>) {
+    let mut lease = trial.leased("job_1").await;
+    assert_eq!(trial.entry("job_1").await.since, trial.now());
+    for outcome in [retry(5), Outcome::Snoozed { after: Duration::from_secs(5) }] {
+        trial.advance(1);
+        trial.settle(lease, outcome).await;
+        let (since, waits) = (trial.now(), trial.entry("job_1").await);
+        assert_eq!((waits.since, waits.at), (since, since + Duration::from_secs(5)));
+        trial.advance(5);
+        lease = trial.lease("job_1").await;
+        assert_eq!(trial.entry("job_1").await.since, trial.now());
+        trial.advance(1);
+        trial.store().extend(&[lease], CLAIM.lease).await.unwrap();
+        let leased = trial.entry("job_1").await;
+        assert_eq!(
+            (leased.since, leased.at),
+            (since + Duration::from_secs(5), trial.now() + CLAIM.lease)
+        );
+    }
+    trial.settle(lease, Outcome::Done).await;
+    let done = trial.now();
+    trial.advance(1);
+    trial.record("job_1", "[]").await;
+    assert_eq!(trial.entry("job_1").await.since, done, "another body changes no state");
+}
+
+/// An entry shows its last failures, the oldest first, each with its time and the attempts until then.
+pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let mut failures = Vec::new();
+    for attempt in (1..).take(MAX_FAILURES + 1) {
+        let claim = Claim { attempts: u32::MAX, ..CLAIM };
+        let lease = trial.store().claim(claim).await.unwrap().claimed[0].lease;
+        trial.advance(1);
+        let cause = format!("\"no network\" in attempt {attempt}: Fehler 1 µs");
+        failures.push(Failure { at: trial.now(), attempt, cause: cause.clone() });
+        trial.settle(lease, Outcome::Retry { after: Duration::ZERO, cause }).await;
+    }
+    let entry = trial.entry("job_1").await;
+    assert_eq!(entry.failures, failures[1..]);
+    assert_eq!(entry.cause.as_deref(), failures.last().map(|last| &*last.cause));
+    assert_eq!(trial.all().await, [entry]);
+}
+
+/// An entry shows the target of its first body.
+pub async fn an_entry_shows_the_target_of_its_first_body(trial: Trial<impl Subject>) {
+    for (body, target) in [(FIRST, "blog"), ("[]", "shop")] {
+        let arrival = Arrival { target: target.into(), ..arrival("job_1", body) };
+        trial.store().record(arrival).await.unwrap();
+    }
+    assert_eq!(&*trial.entry("job_1").await.target, "blog");
+    assert_eq!(&*trial.all().await[0].target, "blog");
+}
+
+/// All entries, by ascending id, page by page.
+pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
+    for id in ["e", "d", "c", "b", "a"] {
+        trial.record(id, FIRST).await;
+    }
+    let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
+    while let Some(from) = after {
+        let page = trial
+            .store()
+            .list(Filter { after: from, limit: 2, ..Filter::default() })
+            .await
+            .unwrap();
+        sizes.push(page.entries.len());
+        jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
+        after = page.next;
+    }
+    assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
+}
+
+/// All entries, by descending id, page by page. An entry that arrives meanwhile moves none to another page.
+pub async fn the_newest_entries_can_come_first(trial: Trial<impl Subject>) {
+    for id in ["a", "b", "c", "d", "e"] {
+        trial.record(id, FIRST).await;
+    }
+    let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
+    while let Some(from) = after {
+        let filter =
+            Filter { after: from, limit: 2, order: ListOrder::NewestFirst, ..Filter::default() };
+        let page = trial.store().list(filter).await.unwrap();
+        sizes.push(page.entries.len());
+        jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
+        after = page.next;
+        trial.record(&format!("later_{}", sizes.len()), FIRST).await;
+    }
+    assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
+}
+
+/// Each filter lists the same entries in both orders.
+pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    trial.record("job_1", FIRST).await;
+    let by_state = STATES.map(|state| Filter { state: Some(state), ..Filter::default() });
+    let by_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
+    let by_event = Filter { event: Some(key("job_1").event), ..Filter::default() };
+    for filter in by_state.into_iter().chain([by_job, by_event]) {
+        let oldest = trial.store().list(filter.clone()).await.unwrap().entries;
+        let newest = Filter { order: ListOrder::NewestFirst, ..filter.clone() };
+        let mut newest = trial.store().list(newest).await.unwrap().entries;
+        newest.reverse();
+        assert!(!oldest.is_empty());
+        assert_eq!(oldest, newest, "{filter:?}");
+    }
+}
+
+/// An excerpt is the beginning of the first body, in the order of the keys.
+pub async fn an_excerpt_is_the_beginning_of_the_first_body(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    let other = r#"{"job_id":"job_2"}"#;
+    trial.record("job_1", other).await;
+    trial.record("job_2", other).await;
+    let keys = vec![key("job_2"), key("job_3"), key("job_1")];
+    let excerpts = trial.store().excerpts(keys, 7).await.unwrap();
+    let seen: Vec<_> =
+        excerpts.iter().map(|excerpt| excerpt.as_ref().map(|it| &*it.start)).collect();
+    assert_eq!(seen, [Some(&other.as_bytes()[..7]), None, Some(FIRST.as_bytes())]);
+    let length = excerpts[0].as_ref().unwrap().length;
+    assert_eq!(length, Some(other.len() as u64));
+
+    let long = format!("{{\"job_id\":\"{}\"}}", "x".repeat(Excerpt::MAX_LENGTH));
+    trial.record("long", &long).await;
+    let excerpt = trial.store().excerpts(vec![key("long")], 7).await.unwrap().remove(0).unwrap();
+    assert_eq!((excerpt.length, excerpt.start.len()), (Some(long.len() as u64), 0));
+}
+
+/// A page with the last entry is the last page, even if it is full.
+pub async fn a_full_page_may_be_the_last(trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2"] {
+        trial.record(id, FIRST).await;
+    }
+    let page = trial.store().list(Filter { limit: 2, ..Filter::default() }).await.unwrap();
+    assert_eq!((page.entries.len(), page.next), (2, None));
+}
+
+/// A filter by state lists only entries in that state.
+pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    for state in STATES {
+        let page =
+            trial.store().list(Filter { state: Some(state), ..Filter::default() }).await.unwrap();
+        let keys: Vec<_> = page.entries.into_iter().map(|entry| entry.key).collect();
+        assert_eq!((keys, page.next), (vec![key(state.as_str())], None));
+    }
+}
+
+/// A filter by job or event lists only entries of that job or event.
+pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
+    let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
+    for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
+        trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
+    }
+    let list = async |filter| {
+        let page = trial.store().list(filter).await.unwrap();
+        page.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
+    };
+    let of_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
+    let of_event = Filter { event: Some("article.updated".into()), ..Filter::default() };
+    assert_eq!(list(of_job.clone()).await, [key("job_1"), update("job_1")]);
+    assert_eq!(list(of_event.clone()).await, [update("job_1"), update("job_2")]);
+    assert_eq!(list(Filter { event: of_event.event, ..of_job }).await, [update("job_1")]);
+    assert_eq!(list(Filter { job_id: Some(job("job_3")), ..Filter::default() }).await, []);
+}
+
+/// The filters by target and by the time of the first body accept what the rule accepts, also together with others.
+pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>) {
+    for (id, target) in [("a", "blog"), ("b", "shop"), ("c", "blog"), ("d", "blog")] {
+        let arrival = Arrival { target: target.into(), ..arrival(id, FIRST) };
+        trial.store().record(arrival).await.unwrap();
+        trial.advance(1);
+    }
+    // The target of a later body does not matter.
+    trial.store().record(Arrival { target: "blog".into(), ..arrival("b", "[]") }).await.unwrap();
+    trial.leave("c").await;
+    let third = trial.now() - Duration::from_secs(2);
+    let (blog, waiting) = (Some("blog".into()), Some(State::Waiting));
+    let before = Some(third + Duration::from_nanos(999_999));
+    let all = Filter::default();
+    let cases = [
+        (Filter { target: blog.clone(), ..all.clone() }, "acd"),
+        (Filter { target: Some("other".into()), ..all.clone() }, ""),
+        (Filter { received_before: before, ..all.clone() }, "ab"),
+        (Filter { target: blog.clone(), received_before: before, ..all.clone() }, "a"),
+        (Filter { target: blog.clone(), state: waiting, ..all.clone() }, "ad"),
+        (Filter { target: blog.clone(), state: Some(State::Dead), ..all.clone() }, "c"),
+        (Filter { target: blog, job_id: Some(job("b")), ..all }, ""),
+    ];
+    for (filter, expected) in cases {
+        let listed = trial.store().list(filter.clone()).await.unwrap().entries;
+        assert!(listed.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
+        let jobs: String = listed.iter().map(|entry| entry.key.job_id.as_str()).collect();
+        assert_eq!(jobs, expected, "{filter:?}");
+    }
+}
+
+/// A list shows each entry as `show` does.
+pub async fn a_list_shows_the_entries_as_they_are(trial: Trial<impl Subject>) {
+    for state in STATES {
+        trial.put(state.as_str(), state).await;
+    }
+    for entry in trial.all().await {
+        assert_eq!(trial.entry(entry.key.job_id.as_str()).await, entry);
+    }
+}

@@ -1,0 +1,333 @@
+//! Bodies that are recorded.
+
+mod intent;
+
+pub use self::intent::{
+    a_body_that_is_not_kept_leaves_its_intent, a_kept_body_has_its_own_intent,
+    a_mended_body_is_a_new_one_and_keeps_its_intent, a_replaced_body_leaves_its_intent,
+    an_intent_of_a_duplicate_is_kept, the_first_intent_stays,
+};
+
+use std::{
+    future::poll_fn,
+    task::Poll,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Digest, Entry, EntryKey, MAX_BODIES, Source, State,
+    store::{Arrival, Outcome, Recorded},
+};
+use bytes::Bytes;
+use tokio::task::JoinSet;
+
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, arrival, bytes, damaged, key, retry},
+};
+
+const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
+
+/// Fills an entry that has its first body already.
+async fn fill(trial: &Trial<impl Subject>, job: &str) {
+    for other in &OTHERS[..MAX_BODIES - 1] {
+        assert_eq!(trial.record(job, other).await, Recorded::Conflict { kept: true });
+    }
+}
+
+/// A new entry waits, is due now, and has no attempts.
+pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    let entry = trial.entry("job_1").await;
+    let expected = Entry {
+        id: entry.id,
+        key: key("job_1"),
+        state: State::Waiting,
+        attempts: 0,
+        received_at: trial.now(),
+        target: "default".into(),
+        at: trial.now(),
+        since: trial.now(),
+        conflicts: 0,
+        cause: None,
+        failures: Vec::new(),
+    };
+    assert_eq!(entry, expected);
+}
+
+/// A body is returned with everything that was recorded about it, for any bytes.
+pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
+    for (id, body) in [("text", "{\"a\":\"ü\"}".as_bytes()), ("none", b""), ("binary", b"\0\xff\0")]
+    {
+        let sent = Arrival {
+            key: key(id),
+            source: Source::Api,
+            target: "blog".into(),
+            intent: Some("draft".into()),
+            digest: Digest::of(body),
+            bytes: Bytes::copy_from_slice(body),
+        };
+        trial.store().record(sent.clone()).await.unwrap();
+        let (_, bodies) = trial.shown(id).await;
+        assert_eq!(bodies.len(), 1);
+        let kept = &bodies[0];
+        assert_eq!(
+            (kept.received_at, kept.source, &*kept.target),
+            (trial.now(), Source::Api, "blog")
+        );
+        assert_eq!((kept.intent.as_deref(), kept.digest), (Some("draft"), sent.digest));
+        assert_eq!(kept.bytes.as_ref(), Some(&sent.bytes));
+    }
+}
+
+/// A store never parses a body, and does not check its digest when it records it.
+pub async fn a_body_is_not_looked_into(trial: Trial<impl Subject>) {
+    assert_eq!(trial.store().record(damaged("job_1", FIRST)).await.unwrap(), Recorded::Stored);
+    assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
+}
+
+/// One entry: the same body makes no second entry. It leaves the first as it is, in every state except corrupt.
+pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
+    for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
+        trial.put(state.as_str(), state).await;
+        let before = trial.shown(state.as_str()).await;
+        assert_eq!(before.0.state, state);
+        trial.advance(1);
+        assert_eq!(trial.record(state.as_str(), FIRST).await, Recorded::Duplicate, "{state}");
+        assert_eq!(trial.shown(state.as_str()).await, before, "{state}");
+    }
+    assert_eq!(trial.all().await.len(), STATES.len() - 1);
+}
+
+/// A body is a duplicate of any stored body, not of the first alone.
+pub async fn a_duplicate_of_a_later_body_is_known(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    trial.record("job_1", "[]").await;
+    assert_eq!(trial.record("job_1", "[]").await, Recorded::Duplicate);
+    assert_eq!(trial.entry("job_1").await.conflicts, 1);
+}
+
+/// A duplicate does not shorten the pause between two attempts.
+pub async fn a_duplicate_does_not_wake(mut trial: Trial<impl Subject>) {
+    let lease = trial.leased("job_1").await;
+    trial.settle(lease, retry(30)).await;
+    let due = trial.now() + Duration::from_secs(30);
+    trial.advance(1);
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.entry("job_1").await.at, due);
+    assert!(trial.claim().await.claimed.is_empty());
+}
+
+/// The bytes of the same body replace the stored ones, and the entry waits, due now.
+pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<impl Subject>) {
+    trial.store().record(damaged("job_1", FIRST)).await.unwrap();
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() }).await;
+    trial.advance(1);
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+    let entry = trial.entry("job_1").await;
+    assert_eq!(
+        (entry.state, entry.at, entry.attempts, entry.conflicts),
+        (State::Waiting, trial.now(), 0, 0)
+    );
+}
+
+/// Another body is added to an unhandled or corrupt entry, which then waits, due now.
+pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Trial<impl Subject>) {
+    for state in [State::Unhandled, State::Corrupt] {
+        trial.put(state.as_str(), state).await;
+        trial.advance(1);
+        assert_eq!(trial.record(state.as_str(), "[]").await, Recorded::Stored);
+        let entry = trial.entry(state.as_str()).await;
+        assert_eq!((entry.state, entry.at, entry.conflicts), (State::Waiting, trial.now(), 1));
+        assert_eq!(trial.bodies(state.as_str()).await, [bytes(FIRST), bytes("[]")]);
+        trial.leave(state.as_str()).await;
+    }
+}
+
+/// The cause of an unhandled or corrupt entry is dropped when a new body is recorded. It makes no difference whether
+/// that happens shortly before or after the entry becomes unhandled or corrupt.
+pub async fn an_entry_that_waits_for_a_new_body_has_no_cause(trial: Trial<impl Subject>) {
+    for (id, state, body) in
+        [("a", State::Unhandled, "[]"), ("b", State::Corrupt, "[]"), ("c", State::Corrupt, FIRST)]
+    {
+        trial.put(id, state).await;
+        assert_eq!(trial.record(id, body).await, Recorded::Stored);
+        assert_eq!(trial.entry(id).await.cause, None, "{state}");
+        trial.leave(id).await;
+    }
+}
+
+/// In a full unhandled or corrupt entry, the new body replaces the last one.
+pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry(
+    trial: Trial<impl Subject>,
+) {
+    for state in [State::Unhandled, State::Corrupt] {
+        let id = state.as_str();
+        trial.put(id, State::Waiting).await;
+        fill(&trial, id).await;
+        let lease = trial.lease(id).await;
+        let (seen, cause) = (MAX_BODIES, String::from("no article"));
+        let outcome = match state {
+            State::Corrupt => Outcome::Corrupt { seen, cause },
+            _ => Outcome::Unhandled { seen, cause },
+        };
+        trial.settle(lease, outcome).await;
+        assert_eq!(trial.record(id, OTHERS[4]).await, Recorded::Stored);
+        let kept = [bytes(FIRST), bytes(OTHERS[0]), bytes(OTHERS[1]), bytes(OTHERS[4])];
+        assert_eq!(trial.bodies(id).await, kept);
+        let entry = trial.entry(id).await;
+        assert_eq!((entry.state, entry.conflicts), (State::Waiting, 4));
+        trial.leave(id).await;
+    }
+}
+
+/// If there is room, another body is added to a waiting, leased, done or dead entry. Nothing else changes.
+pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<impl Subject>) {
+    for state in [State::Leased, State::Done, State::Dead, State::Waiting] {
+        trial.put(state.as_str(), state).await;
+        let before = trial.entry(state.as_str()).await;
+        trial.advance(1);
+        assert_eq!(
+            trial.record(state.as_str(), "[]").await,
+            Recorded::Conflict { kept: true },
+            "{state}"
+        );
+        assert_eq!(trial.entry(state.as_str()).await, Entry { conflicts: 1, ..before });
+        let (_, bodies) = trial.shown(state.as_str()).await;
+        assert_eq!((bodies.len(), bodies[1].received_at), (2, trial.now()));
+    }
+}
+
+/// If there is no room and a body is known to decode, a conflict is counted and not kept.
+pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Trial<impl Subject>) {
+    let waits_again = trial.leased("waiting").await;
+    trial.settle(waits_again, retry(30)).await;
+    trial.put("done", State::Done).await;
+    trial.put("dead", State::Dead).await;
+    for id in ["waiting", "done", "dead"] {
+        fill(&trial, id).await;
+        let (before, bodies) = trial.shown(id).await;
+        assert_eq!(trial.record(id, OTHERS[3]).await, Recorded::Conflict { kept: false }, "{id}");
+        assert_eq!(trial.shown(id).await, (Entry { conflicts: 4, ..before }, bodies), "{id}");
+    }
+}
+
+/// No false acknowledgement: if there is no room and no body is known to decode, nothing changes, and the service must
+/// deliver again.
+pub async fn a_body_is_crowded_out_where_none_is_known_to_decode(trial: Trial<impl Subject>) {
+    trial.put("leased", State::Leased).await;
+    trial.put("waiting", State::Waiting).await;
+    for id in ["leased", "waiting"] {
+        fill(&trial, id).await;
+        let before = trial.shown(id).await;
+        assert_eq!(trial.record(id, OTHERS[3]).await, Recorded::Crowded, "{id}");
+        assert_eq!(trial.shown(id).await, before, "{id}");
+    }
+}
+
+/// A stored body is a duplicate even if there is no room.
+pub async fn a_duplicate_needs_no_room(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    fill(&trial, "job_1").await;
+    assert_eq!(trial.record("job_1", OTHERS[2]).await, Recorded::Duplicate);
+}
+
+/// Bodies are shown in the order of their arrival.
+pub async fn bodies_stay_in_the_order_they_came(mut trial: Trial<impl Subject>) {
+    trial.record("job_1", "{9}").await;
+    for body in ["{1}", "{5}", "{0}"] {
+        trial.advance(1);
+        trial.record("job_1", body).await;
+    }
+    assert_eq!(
+        trial.bodies("job_1").await,
+        [bytes("{9}"), bytes("{1}"), bytes("{5}"), bytes("{0}")]
+    );
+}
+
+/// One entry: there is one entry for each job and event.
+pub async fn each_event_of_a_job_has_its_entry(trial: Trial<impl Subject>) {
+    let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
+    trial.record("job_1", FIRST).await;
+    let other = Arrival { key: update.clone(), ..arrival("job_1", FIRST) };
+    assert_eq!(trial.store().record(other).await.unwrap(), Recorded::Stored);
+    let keys: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
+    assert_eq!(keys, [key("job_1"), update]);
+}
+
+/// One entry: of many concurrent deliveries of one body, one is stored.
+pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
+    let mut calls = JoinSet::new();
+    for _ in 0..16 {
+        let store = trial.store();
+        calls.spawn(async move { store.record(arrival("job_1", FIRST)).await.unwrap() });
+    }
+    let recorded = calls.join_all().await;
+    assert_eq!(recorded.iter().filter(|recorded| **recorded == Recorded::Stored).count(), 1);
+    assert_eq!(recorded.iter().filter(|recorded| **recorded == Recorded::Duplicate).count(), 15);
+    assert_eq!(trial.all().await.len(), 1);
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+}
+
+/// One entry: of concurrent deliveries of different bodies, one makes the entry, and the others are added until it is
+/// full.
+pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>) {
+    let mut calls = JoinSet::new();
+    for body in OTHERS {
+        let store = trial.store();
+        calls.spawn(async move { store.record(arrival("job_1", body)).await.unwrap() });
+    }
+    let recorded = calls.join_all().await;
+    let count = |what| recorded.iter().filter(|recorded| **recorded == what).count();
+    assert_eq!(count(Recorded::Stored), 1);
+    assert_eq!(count(Recorded::Conflict { kept: true }), 3);
+    assert_eq!(count(Recorded::Crowded), 1);
+    assert_eq!((trial.all().await.len(), trial.bodies("job_1").await.len()), (1, MAX_BODIES));
+}
+
+/// A dropped call leaves nothing half done: both the body and its entry are stored, or neither.
+pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>) {
+    let store = trial.store();
+    let mut call = store.record(arrival("job_1", FIRST));
+    poll_fn(|context| {
+        let _ = call.as_mut().poll(context);
+        Poll::Ready(())
+    })
+    .await;
+    drop(call);
+    let again = trial.record("job_1", FIRST).await;
+    assert!(matches!(again, Recorded::Stored | Recorded::Duplicate), "{again:?}");
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+    assert_eq!(trial.entry("job_1").await.conflicts, 0);
+}
+
+/// Ids ascend in the order of arrival, and none is used twice.
+pub async fn an_id_is_never_given_to_another_entry(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    trial.record("job_2", FIRST).await;
+    let (first, second) = (trial.entry("job_1").await.id, trial.entry("job_2").await.id);
+    trial.store().forget(key("job_2").job_id).await.unwrap();
+    trial.record("job_3", FIRST).await;
+    assert!(first < second);
+    assert!(second < trial.entry("job_3").await.id);
+}
+
+/// Times are rounded down to milliseconds.
+pub async fn times_are_rounded_down_to_milliseconds(mut trial: Trial<impl Subject>) {
+    let start = trial.now();
+    trial.advance_by(Duration::from_nanos(1_999_999));
+    trial.record("job_1", FIRST).await;
+    let entry = trial.entry("job_1").await;
+    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+    assert_eq!(
+        (since(entry.received_at), since(entry.at)),
+        (since(trial.now()), since(trial.now()))
+    );
+    assert_eq!(
+        entry.at.duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos() % 1_000_000,
+        0
+    );
+    assert!(start <= entry.at && entry.at <= trial.now());
+}

@@ -1,0 +1,110 @@
+use article_webhook_inbox::{
+    Body, MAX_BODIES, Source, State,
+    store::{Arrival, Outcome, Recorded},
+};
+
+use super::OTHERS;
+use crate::{
+    Subject, Trial,
+    trial::{FIRST, STATES, arrival, damaged, key},
+};
+
+fn with_intent(job: &str, body: &str, intent: &str) -> Arrival {
+    Arrival { intent: Some(intent.into()), ..arrival(job, body) }
+}
+
+async fn intents(trial: &Trial<impl Subject>, job: &str) -> Vec<Option<Box<str>>> {
+    trial.shown(job).await.1.into_iter().map(|body| body.intent).collect()
+}
+
+/// An intent that came with a repeated body is kept, and nothing else changes.
+pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<impl Subject>) {
+    for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
+        let id = state.as_str();
+        trial.put(id, state).await;
+        let (entry, bodies) = trial.shown(id).await;
+        trial.advance(1);
+        let draft = with_intent(id, FIRST, "draft");
+        assert_eq!(trial.store().record(draft).await.unwrap(), Recorded::Duplicate, "{state}");
+        let body = Body { intent: Some("draft".into()), ..bodies[0].clone() };
+        assert_eq!(trial.shown(id).await, (entry, vec![body]), "{state}");
+    }
+}
+
+/// A repeated body without an intent takes none away, and a second intent does not replace the first.
+pub async fn the_first_intent_stays(trial: Trial<impl Subject>) {
+    trial.store().record(with_intent("job_1", FIRST, "draft")).await.unwrap();
+    trial.record("job_1", FIRST).await;
+    assert_eq!(trial.record("job_1", "[]").await, Recorded::Conflict { kept: true });
+    let live = || with_intent("job_1", FIRST, "live");
+    assert_eq!(trial.store().record(live()).await.unwrap(), Recorded::Duplicate);
+    let second = with_intent("job_1", "[]", "live");
+    assert_eq!(trial.store().record(second).await.unwrap(), Recorded::Duplicate);
+    assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), None]);
+}
+
+/// Another body that is kept carries its own intent.
+pub async fn a_kept_body_has_its_own_intent(trial: Trial<impl Subject>) {
+    trial.store().record(with_intent("job_1", FIRST, "draft")).await.unwrap();
+    trial.store().record(with_intent("job_1", "[]", "live")).await.unwrap();
+    trial.record("job_1", "[1]").await;
+    assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), Some("live".into()), None]);
+}
+
+/// A body that is not kept gives its intent to the first body, if no body has one. If it must come again, it gives
+/// nothing.
+pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    for other in &OTHERS[..MAX_BODIES - 1] {
+        trial.record("job_1", other).await;
+    }
+    let draft = || with_intent("job_1", OTHERS[4], "draft");
+    assert_eq!(trial.store().record(draft()).await.unwrap(), Recorded::Crowded);
+    assert_eq!(intents(&trial, "job_1").await, [None, None, None, None]);
+
+    trial.store().bury(key("job_1"), "not wanted".into()).await.unwrap();
+    assert_eq!(trial.store().record(draft()).await.unwrap(), Recorded::Conflict { kept: false });
+    assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), None, None, None]);
+}
+
+/// A corrupt body is replaced by everything that is known about the same body, except for its intent, if the new one has
+/// none.
+pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<impl Subject>) {
+    let broken = Arrival { intent: Some("draft".into()), ..damaged("job_1", FIRST) };
+    trial.store().record(broken).await.unwrap();
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() }).await;
+    trial.advance(1);
+    let target = "shop".into();
+    let fetched = Arrival { source: Source::Api, target, ..arrival("job_1", FIRST) };
+    assert_eq!(trial.store().record(fetched.clone()).await.unwrap(), Recorded::Stored);
+    let expected = Body {
+        received_at: trial.now(),
+        source: Source::Api,
+        target: "shop".into(),
+        intent: Some("draft".into()),
+        digest: fetched.digest,
+        bytes: Some(fetched.bytes),
+    };
+    assert_eq!(trial.shown("job_1").await.1, [expected]);
+}
+
+/// A body that replaces the last one of a full entry keeps its intent, unless it has its own.
+pub async fn a_replaced_body_leaves_its_intent(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    for other in &OTHERS[..MAX_BODIES - 2] {
+        trial.record("job_1", other).await;
+    }
+    trial.store().record(with_intent("job_1", OTHERS[2], "draft")).await.unwrap();
+    for (body, intent) in [(OTHERS[3], "draft"), (OTHERS[4], "live")] {
+        let lease = trial.lease("job_1").await;
+        let seen = MAX_BODIES;
+        trial.settle(lease, Outcome::Unhandled { seen, cause: "no article".into() }).await;
+        let body = match intent {
+            "draft" => arrival("job_1", body),
+            intent => with_intent("job_1", body, intent),
+        };
+        assert_eq!(trial.store().record(body).await.unwrap(), Recorded::Stored);
+        assert_eq!(intents(&trial, "job_1").await[3].as_deref(), Some(intent));
+    }
+}

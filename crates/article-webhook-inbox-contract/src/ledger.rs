@@ -1,0 +1,15 @@
+//! The cases of the contract of [`Ledger`](article_webhook_inbox::store::Ledger), one fact each, grouped by what they are about.
+
+mod steps;
+
+pub mod answer;
+pub mod arrival;
+pub mod ask;
+pub mod bucket;
+pub mod expect;
+pub mod import;
+pub mod intent;
+pub mod outcome;
+pub mod read;
+pub mod retention;
+pub mod unreadable;

@@ -1,0 +1,191 @@
+//! Answers of the API that are recorded.
+
+use article_webhook_inbox::{
+    Body, EntryKey, IntentState, JobState, Source, State,
+    store::{AskSettled, Expect, Outcome, Recorded, Settled},
+};
+
+use super::steps::{ASKS, KEY, answer, answered, failed};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, arrival, bytes, job},
+};
+
+/// An answer with the article is recorded as a delivery is, with its source and the job's intent.
+pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.ledger().ordered("post-17", job("job_1"), trial.now(), KEY).await.unwrap();
+    let lease = trial.ask("job_1").await;
+    trial.advance(1);
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Collected, trial.now()));
+    assert_eq!((shown.collected_at, shown.pushed_at), (Some(trial.now()), None));
+
+    let (entry, bodies) = trial.shown("job_1").await;
+    assert_eq!((entry.state, entry.at), (State::Waiting, trial.now()));
+    let given = answer(FIRST);
+    let expected = Body {
+        received_at: trial.now(),
+        source: Source::Api,
+        target: given.target,
+        intent: Some("post-17".into()),
+        digest: given.digest,
+        bytes: Some(given.bytes),
+    };
+    assert_eq!(bodies, [expected]);
+    assert_eq!(trial.intent("post-17").await.state, IntentState::Ordered);
+}
+
+/// One entry: a delivery of the collected body is a duplicate.
+pub async fn a_delivery_of_a_collected_body_is_a_duplicate(trial: Trial<impl LedgerSubject>) {
+    trial.end("job_1", answered(FIRST)).await;
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.shown("job_1").await.1.len(), 1);
+    trial.work("job_1", Outcome::Done).await;
+    assert_eq!(trial.state("job_1").await, JobState::Collected);
+}
+
+/// A failure is an entry of its own, with the raw answer, so that a worker can tell the application.
+pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerSubject>) {
+    let settled = trial.end("job_1", failed("{failed}")).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Failed));
+    let shown = trial.job("job_1").await;
+    assert_eq!(
+        (shown.state, shown.cause.as_deref()),
+        (JobState::Failed, Some("generation_failed"))
+    );
+
+    let key = EntryKey::failure(job("job_1"));
+    let (entry, bodies) = trial.store().show(key).await.unwrap().expect("the failure is stored");
+    assert_eq!((entry.state, entry.at), (State::Waiting, trial.now()));
+    assert_eq!((bodies[0].bytes.clone(), bodies[0].source), (bytes("{failed}"), Source::Api));
+    assert_eq!(trial.all().await.len(), 1, "there is no article");
+}
+
+/// What becomes of the entry of a failure does not open its job.
+pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [("job_1", Outcome::Done), ("job_2", super::steps::unhandled())] {
+        trial.end(id, failed("{failed}")).await;
+        let lease = trial.claim().await.claimed.remove(0).lease;
+        trial.settle(lease, outcome).await;
+        assert_eq!(trial.state(id).await, JobState::Failed);
+    }
+}
+
+/// A job that was opened again failed again. What the service says now is handed out, whatever became of what it said
+/// before. The very same answer is not.
+pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
+    let dead = || Outcome::Dead { cause: "no author".into() };
+    let key = EntryKey::failure(job("job_1"));
+    for (first, second, outcome) in [
+        ("{1}", "{2}", Some(Outcome::Done)),
+        ("{2}", "{3}", Some(dead())),
+        ("{3}", "{4}", Some(super::steps::unhandled())),
+        ("{4}", "{5}", None),
+    ] {
+        trial.end("job_1", failed(first)).await;
+        let lease = trial.claim().await.claimed.remove(0).lease;
+        if let Some(outcome) = outcome {
+            trial.settle(lease, outcome).await;
+            let before = trial.store().show(key.clone()).await.unwrap();
+            trial.end("job_1", failed(first)).await;
+            assert_eq!(trial.store().show(key.clone()).await.unwrap(), before, "it was told");
+        }
+        trial.end("job_1", failed(second)).await;
+        assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
+        let claimed = trial.claim().await.claimed.remove(0);
+        let told: Vec<_> = claimed.bodies.iter().map(|body| body.bytes.clone()).collect();
+        assert_eq!((claimed.attempt, told), (1, vec![bytes(second)]));
+        trial.settle(claimed.lease, Outcome::Done).await;
+        trial.store().forget(job("job_1")).await.unwrap();
+    }
+}
+
+/// A failure that no handler has ended with is not handed out once the article is there, whichever route that took.
+pub async fn a_failure_that_an_article_overtook_is_not_handed_out(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let key = EntryKey::failure(job("job_1"));
+    for is_polled in [false, true] {
+        for state in [State::Waiting, State::Leased, State::Done] {
+            trial.end("job_1", failed("{failed}")).await;
+            let mut lease = None;
+            if state != State::Waiting {
+                lease = trial.claim().await.claimed.pop().map(|claimed| claimed.lease);
+            }
+            if let (State::Done, Some(lease)) = (state, lease) {
+                trial.settle(lease, Outcome::Done).await;
+            }
+            if is_polled {
+                trial.end("job_1", answered(FIRST)).await;
+            } else {
+                trial.record("job_1", FIRST).await;
+            }
+            let failure = trial.store().show(key.clone()).await.unwrap();
+            assert_eq!(failure.is_some(), state == State::Done, "{state}");
+            if let (State::Leased, Some(lease)) = (state, lease) {
+                assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
+            }
+            trial.advance(1);
+            trial.work("job_1", Outcome::Done).await;
+            trial.store().forget(job("job_1")).await.unwrap();
+        }
+    }
+}
+
+/// Fencing: of an ask that has ended, nothing is stored.
+pub async fn the_answer_of_a_lost_ask_is_not_stored(mut trial: Trial<impl LedgerSubject>) {
+    for outcome in [answered(FIRST), failed("{failed}")] {
+        let first = trial.asking("job_1").await;
+        trial.advance_by(ASKS.lease);
+        let ended = trial.job("job_1").await;
+        assert_eq!(trial.settle_ask(first, outcome.clone()).await, AskSettled::LostLease);
+        assert_eq!(trial.job("job_1").await, ended);
+
+        let second = trial.ask("job_1").await;
+        let asked = trial.job("job_1").await;
+        assert_eq!(trial.settle_ask(first, outcome.clone()).await, AskSettled::LostLease);
+        assert_eq!(trial.job("job_1").await, asked);
+        assert!(trial.all().await.is_empty());
+        trial.settle_ask(second, super::steps::not_found()).await;
+    }
+}
+
+/// Forgetting is for good: the answer to an ask that was under way does not bring the job back, nor does it end the ask
+/// of another job.
+pub async fn an_answer_does_not_bring_back_what_was_forgotten(trial: Trial<impl LedgerSubject>) {
+    for outcome in [answered(FIRST), failed("{failed}")] {
+        let lease = trial.asking("job_1").await;
+        trial.store().forget(job("job_1")).await.unwrap();
+        assert_eq!(trial.settle_ask(lease, outcome.clone()).await, AskSettled::LostLease);
+        assert!(trial.all().await.is_empty());
+        assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
+
+        let other = trial.asking("job_1").await;
+        assert_eq!(trial.settle_ask(lease, outcome).await, AskSettled::LostLease);
+        trial.settle_ask(other, super::steps::not_found()).await;
+        trial.store().forget(job("job_1")).await.unwrap();
+    }
+}
+
+/// An outcome is stored once.
+pub async fn an_ask_is_settled_once(trial: Trial<impl LedgerSubject>) {
+    let lease = trial.asking("job_1").await;
+    trial.settle_ask(lease, answered(FIRST)).await;
+    let before = trial.job("job_1").await;
+    assert_eq!(trial.settle_ask(lease, answered("[]")).await, AskSettled::LostLease);
+    assert_eq!((trial.job("job_1").await, trial.shown("job_1").await.1.len()), (before, 1));
+}
+
+/// A body that is added to an entry in hand leaves its job as it is, whichever route it took.
+pub async fn a_later_body_changes_no_job(trial: Trial<impl LedgerSubject>) {
+    trial.expect(Expect::job(job("job_1"), trial.now())).await;
+    trial.record("job_1", FIRST).await;
+    let before = trial.job("job_1").await;
+    let polled =
+        article_webhook_inbox::store::Arrival { source: Source::Api, ..arrival("job_1", "[]") };
+    trial.store().record(polled).await.unwrap();
+    assert_eq!(trial.job("job_1").await, before);
+}

@@ -1,0 +1,275 @@
+//! Copies of articles, and what becomes of their entries.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{
+    EntryKey, JobState, Prune, Reason, Source, State,
+    store::{Arrival, AskSettled, Expect, Outcome, Recorded},
+};
+
+use super::steps::{again, answered, corrupt, failed, not_found, unhandled, with_intent};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, arrival, job, key},
+};
+
+/// Removes every entry that was done or unhandled before now.
+pub(super) async fn prune(trial: &Trial<impl LedgerSubject>) {
+    let (before, limit) = (trial.now(), 100);
+    let prune = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
+    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
+}
+
+/// A delivery ends its job, and nothing is asked for any more.
+pub async fn a_delivery_ends_its_job(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    trial.advance(1);
+    let arrived = Recorded::Arrived { after: Duration::from_secs(1) };
+    assert_eq!(trial.record("job_1", FIRST).await, arrived);
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Arrived, trial.now()));
+    assert_eq!((shown.pushed_at, shown.collected_at), (Some(trial.now()), None));
+    trial.advance(1_000_000);
+    assert!(trial.claim_asks(super::steps::ASKS).await.asks.is_empty());
+}
+
+/// A delivery is the article of an order only if the job was expected since then: not since a delivery was refused, and not
+/// as one of a backfill.
+pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl LedgerSubject>) {
+    let refused = Reason::Refused { code: "unavailable".into() };
+    for (id, reason) in [("refused", refused), ("backfill", Reason::Backfill)] {
+        trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
+        trial.advance(1);
+        assert_eq!(trial.record(id, FIRST).await, Recorded::Stored);
+        assert_eq!(trial.state(id).await, JobState::Arrived);
+    }
+}
+
+/// A body that the API gave ends its job as collected, by whichever call it is recorded.
+pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let polled = Arrival { source: Source::Api, ..arrival("job_1", FIRST) };
+    trial.store().record(polled).await.unwrap();
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.pushed_at), (JobState::Collected, None));
+    assert_eq!(shown.collected_at, Some(trial.now()));
+}
+
+/// A delivery of a job that the ledger does not have leaves the ledger as it is.
+pub async fn a_delivery_of_another_job_adds_none(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    trial.record("job_2", FIRST).await;
+    assert_eq!(trial.state("job_1").await, JobState::Expected);
+    assert_eq!(trial.ledger().job(job("job_2")).await.unwrap(), None);
+}
+
+/// A delivery of another event, or a failure, is no article.
+pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let updated = EntryKey { job_id: job("job_1"), event: "article.updated".into() };
+    for key in [updated, EntryKey::failure(job("job_1"))] {
+        let copy = Arrival { key, ..with_intent("job_1", "post-17") };
+        assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::Stored);
+    }
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.pushed_at, shown.intent), (JobState::Expected, None, None));
+}
+
+/// Fencing: a delivery ends the ask that is under way, whose answer is not recorded.
+pub async fn a_delivery_ends_an_ask(trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [
+        ("answered", answered("[1]")),
+        ("failed", failed("[1]")),
+        ("not_found", not_found()),
+        ("again", again(1)),
+    ] {
+        let lease = trial.asking(id).await;
+        trial.record(id, FIRST).await;
+        let before = trial.job(id).await;
+        assert_eq!(trial.settle_ask(lease, outcome).await, AskSettled::LostLease, "{id}");
+        assert_eq!(trial.job(id).await, before, "nothing moves backwards");
+        assert_eq!(trial.bodies(id).await.len(), 1);
+    }
+    assert_eq!(trial.all().await.len(), 4, "no failure is stored");
+}
+
+/// A job that was collected stays so, and notes the first push.
+pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl LedgerSubject>) {
+    trial.end("job_1", answered(FIRST)).await;
+    let collected = trial.now();
+    trial.advance(9);
+    let pushed = trial.now();
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    trial.advance(9);
+    trial.record("job_1", "[]").await;
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Collected, collected));
+    assert_eq!((shown.collected_at, shown.pushed_at), (Some(collected), Some(pushed)));
+}
+
+/// A duplicate adds the intent that it brings.
+pub async fn a_duplicate_adds_its_intent(trial: Trial<impl LedgerSubject>) {
+    trial.end("job_1", answered(FIRST)).await;
+    for intent in ["post-17", "post-18"] {
+        let recorded = trial.store().record(with_intent("job_1", intent)).await.unwrap();
+        assert_eq!(recorded, Recorded::Duplicate);
+        assert_eq!(trial.job("job_1").await.intent.as_deref(), Some("post-17"));
+    }
+}
+
+/// A copy that is not stored, because the entry is full, changes nothing in the ledger.
+pub async fn a_crowded_copy_changes_nothing(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.expect_now("job_1").await;
+    for body in [FIRST, "1", "2", "3"] {
+        trial.record("job_1", body).await;
+    }
+    let before = trial.job("job_1").await;
+    trial.advance(1);
+    let copy = Arrival { intent: Some("post-17".into()), ..arrival("job_1", "4") };
+    assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::Crowded);
+    assert_eq!(trial.job("job_1").await, before);
+    assert_eq!(trial.intent("post-17").await.job_id, None);
+}
+
+/// An article that comes after the job ended without one is accepted, and handled.
+pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [("job_1", not_found()), ("job_2", failed("{no}"))] {
+        trial.end(id, outcome).await;
+        assert_eq!(trial.record(id, FIRST).await, Recorded::Stored);
+        let shown = trial.job(id).await;
+        assert_eq!((shown.state, shown.cause), (JobState::Arrived, None));
+        assert_eq!(trial.entry(id).await.state, State::Waiting);
+    }
+}
+
+/// A delivered body that no worker can read is no arrival: the job is expected again, due now.
+pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
+        trial.expect(Expect::job(job(id), trial.after(600))).await;
+        let since = trial.now();
+        trial.record(id, FIRST).await;
+        trial.advance(9);
+        trial.work(id, outcome).await;
+        let shown = trial.job(id).await;
+        assert_eq!((shown.state, shown.at), (JobState::Expected, trial.now()));
+        assert_eq!((shown.expected_at, shown.asks), (since, 0), "it may become overdue");
+        let lease = trial.ask(id).await;
+        trial.settle_ask(lease, not_found()).await;
+    }
+}
+
+/// If the API gave the body, the job is asked for an hour later, because the same body would most likely come.
+pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl LedgerSubject>) {
+    trial.end("job_1", answered(FIRST)).await;
+    trial.advance(9);
+    trial.work("job_1", unhandled()).await;
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
+}
+
+/// Other outcomes of an attempt leave the job as it is.
+pub async fn an_entry_in_hand_is_not_asked_for(trial: Trial<impl LedgerSubject>) {
+    let dead = Outcome::Dead { cause: "no such author".into() };
+    for (id, outcome) in [("done", Outcome::Done), ("dead", dead)] {
+        trial.expect_now(id).await;
+        trial.record(id, FIRST).await;
+        let arrived = trial.job(id).await;
+        let lease = trial.lease(id).await;
+        assert_eq!(trial.job(id).await, arrived);
+        trial.settle(lease, outcome).await;
+        assert_eq!(trial.job(id).await, arrived);
+    }
+}
+
+/// A person who requeues or buries the entry takes it in hand.
+pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl LedgerSubject>) {
+    for id in ["requeued", "buried"] {
+        trial.expect_now(id).await;
+        trial.record(id, FIRST).await;
+        trial.work(id, unhandled()).await;
+        assert_eq!(trial.state(id).await, JobState::Expected);
+        let is_done = match id {
+            "requeued" => trial.store().requeue(key(id), None).await.unwrap(),
+            _ => trial.store().bury(key(id), "never mind".into()).await.unwrap(),
+        };
+        assert!(is_done);
+        assert_eq!(trial.state(id).await, JobState::Arrived, "{id}");
+        if id == "requeued" {
+            trial.leave(id).await;
+        }
+    }
+}
+
+/// An imported entry ends its job, if it can be read.
+pub async fn an_imported_entry_ends_its_job(trial: Trial<impl LedgerSubject>) {
+    for state in [State::Done, State::Unhandled] {
+        let id = state.as_str();
+        trial.put(id, state).await;
+        let (entry, bodies) = trial.shown(id).await;
+        trial.store().forget(job(id)).await.unwrap();
+        trial.expect_now(id).await;
+        assert!(trial.store().import(entry, bodies).await.unwrap());
+        let expected = if state == State::Done { JobState::Arrived } else { JobState::Expected };
+        assert_eq!(trial.state(id).await, expected);
+    }
+}
+
+/// Once: a copy that comes after retention removed its entry is a duplicate, whatever its body, and is not stored.
+pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl LedgerSubject>) {
+    for (id, state) in [("pushed", JobState::Arrived), ("polled", JobState::Collected)] {
+        match state {
+            JobState::Arrived => {
+                trial.expect_now(id).await;
+                trial.record(id, FIRST).await;
+            }
+            _ => assert_eq!(trial.end(id, answered(FIRST)).await, AskSettled::Settled(state)),
+        }
+        trial.work(id, Outcome::Done).await;
+        trial.advance(1);
+        prune(&trial).await;
+        for body in [FIRST, "[]"] {
+            assert_eq!(trial.record(id, body).await, Recorded::Duplicate);
+        }
+        let shown = trial.job(id).await;
+        assert_eq!(shown.state, state);
+        assert!(shown.pushed_at.is_some(), "a duplicate adds what it knows");
+    }
+    assert!(trial.all().await.is_empty());
+}
+
+/// Retention leaves the job of a delivery that was not expected: it is not asked for again, and a copy is a duplicate.
+pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<impl LedgerSubject>) {
+    trial.put("done", State::Done).await;
+    let (entry, bodies) = trial.shown("done").await;
+    trial.advance(1);
+    prune(&trial).await;
+    trial.put("unhandled", State::Unhandled).await;
+    trial.advance(1);
+    prune(&trial).await;
+    assert_eq!(trial.ledger().job(job("unhandled")).await.unwrap(), None);
+    let left = trial.job("done").await;
+    assert_eq!((left.state, left.reason.clone()), (JobState::Arrived, Reason::Delivered));
+    assert_eq!((left.at, left.pushed_at), (entry.at, Some(bodies[0].received_at)));
+
+    let reason = Reason::Refused { code: "unavailable".into() };
+    let expect = Expect { reason, ..Expect::job(job("done"), trial.now()) };
+    assert_eq!(trial.expect(expect).await, JobState::Arrived);
+    assert!(trial.asked(super::steps::ASKS).await.is_empty());
+    assert_eq!(trial.record("done", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.job("done").await, left);
+
+    trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
+    assert_eq!(trial.ledger().job(job("done")).await.unwrap(), None, "no longer than the others");
+}
+
+/// A copy that comes after retention removed an entry that could not be read is stored.
+pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    trial.record("job_1", FIRST).await;
+    trial.work("job_1", unhandled()).await;
+    trial.advance(1);
+    prune(&trial).await;
+    assert!(trial.record("job_1", FIRST).await.is_stored());
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
+}

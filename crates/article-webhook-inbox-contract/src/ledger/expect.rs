@@ -1,0 +1,262 @@
+//! Jobs that are expected.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{
+    EntryKey, ExpectedJob, IntentState, JobState, Reason, Source, State,
+    store::{Arrival, AskSettled, Expect, Outcome},
+};
+
+use super::steps::{ASKS, WITHIN, again, corrupt, failed, not_found, unhandled};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, STATES, arrival, job},
+};
+
+fn refused() -> Reason {
+    Reason::Refused { code: "malformed_json".into() }
+}
+
+/// A new job is expected from now on, and was not asked for.
+pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
+    for (id, reason) in [
+        ("ordered", Reason::Ordered),
+        ("expected", Reason::OrderedElsewhere),
+        ("backfill", Reason::Backfill),
+        ("refused", refused()),
+    ] {
+        let intent = Some("post-17".into());
+        let key = (id == "ordered").then_some(u64::MAX);
+        let expect = Expect { job_id: job(id), reason, intent, at: trial.after(600), key };
+        assert_eq!(trial.expect(expect.clone()).await, JobState::Expected);
+        let shown = trial.job(id).await;
+        let expected = ExpectedJob {
+            id: shown.id,
+            job_id: expect.job_id,
+            state: JobState::Expected,
+            reason: expect.reason,
+            intent: expect.intent,
+            expected_at: trial.now(),
+            at: expect.at,
+            asks: 0,
+            key,
+            missing: None,
+            pushed_at: None,
+            collected_at: None,
+            unreadable_since: None,
+            cause: None,
+        };
+        assert_eq!(shown, expected);
+    }
+    assert_eq!(trial.ledger().job(job("other")).await.unwrap(), None);
+}
+
+/// The states of several jobs come in their order.
+pub async fn several_jobs_are_expected_at_once(trial: Trial<impl LedgerSubject>) {
+    trial.record("job_2", FIRST).await;
+    let expect = |id| Expect::job(job(id), trial.now());
+    let given = vec![expect("job_1"), expect("job_2"), expect("job_1")];
+    let expected = [JobState::Expected, JobState::Arrived, JobState::Expected];
+    assert_eq!(trial.ledger().expect(given).await.unwrap(), expected);
+    assert!(trial.job("job_1").await.id < trial.job("job_2").await.id);
+}
+
+/// The time of the first ask is rounded down to milliseconds.
+pub async fn the_time_of_the_first_ask_is_rounded_down(trial: Trial<impl LedgerSubject>) {
+    let precise = trial.now() + Duration::from_nanos(1_999_999);
+    trial.expect(Expect::job(job("job_1"), precise)).await;
+    assert_eq!(trial.job("job_1").await.at, trial.now() + Duration::from_millis(1));
+}
+
+/// A refused delivery to the URL of an order names its intent: an order whose answer was lost is known by it.
+pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.advance_by(WITHIN);
+    for id in ["job_1", "job_2"] {
+        let (reason, intent) = (refused(), Some("post-17".into()));
+        trial.expect(Expect { reason, intent, ..Expect::job(job(id), trial.after(600)) }).await;
+        let known = trial.intent("post-17").await;
+        assert_eq!((known.state, known.job_id), (IntentState::Ordered, Some(job("job_1"))), "{id}");
+    }
+}
+
+/// Known jobs: the delivery may come before the job is expected. An entry that no worker can read is no arrival.
+pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES {
+        let id = state.as_str();
+        trial.put(id, state).await;
+        let came = trial.now();
+        trial.advance(9);
+        let now = trial.expect(Expect::job(job(id), trial.after(600))).await;
+        let shown = trial.job(id).await;
+        let (expected, at) = match state {
+            State::Unhandled | State::Corrupt => (JobState::Expected, trial.after(600)),
+            _ => (JobState::Arrived, trial.now()),
+        };
+        assert_eq!((now, shown.state, shown.at), (expected, expected, at), "{state}");
+        assert_eq!(shown.pushed_at, Some(came), "{state}");
+    }
+}
+
+/// A job is collected if the API gave all bodies of its entry.
+pub async fn a_job_whose_article_the_api_gave_before_was_collected(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let polled = |body| Arrival { source: Source::Api, ..arrival("job_1", body) };
+    trial.store().record(polled(FIRST)).await.unwrap();
+    let came = trial.now();
+    trial.advance(9);
+    trial.store().record(polled("[]")).await.unwrap();
+    assert_eq!(trial.expect(Expect::job(job("job_1"), trial.now())).await, JobState::Collected);
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.collected_at, shown.pushed_at), (Some(came), None));
+
+    trial
+        .store()
+        .record(Arrival { key: EntryKey::article(job("job_2")), ..polled(FIRST) })
+        .await
+        .unwrap();
+    trial.record("job_2", "[]").await;
+    assert_eq!(trial.expect(Expect::job(job("job_2"), trial.now())).await, JobState::Arrived);
+}
+
+/// An entry of another event is not the job's article.
+pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl LedgerSubject>) {
+    let key = EntryKey { job_id: job("job_1"), event: "article.updated".into() };
+    trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
+    trial.expect_now("job_1").await;
+    assert_eq!(trial.state("job_1").await, JobState::Expected);
+}
+
+/// An open job that is expected again stays as it is, also while it is asked for.
+pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
+    let expect = Expect { reason: Reason::Ordered, ..Expect::job(job("job_1"), trial.after(600)) };
+    trial.expect(expect).await;
+    let before = trial.job("job_1").await;
+    trial.advance(1);
+    for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill] {
+        trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
+        assert_eq!(trial.job("job_1").await, before);
+    }
+    trial.advance(600);
+    trial.ask("job_1").await;
+    let before = trial.job("job_1").await;
+    for reason in [Reason::Ordered, Reason::Backfill] {
+        trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
+        assert_eq!(trial.job("job_1").await, before);
+    }
+}
+
+/// A refused delivery shows that the article is there. Its code is shown.
+pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSubject>) {
+    trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
+    for (seconds, expected) in [(900, 600), (400, 400), (500, 400)] {
+        let at = trial.after(seconds);
+        trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), at) }).await;
+        let shown = trial.job("job_1").await;
+        assert_eq!((shown.at, shown.reason), (trial.after(expected), Reason::OrderedElsewhere));
+        assert_eq!(shown.cause.as_deref(), Some("refused: malformed_json"));
+    }
+}
+
+/// A delivery that is refused while an ask is under way may be newer than its answer: the job is asked for again, and the
+/// answer is of a lost lease.
+pub async fn a_refused_delivery_ends_an_ask(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let lease = trial.ask("job_1").await;
+    let at = trial.after(5);
+    trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), at) }).await;
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Expected, at));
+    assert_eq!(trial.settle_ask(lease, again(3600)).await, AskSettled::LostLease);
+    assert!(trial.asked(ASKS).await.is_empty());
+    trial.advance(5);
+    assert_eq!(trial.asked(ASKS).await, ["job_1"]);
+}
+
+/// Any other reason takes the place of `backfill`, and `backfill` of none.
+pub async fn a_job_leaves_a_backfill(trial: Trial<impl LedgerSubject>) {
+    let expect =
+        |reason, seconds| Expect { reason, ..Expect::job(job("job_1"), trial.after(seconds)) };
+    for (reason, seconds, expected) in [
+        (Reason::Backfill, 900, (Reason::Backfill, 900)),
+        (Reason::Backfill, 100, (Reason::Backfill, 900)),
+        (Reason::OrderedElsewhere, 600, (Reason::OrderedElsewhere, 600)),
+        (Reason::Backfill, 100, (Reason::OrderedElsewhere, 600)),
+    ] {
+        trial.expect(expect(reason, seconds)).await;
+        let shown = trial.job("job_1").await;
+        assert_eq!((shown.reason, shown.at), (expected.0, trial.after(expected.1)));
+    }
+}
+
+/// A job that ended without an article is opened again, as if it were new. A backfill does not open it.
+pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl LedgerSubject>) {
+    for (id, outcome, end) in [
+        ("job_1", not_found(), JobState::NotFound),
+        ("job_2", failed("{failed}"), JobState::Failed),
+    ] {
+        let lease = trial.asking(id).await;
+        trial.settle_ask(lease, again(0)).await;
+        let lease = trial.ask(id).await;
+        trial.settle_ask(lease, outcome).await;
+        let ended = trial.job(id).await;
+        assert_eq!((ended.state, ended.asks), (end, 2));
+        trial.advance(100);
+        let backfill = Expect { reason: Reason::Backfill, ..Expect::job(job(id), trial.now()) };
+        assert_eq!(trial.expect(backfill).await, end, "the same ids again change nothing");
+        assert_eq!(trial.job(id).await, ended);
+
+        let expect = Expect { reason: refused(), ..Expect::job(job(id), trial.after(400)) };
+        assert_eq!(trial.expect(expect).await, JobState::Expected);
+        let opened = ExpectedJob {
+            state: JobState::Expected,
+            reason: refused(),
+            expected_at: trial.now(),
+            at: trial.after(400),
+            asks: 0,
+            cause: None,
+            ..ended
+        };
+        assert_eq!(trial.job(id).await, opened);
+    }
+}
+
+/// A job whose article came stays as it is.
+pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl LedgerSubject>) {
+    trial.end("collected", super::steps::answered(FIRST)).await;
+    trial.work("collected", Outcome::Done).await;
+    trial.expect_now("arrived").await;
+    trial.record("arrived", FIRST).await;
+    trial.advance(1);
+    for id in ["collected", "arrived"] {
+        let before = trial.job(id).await;
+        for reason in [Reason::OrderedElsewhere, Reason::Backfill, refused()] {
+            trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
+            assert_eq!(trial.job(id).await, before);
+        }
+    }
+}
+
+/// A job gets the intent of a later order if it has none.
+pub async fn the_first_intent_of_a_job_stays(trial: Trial<impl LedgerSubject>) {
+    for (intent, expected) in
+        [(None, None), (Some("post-17"), Some("post-17")), (Some("post-18"), Some("post-17"))]
+    {
+        let intent = intent.map(Into::into);
+        trial.expect(Expect { intent, ..Expect::job(job("job_1"), trial.now()) }).await;
+        assert_eq!(trial.job("job_1").await.intent.as_deref(), expected);
+    }
+}
+
+/// A job whose entry cannot be read is expected, and due when the caller says.
+pub async fn a_job_whose_entry_cannot_be_read_is_asked_for(mut trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
+        trial.record(id, FIRST).await;
+        trial.work(id, outcome).await;
+        trial.expect(Expect::job(job(id), trial.after(400))).await;
+        trial.advance(400);
+        let lease = trial.ask(id).await;
+        trial.settle_ask(lease, not_found()).await;
+    }
+}

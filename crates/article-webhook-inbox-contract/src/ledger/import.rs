@@ -1,0 +1,179 @@
+//! What is imported.
+
+use std::time::SystemTime;
+
+use article_webhook_inbox::{
+    Entry, ExpectedJob, Intent, IntentState, JobState, State,
+    store::{AskClaim, AskSettled, Bucket, BucketEvent, BucketSettings, Expect, Intended, Outcome},
+};
+
+use super::{
+    arrival::prune,
+    steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, not_found, with_intent},
+};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, job, key},
+};
+
+/// An imported job is as it was shown, but for its id and its lease.
+pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
+    let lease = trial.asking("expected").await;
+    trial.settle_ask(lease, again(600)).await;
+    trial.end("collected", answered(FIRST)).await;
+    trial.leave("collected").await;
+    trial.end("not_found", not_found()).await;
+    let lease = trial.asking("asking").await;
+    trial.advance(9);
+    for id in ["expected", "collected", "not_found", "asking"] {
+        let shown = trial.job(id).await;
+        trial.store().forget(job(id)).await.unwrap();
+        assert!(trial.ledger().import_job(shown.clone()).await.unwrap());
+        let imported = trial.job(id).await;
+        assert!(imported.id > shown.id);
+        let expected = match id {
+            "asking" => ExpectedJob { state: JobState::Expected, at: trial.now(), ..shown.clone() },
+            _ => shown.clone(),
+        };
+        assert_eq!(imported, ExpectedJob { id: imported.id, ..expected });
+        assert!(!trial.ledger().import_job(shown).await.unwrap(), "it is there");
+        assert_eq!(trial.job(id).await, imported);
+    }
+    assert_eq!(trial.settle_ask(lease, not_found()).await, AskSettled::LostLease);
+}
+
+/// An imported job whose article is here has ended.
+pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) {
+    for (state, expected) in
+        [(State::Done, JobState::Arrived), (State::Unhandled, JobState::Expected)]
+    {
+        let id = state.as_str();
+        trial.expect(Expect::job(job(id), trial.after(600))).await;
+        let shown = trial.job(id).await;
+        trial.store().forget(job(id)).await.unwrap();
+        trial.put(id, state).await;
+        assert!(trial.ledger().import_job(shown).await.unwrap());
+        assert_eq!(trial.state(id).await, expected);
+    }
+}
+
+/// An imported intent is as it was shown, but for its id, and it does not order twice.
+pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.ledger().ordered("post-18", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.advance_by(WITHIN);
+    for (name, state) in [("post-17", IntentState::Unknown), ("post-18", IntentState::Ordered)] {
+        let shown = trial.intent(name).await;
+        assert_eq!(shown.state, state);
+        assert!(!trial.ledger().import_intent(shown.clone()).await.unwrap(), "it is there");
+        let copy = Intent { name: format!("copy of {name}").into(), ..shown.clone() };
+        assert!(trial.ledger().import_intent(copy.clone()).await.unwrap());
+        let imported = trial.intent(&copy.name).await;
+        assert!(imported.id > shown.id);
+        assert_eq!(imported, Intent { id: imported.id, ..copy });
+    }
+    trial.store().record(with_intent("job_2", "copy of post-17")).await.unwrap();
+    assert_eq!(trial.intent("copy of post-17").await.job_id, Some(job("job_2")));
+}
+
+/// An intent that was moved while its order was under way is known after a second move, and is not ordered again.
+pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    let ordered = Intent {
+        state: IntentState::Ordered,
+        job_id: Some(job("job_1")),
+        at: trial.now(),
+        ..trial.intent("post-17").await
+    };
+    trial.advance_by(WITHIN);
+    assert_eq!(trial.intent("post-17").await.state, IntentState::Unknown);
+    assert!(!trial.ledger().import_intent(ordered.clone()).await.unwrap(), "it is there");
+    assert_eq!(trial.intent("post-17").await, ordered);
+    let other = Intent { job_id: Some(job("job_2")), ..ordered.clone() };
+    assert!(!trial.ledger().import_intent(other).await.unwrap());
+    assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
+}
+
+/// An order may be answered between the lines of an export: its intent comes without a job, and then the job.
+pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.expect_now("job_1").await;
+    let shown = ExpectedJob { intent: Some("post-17".into()), ..trial.job("job_1").await };
+    let other = ExpectedJob { job_id: job("job_2"), ..shown.clone() };
+    for (imported, is_new) in [(shown, false), (other, true)] {
+        assert_eq!(trial.ledger().import_job(imported).await.unwrap(), is_new);
+        let known = trial.intent("post-17").await;
+        assert_eq!((known.state, known.job_id), (IntentState::Ordered, Some(job("job_1"))));
+    }
+}
+
+/// An order may be made while an export runs, after its intents were written. It is not made again where that is imported.
+pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let shown = ExpectedJob { intent: Some("post-17".into()), ..trial.job("job_1").await };
+    for (imported, is_new) in
+        [(shown.clone(), false), (ExpectedJob { job_id: job("job_2"), ..shown }, true)]
+    {
+        assert_eq!(trial.ledger().import_job(imported).await.unwrap(), is_new);
+        let known = trial.intent("post-17").await;
+        assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
+        let again = trial.ledger().intend("post-17", WITHIN, AMPLE).await.unwrap();
+        assert_eq!(again, Intended::Known(known));
+    }
+}
+
+/// An older export may hold the entry of an article that was handled here, and whose entry retention removed since.
+pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    trial.record("job_1", FIRST).await;
+    let (entry, bodies) = trial.shown("job_1").await;
+    trial.work("job_1", Outcome::Done).await;
+    trial.advance(9);
+    prune(&trial).await;
+    assert_eq!(trial.all().await.len(), 0);
+    assert!(!trial.store().import(entry.clone(), bodies.clone()).await.unwrap());
+    assert_eq!(trial.all().await.len(), 0, "it was handled here");
+
+    let other = Entry { key: key("job_2"), ..entry };
+    trial.expect_now("job_2").await;
+    assert!(trial.store().import(other, bodies).await.unwrap(), "it was not here");
+    assert_eq!(trial.state("job_2").await, JobState::Arrived);
+}
+
+/// An imported bucket takes away what the other store used up, and gives nothing, nor does the first ask or order after it.
+pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
+    let mut refused = Bucket::new(trial.now());
+    let event = BucketEvent::KeyRefused { key: KEY };
+    refused.report(event, trial.now());
+    trial.ledger().import_bucket(refused.clone()).await.unwrap();
+    trial.expect_now("job_1").await;
+    assert!(trial.claim_asks(ASKS).await.asks.is_empty());
+    let intended = trial.ledger().intend("post-17", WITHIN, AMPLE).await.unwrap();
+    assert_eq!(intended, Intended::Paused(refused.paused(KEY, trial.now()).unwrap()));
+    trial.ledger().report(BucketEvent::Resumed).await.unwrap();
+
+    trial.intended("post-17").await;
+    let mut expected = trial.ledger().bucket().await.unwrap();
+    let mut other = Bucket { used: 5000, ..Bucket::new(trial.now()) };
+    other.report(event, trial.now());
+    for imported in [other.clone(), Bucket::new(trial.now())] {
+        expected.import(&imported, trial.now());
+        trial.ledger().import_bucket(imported).await.unwrap();
+        assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
+    }
+    assert_eq!((expected.used, expected.refused), (5000, other.refused));
+}
+
+/// The time before the import, in which nothing was used here, does not refill what was used there.
+pub async fn an_imported_bucket_is_refilled_from_now_on(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.advance(86_400);
+    let settings = BucketSettings { per_minute: 60, burst: 1, key: KEY };
+    let empty = Bucket { used: 1000, ..Bucket::new(SystemTime::UNIX_EPOCH) };
+    trial.ledger().import_bucket(empty).await.unwrap();
+    trial.expect_now("job_1").await;
+    let claim = AskClaim { bucket: settings, ..ASKS };
+    assert!(trial.claim_asks(claim).await.asks.is_empty());
+    trial.advance(1);
+    assert_eq!(trial.claim_asks(claim).await.asks.len(), 1);
+}

@@ -1,0 +1,312 @@
+//! Orders and their intents.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{
+    Intent, IntentState, JobState, Reason,
+    store::{BucketEvent, Intended, IntentLease},
+};
+use tokio::task::JoinSet;
+
+use super::steps::{AMPLE, KEY, WITHIN, with_intent};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, job},
+};
+
+async fn known(trial: &Trial<impl LedgerSubject>, name: &str) -> Intent {
+    match trial.ledger().intend(name, WITHIN, AMPLE).await.unwrap() {
+        Intended::Known(intent) => intent,
+        other => panic!("{name} was stored before: {other:?}"),
+    }
+}
+
+async fn order_again(trial: &Trial<impl LedgerSubject>, name: &str) -> Option<IntentLease> {
+    match trial.ledger().order_again(name, WITHIN, AMPLE).await.unwrap() {
+        Intended::Begun(lease) => Some(lease),
+        Intended::Known(_) => None,
+        paused @ Intended::Paused(_) => panic!("{paused:?}"),
+    }
+}
+
+/// Brings a new intent into that state.
+async fn put(trial: &mut Trial<impl LedgerSubject>, name: &str, state: IntentState) -> IntentLease {
+    let lease = trial.intended(name).await;
+    match state {
+        IntentState::Ordering => {}
+        IntentState::Unknown => trial.advance_by(WITHIN),
+        IntentState::Ordered => {
+            trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
+        }
+        IntentState::Abandoned => {
+            trial.advance_by(WITHIN);
+            assert!(trial.ledger().abandon(name).await.unwrap());
+        }
+    }
+    assert_eq!(trial.intent(name).await.state, state);
+    lease
+}
+
+/// The states, `Ordering` last, because the others take time.
+const STATES: [IntentState; 4] =
+    [IntentState::Unknown, IntentState::Ordered, IntentState::Abandoned, IntentState::Ordering];
+
+/// No intent orders twice: the second call learns what is known, and changes nothing.
+pub async fn an_intent_is_stored_once(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    let stored = known(&trial, "post-17").await;
+    let expected = Intent {
+        id: stored.id,
+        name: "post-17".into(),
+        state: IntentState::Ordering,
+        created_at: trial.now(),
+        at: trial.now() + WITHIN,
+        job_id: None,
+    };
+    assert_eq!(stored, expected);
+    trial.advance(1);
+    assert_eq!(known(&trial, "post-17").await, expected);
+    assert_eq!(trial.ledger().intent("post-18").await.unwrap(), None);
+    for state in STATES {
+        put(&mut trial, state.as_str(), state).await;
+        let before = trial.intent(state.as_str()).await;
+        assert_eq!(known(&trial, state.as_str()).await, before);
+    }
+}
+
+/// Of several calls at once, one may order.
+pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl LedgerSubject>) {
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let ledger = trial.ledger();
+        calls.spawn(async move { ledger.intend("post-17", WITHIN, AMPLE).await.unwrap() });
+    }
+    let results = calls.join_all().await;
+    let begun = results.iter().filter(|result| matches!(result, Intended::Begun(_)));
+    assert_eq!(begun.count(), 1);
+    let used = trial.ledger().bucket().await.unwrap().used;
+    assert_eq!(used, 1000, "the others take no token");
+}
+
+/// A call begins with a token. In a pause none begins, and nothing is stored. What is known is told all the same.
+pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES {
+        put(&mut trial, state.as_str(), state).await;
+    }
+    trial.ledger().report(BucketEvent::RateLimited { retry_after: WITHIN / 2 }).await.unwrap();
+    let bucket = trial.ledger().bucket().await.unwrap();
+    let paused = Intended::Paused(bucket.paused(KEY, trial.now()).expect("it is paused"));
+    let ledger = trial.ledger();
+    assert_eq!(ledger.intend("post-17", WITHIN, AMPLE).await.unwrap(), paused);
+    assert_eq!(ledger.order_again("post-17", WITHIN, AMPLE).await.unwrap(), paused);
+    assert_eq!(ledger.intent("post-17").await.unwrap(), None);
+    for state in STATES {
+        let name = state.as_str();
+        let before = trial.intent(name).await;
+        assert_eq!(known(&trial, name).await, before);
+        let again = ledger.order_again(name, WITHIN, AMPLE).await.unwrap();
+        let is_paused = matches!(state, IntentState::Unknown | IntentState::Abandoned);
+        let expected = if is_paused { paused.clone() } else { Intended::Known(before.clone()) };
+        assert_eq!(again, expected, "{name}");
+        assert_eq!(trial.intent(name).await, before);
+    }
+    assert_eq!(ledger.bucket().await.unwrap(), bucket, "no token is taken");
+    trial.advance_by(WITHIN / 2);
+    trial.intended("post-17").await;
+    let mut expected = bucket;
+    expected.take_for_order(AMPLE, trial.now());
+    assert_eq!(ledger.bucket().await.unwrap(), expected, "a call begins as the rule says");
+}
+
+/// The outcome of a call that has ended without a certain answer is unknown at once.
+pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl LedgerSubject>) {
+    let lease = trial.intended("post-17").await;
+    trial.advance(1);
+    assert!(trial.ledger().outcome_lost(lease).await.unwrap());
+    let unknown = trial.intent("post-17").await;
+    assert_eq!((unknown.state, unknown.at), (IntentState::Unknown, trial.now()));
+    assert_eq!(trial.ledger().ledger_counts().await.unwrap().unknown_intents, 1);
+    trial.advance(1);
+    assert!(!trial.ledger().outcome_lost(lease).await.unwrap(), "it is known to be unknown");
+    assert_eq!(trial.intent("post-17").await, unknown);
+
+    let second = order_again(&trial, "post-17").await.expect("it is unknown");
+    let before = trial.intent("post-17").await;
+    assert!(!trial.ledger().outcome_lost(lease).await.unwrap(), "another call is under way");
+    assert_eq!(trial.intent("post-17").await, before);
+    assert!(trial.ledger().outcome_lost(second).await.unwrap());
+    trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
+    assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
+}
+
+/// The end of a call changes nothing in any state but `ordering`.
+pub async fn a_lost_answer_does_not_change_what_is_known(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES.into_iter().filter(|state| *state != IntentState::Ordering) {
+        let lease = put(&mut trial, state.as_str(), state).await;
+        let before = trial.intent(state.as_str()).await;
+        assert!(!trial.ledger().outcome_lost(lease).await.unwrap());
+        assert_eq!(trial.intent(state.as_str()).await, before);
+    }
+    assert!(!trial.ledger().outcome_lost(IntentLease { id: 1 << 40, fence: 1 }).await.unwrap());
+}
+
+/// An intent is unknown from its deadline on.
+pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.advance_by(WITHIN - Duration::from_millis(1));
+    assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
+    trial.advance_by(Duration::from_millis(1));
+    let unknown = trial.intent("post-17").await;
+    assert_eq!((unknown.state, unknown.at), (IntentState::Unknown, trial.now()));
+}
+
+/// An order that the service took has a job, which is expected.
+pub async fn the_job_of_an_order_is_expected(trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    let intent = trial.intent("post-17").await;
+    assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job("job_1"))));
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.reason), (JobState::Expected, Reason::Ordered));
+    assert_eq!((shown.intent.as_deref(), shown.at), (Some("post-17"), trial.after(600)));
+}
+
+/// The answer to an order counts in every state of its intent, also after its deadline.
+pub async fn a_late_answer_counts(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES {
+        let name = state.as_str();
+        put(&mut trial, name, state).await;
+        let late = format!("late-{name}");
+        trial.ledger().ordered(name, job(&late), trial.after(600), KEY).await.unwrap();
+        let intent = trial.intent(name).await;
+        let expected = if state == IntentState::Ordered { name } else { &late };
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(expected))));
+        assert_eq!(trial.job(&late).await.intent.as_deref(), Some(name), "each job is expected");
+    }
+}
+
+/// An order whose intent is gone is paid for, so that both are stored.
+pub async fn an_answer_without_an_intent_counts(trial: Trial<impl LedgerSubject>) {
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")));
+    assert_eq!(trial.state("job_1").await, JobState::Expected);
+}
+
+/// The delivery may come before the answer to the order.
+pub async fn a_delivery_may_come_before_the_answer(trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.record("job_1", FIRST).await;
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some("post-17")));
+}
+
+/// An order whose answer was lost resolves itself when its article arrives, also one that was abandoned.
+pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES.into_iter().filter(|state| *state != IntentState::Ordered) {
+        let name = state.as_str();
+        put(&mut trial, name, state).await;
+        trial.store().record(with_intent(name, name)).await.unwrap();
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.at), (IntentState::Ordered, trial.now()));
+        assert_eq!(intent.job_id, Some(job(name)));
+        let shown = trial.job(name).await;
+        assert_eq!((shown.state, shown.reason), (JobState::Arrived, Reason::Ordered));
+        assert_eq!((shown.intent.as_deref(), shown.pushed_at), (Some(name), Some(trial.now())));
+    }
+}
+
+/// An intent whose job is known is never pointed at another, whose article is a job of its own.
+pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<impl LedgerSubject>) {
+    put(&mut trial, "post-17", IntentState::Ordered).await;
+    let before = trial.intent("post-17").await;
+    trial.advance(1);
+    trial.store().record(with_intent("job_2", "post-17")).await.unwrap();
+    assert_eq!(trial.intent("post-17").await, before);
+    let second = trial.job("job_2").await;
+    assert_eq!((second.state, second.intent.as_deref()), (JobState::Arrived, Some("post-17")));
+    assert_eq!(trial.state("post-17").await, JobState::Expected, "the first is still expected");
+}
+
+/// A delivery with an intent that the ledger does not have adds neither.
+pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<impl LedgerSubject>) {
+    trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
+    assert_eq!(trial.ledger().intent("post-17").await.unwrap(), None);
+    assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
+}
+
+/// An order that the service refused may be made at once, in its time and later.
+pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl LedgerSubject>) {
+    for state in [IntentState::Ordering, IntentState::Unknown] {
+        let lease = put(&mut trial, "post-17", state).await;
+        assert!(trial.ledger().not_ordered(lease).await.unwrap());
+        assert_eq!(trial.ledger().intent("post-17").await.unwrap(), None);
+        assert!(!trial.ledger().not_ordered(lease).await.unwrap(), "it is gone");
+    }
+    let lease = put(&mut trial, "post-17", IntentState::Ordering).await;
+    trial.ledger().not_ordered(lease).await.unwrap();
+    trial.intended("post-17").await;
+    assert!(!trial.ledger().not_ordered(lease).await.unwrap(), "another call is under way");
+    assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
+}
+
+/// A call that proves that it ordered nothing does not change an intent that was ordered or abandoned.
+pub async fn a_refusal_does_not_change_an_end(mut trial: Trial<impl LedgerSubject>) {
+    for state in [IntentState::Ordered, IntentState::Abandoned] {
+        let lease = put(&mut trial, state.as_str(), state).await;
+        let before = trial.intent(state.as_str()).await;
+        assert!(!trial.ledger().not_ordered(lease).await.unwrap());
+        assert_eq!(trial.intent(state.as_str()).await, before);
+    }
+}
+
+/// An intent is ordered again when its outcome is unknown or it was abandoned, and when it is not stored.
+pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES {
+        let name = state.as_str();
+        let first = put(&mut trial, name, state).await;
+        let before = trial.intent(name).await;
+        let second = order_again(&trial, name).await;
+        if let IntentState::Unknown | IntentState::Abandoned = state {
+            let second = second.expect("it may be ordered again");
+            assert_eq!(second.id, first.id);
+            assert!(second.fence > first.fence);
+            assert!(!trial.ledger().not_ordered(first).await.unwrap(), "fencing");
+            let (state, at) = (IntentState::Ordering, trial.now() + WITHIN);
+            assert_eq!(trial.intent(name).await, Intent { state, at, ..before });
+        } else {
+            assert_eq!(second, None, "{name}");
+            assert_eq!(trial.intent(name).await, before);
+        }
+    }
+    assert!(order_again(&trial, "post-17").await.is_some());
+}
+
+/// If the second call proves that it ordered nothing, the first may have ordered even so.
+pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl LedgerSubject>) {
+    put(&mut trial, "post-17", IntentState::Unknown).await;
+    let second = order_again(&trial, "post-17").await.expect("it is unknown");
+    trial.advance(1);
+    assert!(trial.ledger().not_ordered(second).await.unwrap());
+    let intent = trial.intent("post-17").await;
+    assert_eq!((intent.state, intent.at), (IntentState::Unknown, trial.now()));
+}
+
+/// Only an intent whose outcome is unknown is abandoned.
+pub async fn only_an_unknown_intent_is_abandoned(mut trial: Trial<impl LedgerSubject>) {
+    for state in STATES {
+        let name = state.as_str();
+        put(&mut trial, name, state).await;
+        let before = trial.intent(name).await;
+        let is_unknown = state == IntentState::Unknown;
+        assert_eq!(trial.ledger().abandon(name).await.unwrap(), is_unknown, "{name}");
+        let expected = match state {
+            IntentState::Unknown => {
+                Intent { state: IntentState::Abandoned, at: trial.now(), ..before }
+            }
+            _ => before,
+        };
+        assert_eq!(trial.intent(name).await, expected);
+    }
+    assert!(!trial.ledger().abandon("post-17").await.unwrap());
+}

@@ -1,0 +1,196 @@
+//! What the ledger shows.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{
+    Error, IntentState, JobFilter, JobState, LedgerCounts,
+    store::{AskLease, AskOutcome, BucketEvent, Expect, IntentLease},
+};
+
+use super::steps::{AMPLE, ASKS, KEY, WITHIN, answered, failed, not_found};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, job},
+};
+
+async fn counts(trial: &Trial<impl LedgerSubject>) -> LedgerCounts {
+    trial.ledger().ledger_counts().await.unwrap()
+}
+
+async fn jobs(trial: &Trial<impl LedgerSubject>, filter: JobFilter) -> Vec<String> {
+    let page = trial.ledger().jobs(filter).await.unwrap();
+    page.items.into_iter().map(|job| job.job_id.to_string()).collect()
+}
+
+/// A ledger without jobs has no figures.
+pub async fn an_empty_ledger_is_empty(trial: Trial<impl LedgerSubject>) {
+    assert_eq!(counts(&trial).await, LedgerCounts::default());
+    assert!(jobs(&trial, JobFilter::default()).await.is_empty());
+    assert!(trial.ledger().intents(None, 0, 100).await.unwrap().items.is_empty());
+}
+
+/// Jobs are counted by state.
+pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
+    trial.end("collected", answered(FIRST)).await;
+    trial.end("failed", failed("{failed}")).await;
+    trial.end("not_found", not_found()).await;
+    trial.expect_now("arrived").await;
+    trial.record("arrived", FIRST).await;
+    trial.advance(9);
+    trial.asking("asking").await;
+    let oldest = trial.now();
+    trial.advance(9);
+    trial.expect_now("expected_1").await;
+    trial.expect_now("expected_2").await;
+    let counts = counts(&trial).await;
+    for state in JobState::ALL {
+        let expected = match state {
+            JobState::Expected => 2,
+            JobState::Unreadable => 0,
+            _ => 1,
+        };
+        assert_eq!(counts.of(state), expected, "{state}");
+    }
+    assert_eq!((counts.open(), counts.oldest_expected), (3, Some(oldest)));
+}
+
+/// A job is overdue 72 hours after it was expected, and is asked for even so.
+pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl LedgerSubject>) {
+    let limit = Duration::from_secs(72 * 3600);
+    trial.end("job_2", not_found()).await;
+    trial.expect_now("job_1").await;
+    trial.advance_by(limit - Duration::from_millis(1));
+    assert_eq!(counts(&trial).await.overdue, 0);
+    trial.advance_by(Duration::from_millis(1));
+    assert_eq!(counts(&trial).await.overdue, 1);
+    trial.ask("job_1").await;
+    assert_eq!(counts(&trial).await.overdue, 1, "an ask is no end");
+}
+
+/// Intents whose outcome is unknown are counted.
+pub async fn unknown_intents_are_counted(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    assert_eq!(counts(&trial).await.unknown_intents, 0);
+    trial.advance_by(WITHIN);
+    trial.intended("post-18").await;
+    trial.ledger().ordered("post-19", job("job_1"), trial.after(600), KEY).await.unwrap();
+    assert_eq!(counts(&trial).await.unknown_intents, 1);
+    trial.ledger().abandon("post-17").await.unwrap();
+    assert_eq!(counts(&trial).await.unknown_intents, 0);
+}
+
+/// A job is recovered if the service delivers nothing until 400 seconds after the collection. It is not counted before.
+pub async fn a_recovered_job_is_counted_when_no_push_can_come(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    for id in ["alone", "in_time", "late"] {
+        trial.end(id, answered(FIRST)).await;
+    }
+    trial.advance(399);
+    trial.record("in_time", FIRST).await;
+    assert_eq!(counts(&trial).await.recovered, 0);
+    trial.advance(1);
+    assert_eq!(counts(&trial).await.recovered, 2);
+    trial.advance_by(Duration::from_millis(1));
+    trial.record("late", FIRST).await;
+    assert_eq!(counts(&trial).await.recovered, 2, "that was no delivery of the first time");
+    trial.expect_now("arrived").await;
+    trial.record("arrived", FIRST).await;
+    trial.advance(400);
+    assert_eq!(counts(&trial).await.recovered, 2, "an arrival needed no collection");
+}
+
+/// Jobs are filtered by state, intent, and the time since which they are expected.
+pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl LedgerSubject>) {
+    trial.end("a", not_found()).await;
+    trial.advance(1);
+    trial.ledger().ordered("post-17", job("b"), trial.after(600), KEY).await.unwrap();
+    trial.advance(1);
+    trial.expect(Expect::job(job("c"), trial.after(600))).await;
+    let all = JobFilter::default();
+    assert_eq!(jobs(&trial, all.clone()).await, ["a", "b", "c"]);
+    let open = JobFilter { state: Some(JobState::Expected), ..all.clone() };
+    assert_eq!(jobs(&trial, open).await, ["b", "c"]);
+    let ordered = JobFilter { intent: Some("post-17".into()), ..all.clone() };
+    assert_eq!(jobs(&trial, ordered).await, ["b"]);
+    let old = JobFilter { expected_before: Some(trial.now()), ..all };
+    assert_eq!(jobs(&trial, old).await, ["a", "b"]);
+}
+
+/// Pages follow each other by id, and a full page may be the last.
+pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl LedgerSubject>) {
+    for id in ["c", "a", "d", "b"] {
+        trial.expect_now(id).await;
+    }
+    let mut filter = JobFilter { limit: 2, ..JobFilter::default() };
+    let first = trial.ledger().jobs(filter.clone()).await.unwrap();
+    assert_eq!(first.next, Some(first.items[1].id));
+    assert_eq!(jobs(&trial, filter.clone()).await, ["c", "a"]);
+    filter.after = first.items[1].id;
+    assert_eq!(jobs(&trial, filter.clone()).await, ["d", "b"]);
+    assert_eq!(trial.ledger().jobs(filter).await.unwrap().next, None);
+}
+
+/// Intents are filtered by state, and their pages follow each other by id.
+pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl LedgerSubject>) {
+    for name in ["c", "a"] {
+        trial.intended(name).await;
+    }
+    trial.advance_by(WITHIN);
+    for name in ["d", "b"] {
+        trial.intended(name).await;
+    }
+    let ledger = trial.ledger();
+    let names = |state, after, limit| {
+        let ledger = ledger.clone();
+        async move {
+            let page = ledger.intents(state, after, limit).await.unwrap();
+            let names = page.items.into_iter().map(|intent| intent.name.to_string());
+            (names.collect::<Vec<_>>(), page.next)
+        }
+    };
+    let unknown = names(Some(IntentState::Unknown), 0, 100).await;
+    assert_eq!(unknown.0, ["c", "a"]);
+    assert_eq!(names(Some(IntentState::Ordering), 0, 100).await.0, ["d", "b"]);
+    let (first, next) = names(None, 0, 2).await;
+    assert_eq!(first, ["c", "a"]);
+    let rest = names(None, next.expect("there is more"), 2).await;
+    assert_eq!(rest, (vec!["d".into(), "b".into()], None));
+}
+
+/// After `close`, every call fails.
+pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) {
+    trial.end("job_1", not_found()).await;
+    trial.intended("post-17").await;
+    let (shown, intent) = (trial.job("job_1").await, trial.intent("post-17").await);
+    let bucket = trial.ledger().bucket().await.unwrap();
+    trial.store().close().await.unwrap();
+    let (ledger, now) = (trial.ledger(), trial.now());
+    let (ask, call) = (AskLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
+    let errors: [Option<Error>; 20] = [
+        ledger.intend("post-18", WITHIN, AMPLE).await.err(),
+        ledger.order_again("post-17", WITHIN, AMPLE).await.err(),
+        ledger.ordered("post-17", job("job_1"), now, KEY).await.err(),
+        ledger.not_ordered(call).await.err(),
+        ledger.outcome_lost(call).await.err(),
+        ledger.abandon("post-17").await.err(),
+        ledger.expect(vec![]).await.err(),
+        ledger.claim_asks(ASKS).await.err(),
+        ledger.settle_ask(ask, AskOutcome::Released, KEY).await.err(),
+        ledger.report(BucketEvent::Resumed).await.err(),
+        ledger.bucket().await.err(),
+        ledger.job(job("job_1")).await.err(),
+        ledger.jobs(JobFilter::default()).await.err(),
+        ledger.intent("post-17").await.err(),
+        ledger.intents(None, 0, 1).await.err(),
+        ledger.ledger_counts().await.err(),
+        ledger.prune_ledger(now, 1).await.err(),
+        ledger.import_job(shown).await.err(),
+        ledger.import_intent(intent).await.err(),
+        ledger.import_bucket(bucket).await.err(),
+    ];
+    for (number, error) in errors.into_iter().enumerate() {
+        let error = error.unwrap_or_else(|| panic!("call {number} succeeded"));
+        assert_eq!(error.to_string(), "the inbox is closed");
+    }
+}

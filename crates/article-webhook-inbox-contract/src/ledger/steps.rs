@@ -1,0 +1,146 @@
+//! What the cases of the ledger share.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Digest, ExpectedJob, Intent, JobState,
+    store::{
+        ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketSettings,
+        Expect, Intended, IntentLease, Ledger, Outcome, Settled,
+    },
+};
+use bytes::Bytes;
+
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, arrival, job},
+};
+
+/// The API key of a case that is not about keys.
+pub(super) const KEY: u64 = 1;
+
+/// A bucket that has a token for each ask of a case that is not about tokens.
+pub(super) const AMPLE: BucketSettings =
+    BucketSettings { per_minute: 60_000, burst: 1000, key: KEY };
+
+/// The claim of a case that is not about claims.
+pub(super) const ASKS: AskClaim =
+    AskClaim { limit: 100, lease: Duration::from_secs(60), bucket: AMPLE };
+
+/// How long the call of an order may take.
+pub(super) const WITHIN: Duration = Duration::from_secs(30);
+
+impl<S: LedgerSubject> Trial<S> {
+    pub(super) fn ledger(&self) -> Arc<dyn Ledger> {
+        self.subject().ledger()
+    }
+
+    pub(crate) fn after(&self, seconds: u64) -> SystemTime {
+        self.now() + Duration::from_secs(seconds)
+    }
+
+    pub(crate) async fn expect(&self, expect: Expect) -> JobState {
+        self.ledger().expect(vec![expect]).await.unwrap()[0]
+    }
+
+    /// Expects a job that is asked for now.
+    pub(super) async fn expect_now(&self, id: &str) {
+        assert_eq!(self.expect(Expect::job(job(id), self.now())).await, JobState::Expected);
+    }
+
+    pub(crate) async fn job(&self, id: &str) -> ExpectedJob {
+        self.ledger().job(job(id)).await.unwrap().expect("the ledger has the job")
+    }
+
+    pub(super) async fn state(&self, id: &str) -> JobState {
+        self.job(id).await.state
+    }
+
+    pub(super) async fn claim_asks(&self, claim: AskClaim) -> Asks {
+        self.ledger().claim_asks(claim).await.unwrap()
+    }
+
+    /// The jobs that a claim brings, in order.
+    pub(super) async fn asked(&self, claim: AskClaim) -> Vec<String> {
+        let asks = self.claim_asks(claim).await.asks.into_iter();
+        asks.map(|ask| ask.job.job_id.to_string()).collect()
+    }
+
+    /// Asks for the one job that is due.
+    pub(super) async fn ask(&self, id: &str) -> AskLease {
+        let asks = self.claim_asks(ASKS).await.asks;
+        let jobs: Vec<_> = asks.iter().map(|Ask { job, .. }| job.job_id.clone()).collect();
+        assert_eq!(jobs, [job(id)], "the one job that is due is asked for");
+        asks[0].lease
+    }
+
+    /// Expects a job, and asks for it. The caller ensures that no other is due.
+    pub(super) async fn asking(&self, id: &str) -> AskLease {
+        self.expect_now(id).await;
+        self.ask(id).await
+    }
+
+    pub(super) async fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> AskSettled {
+        self.ledger().settle_ask(lease, outcome, KEY).await.unwrap()
+    }
+
+    /// Expects a job and ends the ask for it. The caller ensures that no other is due.
+    pub(super) async fn end(&self, id: &str, outcome: AskOutcome) -> AskSettled {
+        let lease = self.asking(id).await;
+        self.settle_ask(lease, outcome).await
+    }
+
+    /// Claims the article's entry, the only one that is due, and settles it.
+    pub(super) async fn work(&self, id: &str, outcome: Outcome) {
+        let lease = self.lease(id).await;
+        assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
+    }
+
+    pub(super) async fn intended(&self, name: &str) -> IntentLease {
+        match self.ledger().intend(name, WITHIN, AMPLE).await.unwrap() {
+            Intended::Begun(lease) => lease,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) async fn intent(&self, name: &str) -> Intent {
+        self.ledger().intent(name).await.unwrap().expect("the ledger has the intent")
+    }
+}
+
+pub(super) fn answer(body: &str) -> ApiAnswer {
+    let bytes = Bytes::copy_from_slice(body.as_bytes());
+    ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes }
+}
+
+pub(super) fn answered(body: &str) -> AskOutcome {
+    AskOutcome::Answered(answer(body))
+}
+
+pub(super) fn failed(body: &str) -> AskOutcome {
+    AskOutcome::Failed { answer: answer(body), cause: "generation_failed".into() }
+}
+
+pub(super) fn again(seconds: u64) -> AskOutcome {
+    AskOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
+}
+
+pub(super) fn not_found() -> AskOutcome {
+    AskOutcome::NotFound { cause: "job_not_found".into() }
+}
+
+pub(super) fn unhandled() -> Outcome {
+    Outcome::Unhandled { seen: 1, cause: "no article".into() }
+}
+
+pub(super) fn corrupt() -> Outcome {
+    Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() }
+}
+
+/// A delivery to the capability URL of that intent.
+pub(super) fn with_intent(id: &str, intent: &str) -> Arrival {
+    Arrival { intent: Some(intent.into()), ..arrival(id, FIRST) }
+}

@@ -1,0 +1,176 @@
+//! Answers for entries that no worker can read.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{
+    Digest, JobState, Source, State,
+    store::{Arrival, AskLease, AskOutcome, AskSettled, Outcome},
+};
+
+use super::steps::{answered, corrupt, unhandled};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, arrival, bytes, damaged, key},
+};
+
+/// For how long the API must give nothing but bodies that cannot be read.
+const HOURS_72: u64 = 72 * 3600;
+
+/// Delivers a body that cannot be read, and asks for the job.
+async fn asking(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) -> AskLease {
+    trial.expect_now(id).await;
+    trial.record(id, FIRST).await;
+    trial.work(id, outcome).await;
+    trial.ask(id).await
+}
+
+/// The API gives the very body that was delivered and cannot be read, now and after this many seconds.
+async fn given_again_after(seconds: u64, trial: &mut Trial<impl LedgerSubject>) -> AskSettled {
+    let lease = asking(trial, "job_1", unhandled()).await;
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Expected), "an outage may be short");
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.at, shown.unreadable_since), (trial.after(3600), Some(trial.now())));
+    trial.advance(seconds);
+    let lease = trial.ask("job_1").await;
+    trial.settle_ask(lease, answered(FIRST)).await
+}
+
+/// After 72 hours the job ends, for a person to look at.
+pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl LedgerSubject>) {
+    let settled = given_again_after(HOURS_72, &mut trial).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.at), (JobState::Unreadable, trial.now()));
+    assert!(shown.cause.is_some());
+    assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
+}
+
+/// Before that it does not.
+pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl LedgerSubject>) {
+    let settled = given_again_after(HOURS_72 - 1, &mut trial).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Expected));
+    let unfinished = AskOutcome::Unfinished { after: Duration::ZERO };
+    trial.advance(3600);
+    let lease = trial.ask("job_1").await;
+    trial.settle_ask(lease, unfinished).await;
+    assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
+}
+
+/// The API gives another body, which wakes the entry.
+pub async fn another_body_is_collected(trial: Trial<impl LedgerSubject>) {
+    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
+        let lease = asking(&trial, id, outcome).await;
+        let settled = trial.settle_ask(lease, answered("[]")).await;
+        assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+        assert_eq!(trial.entry(id).await.state, State::Waiting);
+        assert_eq!(trial.bodies(id).await, [bytes(FIRST), bytes("[]")]);
+        trial.leave(id).await;
+    }
+}
+
+/// A damaged entry is repaired by its body, as often as that is damaged: the article is there, and the API gives it.
+pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    trial.store().record(damaged("job_1", FIRST)).await.unwrap();
+    trial.work("job_1", corrupt()).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered(FIRST)).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
+
+    for hours in [1, 72] {
+        trial.work("job_1", corrupt()).await;
+        let shown = trial.job("job_1").await;
+        assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
+        trial.advance(hours * 3600);
+        let lease = trial.ask("job_1").await;
+        let settled = trial.settle_ask(lease, answered(FIRST)).await;
+        assert_eq!(settled, AskSettled::Settled(JobState::Collected), "after {hours} hours");
+        assert_eq!(trial.entry("job_1").await.state, State::Waiting);
+    }
+}
+
+/// The API gives another body at each ask, and none can be read. That ends the job after 72 hours, also if nothing was
+/// delivered.
+pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<impl LedgerSubject>) {
+    for id in ["job_1", "job_2"] {
+        trial.expect_now(id).await;
+        let since = trial.job(id).await.expected_at;
+        if id == "job_2" {
+            trial.record(id, FIRST).await;
+            trial.work(id, unhandled()).await;
+        }
+        for (body, hours) in [("1", 1), ("2", 71), ("3", 1)] {
+            trial.advance(hours * 3600);
+            let lease = trial.ask(id).await;
+            let settled = trial.settle_ask(lease, answered(body)).await;
+            assert_eq!(settled, AskSettled::Settled(JobState::Collected), "{id} {body}");
+            let seen = trial.bodies(id).await.len();
+            trial.work(id, Outcome::Unhandled { seen, cause: "no article".into() }).await;
+            let shown = trial.job(id).await;
+            let expected = if body == "3" { JobState::Unreadable } else { JobState::Expected };
+            assert_eq!((shown.state, shown.expected_at), (expected, since), "{id} {body}");
+        }
+        assert!(trial.job(id).await.cause.is_some(), "{id}");
+    }
+}
+
+/// A delivery ends an unreadable job, if it can be read.
+pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubject>) {
+    given_again_after(HOURS_72, &mut trial).await;
+    trial.record("job_1", FIRST).await;
+    assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
+    trial.record("job_1", "[]").await;
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
+}
+
+/// A person who requeues the entry takes it in hand, which ends an unreadable job.
+pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubject>) {
+    given_again_after(HOURS_72, &mut trial).await;
+    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
+}
+
+/// A body that the API gave never takes the place of one that was delivered: it is kept beyond the limit, and worked on. One
+/// that is delivered later does not take its place.
+pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let delivered = [FIRST, "1", "2", "3"];
+    for body in delivered {
+        trial.record("job_1", body).await;
+    }
+    trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered("[]")).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "3", "[]"].map(bytes));
+    assert_eq!(trial.entry("job_1").await.state, State::Waiting);
+    trial.work("job_1", Outcome::Unhandled { seen: 5, cause: "no article".into() }).await;
+    trial.record("job_1", "4").await;
+    assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "4", "[]"].map(bytes));
+}
+
+/// A body that the API gave takes the place of the last such body, if the entry is full.
+pub async fn a_body_of_the_api_replaces_such_a_body(trial: Trial<impl LedgerSubject>) {
+    trial.expect_now("job_1").await;
+    let stored =
+        [(FIRST, Source::Webhook), ("1", Source::Api), ("2", Source::Api), ("3", Source::Webhook)];
+    for (body, source) in stored {
+        trial.store().record(Arrival { source, ..arrival("job_1", body) }).await.unwrap();
+    }
+    trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
+    let lease = trial.ask("job_1").await;
+    let settled = trial.settle_ask(lease, answered("[]")).await;
+    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let (_, bodies) = trial.shown("job_1").await;
+    let kept: Vec<_> = bodies.iter().map(|body| (body.digest, body.source)).collect();
+    let of = |body: &str, source| (Digest::of(body.as_bytes()), source);
+    let expected = [
+        of(FIRST, Source::Webhook),
+        of("1", Source::Api),
+        of("[]", Source::Api),
+        of("3", Source::Webhook),
+    ];
+    assert_eq!(kept, expected);
+}

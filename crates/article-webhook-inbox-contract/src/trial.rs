@@ -1,0 +1,198 @@
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+use article_webhook_inbox::{
+    Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
+    store::{Arrival, Claim, Claims, Events, Lease, Outcome, Recorded, Settled, Store},
+};
+use bytes::Bytes;
+
+use crate::{Durable, Subject, Transactional};
+
+/// The claim of a case that is not about claims.
+pub(crate) const CLAIM: Claim = Claim {
+    limit: 100,
+    lease: Duration::from_secs(60),
+    attempts: 3,
+    running: 0,
+    events: Events::All,
+};
+
+/// The first body of an entry, in a case that is not about bodies.
+pub(crate) const FIRST: &str = "{}";
+
+/// Runs one case on a current-thread Tokio runtime, for example in a debugger.
+///
+/// # Panics
+///
+/// The store breaks the contract.
+///
+/// ```
+/// use article_webhook_inbox_contract::{Subject, cases};
+///
+/// fn leases_exclude_other_workers(subject: impl Subject) {
+///     article_webhook_inbox_contract::run(subject, cases::claim::a_leased_entry_is_not_claimed_before_its_lease_ends);
+/// }
+/// ```
+pub fn run<S: Subject, Case: Future<Output = ()>>(subject: S, case: impl FnOnce(Trial<S>) -> Case) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime can be built").block_on(case(Trial::new(subject)));
+}
+
+/// One run of a case: the subject, and the helpers that the cases share. The cases take it as their argument; a store
+/// author only passes a case to [`run`].
+pub struct Trial<S> {
+    subject: S,
+}
+
+impl<S: Subject> Trial<S> {
+    pub(crate) fn new(subject: S) -> Self {
+        Self { subject }
+    }
+
+    pub(crate) fn subject(&self) -> &S {
+        &self.subject
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.subject.store()
+    }
+
+    pub(crate) fn now(&self) -> SystemTime {
+        self.subject.now()
+    }
+
+    pub(crate) fn advance(&mut self, seconds: u64) {
+        self.subject.advance(Duration::from_secs(seconds));
+    }
+
+    pub(crate) fn advance_by(&mut self, by: Duration) {
+        self.subject.advance(by);
+    }
+
+    pub(crate) async fn record(&self, job: &str, body: &str) -> Recorded {
+        self.store().record(arrival(job, body)).await.unwrap()
+    }
+
+    pub(crate) async fn claim(&self) -> Claims {
+        self.store().claim(CLAIM).await.unwrap()
+    }
+
+    /// Claims the one entry that is due.
+    pub(crate) async fn lease(&self, job: &str) -> Lease {
+        let claims = self.claim().await;
+        let keys: Vec<_> = claims.claimed.iter().map(|claimed| claimed.key.clone()).collect();
+        assert_eq!(keys, [key(job)], "the one entry that is due is claimed");
+        claims.claimed[0].lease
+    }
+
+    /// Stores a body and leases its entry. The caller ensures that no other entry is due.
+    pub(crate) async fn leased(&self, job: &str) -> Lease {
+        assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
+        self.lease(job).await
+    }
+
+    pub(crate) async fn settle(&self, lease: Lease, outcome: Outcome) -> Settled {
+        self.store().settle(lease, outcome).await.unwrap()
+    }
+
+    /// Stores a body and brings its entry into that state. The caller ensures that no other entry is due.
+    pub(crate) async fn put(&self, job: &str, state: State) {
+        let outcome = match state {
+            State::Waiting => {
+                assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
+                return;
+            }
+            State::Leased => {
+                self.leased(job).await;
+                return;
+            }
+            State::Done => Outcome::Done,
+            State::Dead => Outcome::Dead { cause: "no such author".into() },
+            State::Unhandled => Outcome::Unhandled { seen: 1, cause: "no article".into() },
+            State::Corrupt => Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() },
+        };
+        let lease = self.leased(job).await;
+        assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
+    }
+
+    /// Buries a waiting entry, so that a case can continue with another.
+    pub(crate) async fn leave(&self, job: &str) {
+        assert!(self.store().bury(key(job), "out of the way".into()).await.unwrap());
+    }
+
+    pub(crate) async fn shown(&self, job: &str) -> (Entry, Vec<Body>) {
+        self.store().show(key(job)).await.unwrap().expect("the entry is there")
+    }
+
+    pub(crate) async fn entry(&self, job: &str) -> Entry {
+        self.shown(job).await.0
+    }
+
+    pub(crate) async fn bodies(&self, job: &str) -> Vec<Option<Bytes>> {
+        self.shown(job).await.1.into_iter().map(|body| body.bytes).collect()
+    }
+
+    pub(crate) async fn all(&self) -> Vec<Entry> {
+        self.store().list(Filter::default()).await.unwrap().entries
+    }
+}
+
+impl<S: Durable> Trial<S> {
+    pub(crate) fn reopen(&mut self) {
+        self.subject.reopen();
+    }
+}
+
+impl<S: Transactional> Trial<S> {
+    /// Runs the statement in a transaction of the application, and returns how many rows changed.
+    pub(crate) fn complete(&mut self, completion: &Completion) -> u64 {
+        self.subject.execute(completion)
+    }
+}
+
+impl<S> fmt::Debug for Trial<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trial").finish_non_exhaustive()
+    }
+}
+
+/// Every state. `Waiting` is last, because in this state [`Trial::put`] leaves an entry that is due.
+pub(crate) const STATES: [State; 6] =
+    [State::Leased, State::Done, State::Dead, State::Unhandled, State::Corrupt, State::Waiting];
+
+pub(crate) fn job(id: &str) -> JobId {
+    id.parse().unwrap()
+}
+
+pub(crate) fn key(id: &str) -> EntryKey {
+    EntryKey::article(job(id))
+}
+
+pub(crate) fn arrival(job: &str, body: &str) -> Arrival {
+    Arrival {
+        key: key(job),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(body.as_bytes()),
+        bytes: Bytes::copy_from_slice(body.as_bytes()),
+    }
+}
+
+/// A body whose bytes differ from its digest.
+pub(crate) fn damaged(job: &str, body: &str) -> Arrival {
+    Arrival { bytes: Bytes::from_static(b"flipped"), ..arrival(job, body) }
+}
+
+pub(crate) fn retry(seconds: u64) -> Outcome {
+    Outcome::Retry { after: Duration::from_secs(seconds), cause: "no network".into() }
+}
+
+pub(crate) fn bytes(body: &str) -> Option<Bytes> {
+    Some(Bytes::copy_from_slice(body.as_bytes()))
+}

@@ -1,0 +1,63 @@
+//! The rates of the inbox on the disk of the target folder, compared with what an application would write instead. Each
+//! figure is a ratio within this run, or is compared with a limit.
+//!
+//! ```text
+//! cargo bench -p article-webhook-inbox --bench inbox                      all of it, in minutes
+//! cargo bench -p article-webhook-inbox --bench inbox -- --long            more rounds, ten million tombstones, a million deliveries
+//! cargo bench -p article-webhook-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, tombstones, memory
+//! ```
+
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
+
+mod bodies;
+mod contenders;
+mod form;
+mod load;
+mod memory;
+mod receiver;
+mod resident;
+mod scratch;
+mod store;
+mod table;
+mod tombstones;
+mod work;
+
+use std::{env, process::ExitCode};
+
+use form::Form;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> =
+        env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let Some(role) = receiver::server::Role::of(&arguments) {
+        role.serve();
+        return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == store::slow::CHILD) {
+        store::slow::child();
+        return ExitCode::SUCCESS;
+    }
+    let form = Form::of(&arguments);
+    type Part = (&'static str, fn(Form));
+    let parts: [Part; 6] = [
+        ("store", store::run),
+        ("slow", store::slow::run),
+        ("receiver", receiver::run),
+        ("work", work::run),
+        ("tombstones", tombstones::run),
+        ("memory", memory::run),
+    ];
+    let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
+    let are_all = !parts.iter().any(|(name, _)| is_asked(name));
+    for (name, run) in parts {
+        if are_all || is_asked(name) {
+            run(form);
+        }
+    }
+    table::ending(form)
+}
+
+/// A runtime as `#[tokio::main]` makes it.
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap()
+}

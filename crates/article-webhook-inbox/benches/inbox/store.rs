@@ -1,0 +1,112 @@
+pub(crate) mod slow;
+
+use std::{path::Path, sync::Arc, thread, time::Duration};
+
+use article_webhook_inbox::SqliteStore;
+use tokio::runtime::Runtime;
+
+use crate::{
+    bodies::Bodies,
+    contenders::{log::Log, naive::Naive},
+    form::{Form, median},
+    load::{Contender, Lap, lap, p99},
+    scratch,
+    table::{Table, at_least, at_most, plain},
+};
+
+/// The number of waiting deliveries, the ratio to the naive contender that is wanted, and the p99 in milliseconds.
+const TARGETS: [(usize, Option<f64>, Option<f64>); 4] = [
+    (1, Some(0.85), None),
+    (8, None, None),
+    (64, Some(3.0), Some(10.0)),
+    (256, Some(3.7), Some(60.0)),
+];
+
+/// The pause in which a contender finishes delayed work, before the turn of another.
+const REST: Duration = Duration::from_millis(400);
+
+/// The turns of the contenders, round by round.
+pub(crate) struct Race {
+    rounds: Vec<Vec<Lap>>,
+}
+
+impl Race {
+    pub(crate) fn run(
+        contenders: &[Contender],
+        waiting: usize,
+        rounds: usize,
+        turn: Duration,
+        runtime: &Runtime,
+    ) -> Self {
+        let bodies = Bodies::new(16 * 1024);
+        // The first turns fill caches and let files grow to their size.
+        for contender in contenders {
+            lap(contender, &bodies, waiting, turn / 3, runtime);
+            thread::sleep(REST);
+        }
+        let round = |round: usize| {
+            let mut laps: Vec<Lap> = contenders.iter().map(|_| Lap::default()).collect();
+            for index in 0..contenders.len() {
+                // The order changes, so that no contender always runs after the same other one.
+                let index = (index + round) % contenders.len();
+                laps[index] = lap(&contenders[index], &bodies, waiting, turn, runtime);
+                thread::sleep(REST);
+            }
+            laps
+        };
+        Self { rounds: (0..rounds).map(round).collect() }
+    }
+
+    pub(crate) fn rate(&self, contender: usize) -> f64 {
+        median(self.rounds.iter().map(|laps| laps[contender].rate))
+    }
+
+    /// The median of the ratios within each round.
+    pub(crate) fn ratio(&self, contender: usize, to: usize) -> f64 {
+        median(self.rounds.iter().map(|laps| laps[contender].rate / laps[to].rate))
+    }
+
+    /// Over all rounds, with all checkpoints in them.
+    pub(crate) fn p99(&self, contender: usize) -> f64 {
+        p99(self.rounds.iter().flat_map(|laps| laps[contender].waits.iter().copied()))
+    }
+}
+
+/// The store and the naive contender, each in a file of its own.
+pub(crate) fn contenders(folder: &Path) -> [Contender; 2] {
+    let store = SqliteStore::open(folder.join("inbox.db")).unwrap();
+    [Contender::Naive(Arc::new(Naive::open(folder))), Contender::Store(store)]
+}
+
+pub(crate) fn run(form: Form) {
+    let runtime = crate::runtime();
+    let mut table = Table::new(
+        "deliveries of 16 KB a second, on disk before they are answered : one SQLite transaction each, \
+         and a bare log with group fdatasync",
+        &["waiting", "naive", "store", ": naive", "p99", "naive's", "log", "store : log", "log's"],
+    );
+    for (waiting, ratio, slowest) in TARGETS {
+        let folder = scratch::folder();
+        let [naive, store] = contenders(folder.path());
+        let log = Contender::Log(Arc::new(Log::open(folder.path())));
+        let race = Race::run(&[naive, store, log], waiting, form.rounds(), form.turn(), &runtime);
+        let against =
+            |value, target: Option<f64>, mark: fn(f64, f64, &str) -> String, unit: &str| {
+                target.map_or_else(|| plain(value, unit), |target| mark(value, target, unit))
+            };
+        table.row(
+            waiting,
+            [
+                plain(race.rate(0), ""),
+                plain(race.rate(1), ""),
+                against(race.ratio(1, 0), ratio, at_least, " ×"),
+                against(race.p99(1), slowest, at_most, " ms"),
+                plain(race.p99(0), " ms"),
+                plain(race.rate(2), ""),
+                plain(race.ratio(1, 2) * 100.0, " %"),
+                plain(race.p99(2), " ms"),
+            ],
+        );
+    }
+    println!("{table}");
+}

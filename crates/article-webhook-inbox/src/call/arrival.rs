@@ -1,0 +1,113 @@
+use std::{fmt, time::Duration};
+
+use article_webhook::Delivery;
+
+use crate::{Digest, EntryKey, Source};
+
+/// A body to store, and what is known about it.
+///
+/// ```
+/// use article_webhook_inbox::store::Arrival;
+/// use article_webhook::fixture::{self, DeliveryRequest};
+///
+/// let post = DeliveryRequest::complete().job_id("job_1");
+/// let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+/// let arrival = Arrival::from(&delivery);
+/// assert_eq!((arrival.key.job_id.as_str(), arrival.intent.is_none()), ("job_1", true));
+/// assert!(!format!("{arrival:?}").contains("title"), "`Debug` shows no body");
+/// # Ok::<(), article_webhook::Refused>(())
+/// ```
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+pub struct Arrival {
+    /// The job and the event.
+    pub key: EntryKey,
+    /// How the body reached the inbox.
+    pub source: Source,
+    /// The label of the publish target whose token the sender presented.
+    pub target: Box<str>,
+    /// The intent of the capability URL that it was delivered to.
+    pub intent: Option<Box<str>>,
+    /// The SHA-256 of the bytes.
+    pub digest: Digest,
+    /// The body as it was received.
+    pub bytes: bytes::Bytes,
+}
+
+impl From<&Delivery> for Arrival {
+    fn from(delivery: &Delivery) -> Self {
+        Self {
+            key: EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() },
+            source: Source::Webhook,
+            target: delivery.target().into(),
+            intent: delivery.intent().map(Into::into),
+            digest: Digest::of(delivery.body()),
+            bytes: delivery.body().clone(),
+        }
+    }
+}
+
+/// Shows the number of bytes, and never the bytes.
+impl fmt::Debug for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arrival")
+            .field("key", &self.key)
+            .field("source", &self.source)
+            .field("target", &self.target)
+            .field("intent", &self.intent)
+            .field("digest", &self.digest)
+            .field("bytes", &self.bytes.len())
+            .finish()
+    }
+}
+
+/// The result of recording a body.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{Digest, Source, store::{KnownBody, Recorded, Row}};
+///
+/// let now = SystemTime::now();
+/// let mut entry = Row::new(now); // its first body was `{}`
+/// let body = |text: &str| KnownBody {
+///     digest: Digest::of(text.as_bytes()),
+///     source: Source::Webhook,
+///     has_intent: false,
+/// };
+/// assert_eq!(entry.record(body("{}"), &[body("{}")], now).recorded, Recorded::Duplicate);
+/// assert_eq!(entry.record(body("[1]"), &[body("{}")], now).recorded, Recorded::Conflict { kept: true });
+///
+/// assert!(Recorded::Stored.is_stored() && !Recorded::Duplicate.is_stored());
+///
+/// let full = ["[1]", "[2]", "[3]", "[4]"].map(body);
+/// assert_eq!(entry.record(body("[5]"), &full, now).recorded, Recorded::Crowded);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "each result has an answer to the service")]
+pub enum Recorded {
+    /// The body is stored, and a worker will process it.
+    Stored,
+    /// The same, and it is the article of an order that the ledger was waiting for.
+    Arrived {
+        /// How long the job was expected.
+        after: Duration,
+    },
+    /// The same body is stored already.
+    Duplicate,
+    /// Another body is stored already.
+    Conflict {
+        /// Whether this body was stored as well. It was not if the entry is full, and one of its bodies is known to decode.
+        kept: bool,
+    },
+    /// The entry is full, and no worker has found a body that decodes yet. Nothing was stored: the service must deliver
+    /// again.
+    Crowded,
+}
+
+impl Recorded {
+    /// Whether the body is stored, and a worker will process it.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        matches!(self, Self::Stored | Self::Arrived { .. })
+    }
+}

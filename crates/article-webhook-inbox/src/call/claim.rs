@@ -1,0 +1,151 @@
+use std::time::{Duration, SystemTime};
+
+use crate::{Body, EntryKey};
+
+/// The right to work on an entry until a point in time. Each claim of the entry issues a new fence, so that a worker
+/// with an older lease can change nothing.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Lease, Row};
+///
+/// let now = SystemTime::now();
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
+/// let mut entry = Row::new(now);
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("attempts are left")
+/// };
+/// assert_eq!(lease.id, 7);
+/// assert!(entry.extend(lease, claim.lease, now));
+/// assert!(!entry.extend(Lease { fence: lease.fence - 1, ..lease }, claim.lease, now));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "an entry and a fence are the whole proof")]
+pub struct Lease {
+    /// The id of the entry.
+    pub id: i64,
+    /// The number of this claim. It grows with each claim of the entry, and is no smaller than the time in milliseconds, so that
+    /// it does not come again where a store has lost the last claims.
+    pub fence: i64,
+}
+
+/// The parameters of a worker's claim.
+///
+/// ```
+/// use std::time::Duration;
+/// use article_webhook_inbox::{MemoryStore, store::{Claim, Events, Store}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_webhook_inbox::Error> {
+///     let store = MemoryStore::default();
+///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All }).await?;
+///     assert!(claims.claimed.is_empty(), "nothing is stored yet");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct Claim {
+    /// Maximum number of entries to claim, including those that are buried.
+    pub limit: u32,
+    /// How long the leases last.
+    pub lease: Duration,
+    /// How many attempts an entry may have.
+    pub attempts: u32,
+    /// How many handlers of this worker run already.
+    pub running: u32,
+    /// Which entries the worker has a handler for.
+    pub events: Events,
+}
+
+/// Which entries a claim takes, by their events.
+///
+/// ```
+/// use article_webhook_inbox::{EntryKey, store::Events};
+///
+/// let (article, failure) = (EntryKey::article("job_1".parse()?), EntryKey::failure("job_1".parse()?));
+/// assert!(Events::All.includes(&article) && Events::All.includes(&failure));
+/// assert!(Events::ExceptFailures.includes(&article) && !Events::ExceptFailures.includes(&failure));
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store obeys every variant")]
+pub enum Events {
+    /// Every entry, also those of events that no version knows: a worker tells that nothing handles them.
+    All,
+    /// Every entry but the [failures](EntryKey::failure) of jobs. They wait for a worker that has a handler for them.
+    ExceptFailures,
+}
+
+impl Events {
+    /// Whether a claim takes the entry of this key.
+    #[must_use]
+    pub fn includes(self, key: &EntryKey) -> bool {
+        match self {
+            Self::All => true,
+            Self::ExceptFailures => !key.is_failure(),
+        }
+    }
+}
+
+/// The result of a claim.
+///
+/// ```
+/// use article_webhook_inbox::store::Claims;
+///
+/// let nothing = Claims::default();
+/// assert_eq!((nothing.claimed.len(), nothing.buried.len()), (0, 0));
+/// assert_eq!((nothing.expired, nothing.alone_waits, nothing.next_due), (0, false, None));
+/// assert!(!nothing.failures_wait);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Claims {
+    /// The entries that were leased.
+    pub claimed: Vec<Claimed>,
+    /// The entries that were buried, because they have no attempt left.
+    pub buried: Vec<EntryKey>,
+    /// How many of these entries, leased or buried, had an expired lease.
+    pub expired: u32,
+    /// A due entry must run alone and was left, because others run. Claim nothing more until they have ended.
+    pub alone_waits: bool,
+    /// When the next entry is due: the smallest `at` of all waiting and leased entries of the claim's events that were
+    /// not claimed now.
+    pub next_due: Option<SystemTime>,
+    /// A failure is due, and the claim takes [none](Events::ExceptFailures).
+    pub failures_wait: bool,
+}
+
+/// An entry under a lease.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{EntryKey, store::{Claimed, Lease}};
+///
+/// let claimed = Claimed {
+///     lease: Lease { id: 7, fence: 2 },
+///     key: EntryKey::article("job_1".parse()?),
+///     attempt: 2,
+///     received_at: SystemTime::now(),
+///     runs_alone: false,
+///     bodies: Vec::new(),
+/// };
+/// assert_eq!(claimed.key.to_string(), "job_1 (article.complete)");
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Claimed {
+    /// The lease.
+    pub lease: Lease,
+    /// The job and the event.
+    pub key: EntryKey,
+    /// The number of this attempt, from 1.
+    pub attempt: u32,
+    /// When the first body was stored.
+    pub received_at: SystemTime,
+    /// Whether the worker must run it alone, and claim nothing until it has ended.
+    pub runs_alone: bool,
+    /// The bodies in the order of their arrival.
+    pub bodies: Vec<Body>,
+}

@@ -1,0 +1,147 @@
+use std::time::{Duration, SystemTime};
+
+/// How fast the API may be asked. Every node must use the same settings.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::store::{Bucket, BucketSettings};
+///
+/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 2, key: 1 });
+/// let mut bucket = Bucket::new(now);
+/// assert!(bucket.take(settings, now) && bucket.take(settings, now));
+/// assert!(!bucket.take(settings, now), "the burst is used up");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct BucketSettings {
+    /// How many tokens a minute brings.
+    pub per_minute: u32,
+    /// How many tokens the bucket holds.
+    pub burst: u32,
+    /// A number that stands for the API key, such as the first bytes of its hash. A refused key pauses itself alone.
+    pub key: u64,
+}
+
+/// Why nothing may be asked or ordered.
+///
+/// ```
+/// use article_webhook_inbox::PauseReason;
+///
+/// assert_eq!(PauseReason::from_name("key_refused"), Some(PauseReason::KeyRefused));
+/// assert_eq!(PauseReason::from_name("lunch"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets a reason must not compile")]
+pub enum PauseReason {
+    /// The service answered 429, and said for how long.
+    RateLimited,
+    /// The service, or a proxy before it, answered that it cannot serve any call now, and said for how long.
+    Unavailable,
+    /// The service refused the API key: nothing is asked or ordered with this key.
+    KeyRefused,
+}
+
+impl PauseReason {
+    /// The name of the reason in databases, logs and tools.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimited => "rate_limited",
+            Self::Unavailable => "unavailable",
+            Self::KeyRefused => "key_refused",
+        }
+    }
+
+    /// The reason with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::RateLimited, Self::Unavailable, Self::KeyRefused];
+        all.into_iter().find(|reason| reason.as_str() == name)
+    }
+}
+
+/// A time in which nothing is asked or ordered, or nothing with this key.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::store::{Bucket, BucketEvent, BucketSettings};
+///
+/// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 5, key: 1 });
+/// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new(now));
+/// bucket.report(BucketEvent::RateLimited { retry_after: day }, now);
+/// assert_eq!(bucket.paused(1, now).map(|pause| pause.until), Some(now + day), "in full");
+/// assert!(!bucket.take(settings, now + day - Duration::from_millis(1)));
+/// assert!(bucket.take(settings, now + day));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+pub struct Pause {
+    /// When it began.
+    pub since: SystemTime,
+    /// When it ends.
+    pub until: SystemTime,
+    /// Why.
+    pub why: PauseReason,
+}
+
+/// What happened to the bucket, other than that a token was taken.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::store::{Bucket, BucketEvent};
+///
+/// let (now, mut bucket) = (SystemTime::now(), Bucket::new(SystemTime::UNIX_EPOCH));
+/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
+/// assert!(bucket.paused(1, now).is_some() && bucket.paused(2, now).is_none());
+/// bucket.report(BucketEvent::Resumed, now);
+/// assert!(bucket.paused(1, now).is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]
+pub enum BucketEvent {
+    /// The service answered 429. The bucket pauses for as long as it said, and is filled at half the rate after that.
+    RateLimited {
+        /// For how long. Zero if the service did not say.
+        retry_after: Duration,
+    },
+    /// The service, or a proxy before it, answered 503 or another status that says that it cannot serve any call now. The
+    /// bucket pauses for as long as it said. The rate stays as it is: no call was too many.
+    Unavailable {
+        /// For how long.
+        retry_after: Duration,
+    },
+    /// The service refused the API key. That key pauses, and one ask or order tries it after five minutes, later every
+    /// hour. Other keys are not paused.
+    KeyRefused {
+        /// The key, as [`BucketSettings::key`] names it.
+        key: u64,
+    },
+    /// The service accepted the API key, which ends the pause of that key.
+    KeyAccepted {
+        /// The key, as [`BucketSettings::key`] names it.
+        key: u64,
+    },
+    /// A person lifted all pauses.
+    Resumed,
+}
+
+/// Whether an order may be made now.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::store::{Bucket, BucketEvent, BucketSettings, OrderTurn};
+///
+/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 5, key: 1 });
+/// let mut bucket = Bucket::new(now);
+/// assert_eq!(bucket.take_for_order(settings, now), OrderTurn::Taken);
+/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
+/// assert!(matches!(bucket.take_for_order(settings, now), OrderTurn::Paused(_)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store obeys every result")]
+pub enum OrderTurn {
+    /// A token was taken, if need be into debt.
+    Taken,
+    /// The bucket is paused, and nothing was taken.
+    Paused(Pause),
+}

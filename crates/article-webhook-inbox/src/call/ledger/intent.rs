@@ -1,0 +1,194 @@
+use std::{fmt, time::SystemTime};
+
+use article_webhook::JobId;
+
+use super::Pause;
+use crate::Error;
+
+/// What is known about an order.
+///
+/// ```
+/// use article_webhook_inbox::IntentState;
+///
+/// assert_eq!(IntentState::Unknown.to_string(), "unknown");
+/// assert_eq!(IntentState::from_name("ordered"), Some(IntentState::Ordered));
+/// assert_eq!(IntentState::from_name("paid"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a store or tool that forgets a state must not compile"
+)]
+pub enum IntentState {
+    /// The call that orders may be under way, until its deadline.
+    Ordering,
+    /// The call has ended, or its deadline has passed, and it is not known whether the service took the order. No store
+    /// keeps this state: it follows from `Ordering` and the time.
+    Unknown,
+    /// The service took it.
+    Ordered,
+    /// The application gave it up while its outcome was unknown.
+    Abandoned,
+}
+
+impl IntentState {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Ordering, Self::Unknown, Self::Ordered, Self::Abandoned];
+
+    /// Whether the application may order once more: no call is under way, and no job is known.
+    #[must_use]
+    pub fn may_be_ordered_again(self) -> bool {
+        matches!(self, Self::Unknown | Self::Abandoned)
+    }
+
+    /// The name of the state in databases, logs and tools.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ordering => "ordering",
+            Self::Unknown => "unknown",
+            Self::Ordered => "ordered",
+            Self::Abandoned => "abandoned",
+        }
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+impl fmt::Display for IntentState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// An order, by the application's own key.
+///
+/// ```
+/// use std::time::Duration;
+/// use article_webhook_inbox::{Clock, IntentState, MemoryStore, store::{BucketSettings, Ledger}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let clock = Clock::stepped(std::time::SystemTime::UNIX_EPOCH);
+///     let store = MemoryStore::new(clock.clone());
+///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+///     store.intend("post-17", Duration::from_secs(60), bucket).await?;
+///     let state = |intent: Option<article_webhook_inbox::Intent>| intent.map(|intent| intent.state);
+///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Ordering));
+///
+///     clock.advance(Duration::from_secs(60)); // the process died, and no answer was stored
+///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Unknown));
+///     assert_eq!(state(store.intent("post-18").await?), None);
+///     assert!(article_webhook_inbox::Intent::check_name("post 18").is_err());
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Intent {
+    /// The number of the intent in its store. Numbers ascend and are never reused.
+    pub id: i64,
+    /// The application's key of the order.
+    pub name: Box<str>,
+    /// What is known about it.
+    pub state: IntentState,
+    /// When it was stored.
+    pub created_at: SystemTime,
+    /// Ordering: the deadline of the call. Unknown: when that passed, or the call ended. Otherwise: when it entered its
+    /// state.
+    pub at: SystemTime,
+    /// The job that it became. `None` before that, and after that job was forgotten.
+    pub job_id: Option<JobId>,
+}
+
+impl Intent {
+    /// A name is what a capability URL can carry, also where none carries it: an application may turn that on later.
+    ///
+    /// # Errors
+    ///
+    /// It is not 1 to 64 ASCII letters, digits, `-` or `_`.
+    pub fn check_name(name: &str) -> Result<(), Error> {
+        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if (1..=64).contains(&name.len()) && name.bytes().all(is_legal) {
+            Ok(())
+        } else {
+            Err(Error::invalid("an intent is 1 to 64 ASCII letters, digits, `-` or `_`"))
+        }
+    }
+}
+
+/// The right to make the call that orders.
+///
+/// ```
+/// use std::time::Duration;
+/// use article_webhook_inbox::{MemoryStore, store::{BucketSettings, Intended, IntentLease, Ledger}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+///     let Intended::Begun(lease) = store.intend("post-17", Duration::from_secs(60), bucket).await? else {
+///         panic!("it is the first")
+///     };
+///     let other = IntentLease { id: lease.id + 1, ..lease };
+///     assert!(!store.not_ordered(other).await?);
+///     assert!(store.not_ordered(lease).await?, "the service refused the order");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "an intent and a fence are the whole proof")]
+pub struct IntentLease {
+    /// The [id](Intent::id) of the intent.
+    pub id: i64,
+    /// The number of this call. It grows each time the intent is ordered again.
+    pub fence: i64,
+}
+
+/// Whether a call may order.
+///
+/// ```
+/// use std::time::Duration;
+/// use article_webhook_inbox::{MemoryStore, store::{BucketEvent, BucketSettings, Intended, Ledger}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     let (deadline, bucket) = (Duration::from_secs(60), BucketSettings { per_minute: 30, burst: 5, key: 1 });
+///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Begun(_)));
+///
+///     // Another task, or another node.
+///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Known(_)));
+///
+///     store.report(BucketEvent::RateLimited { retry_after: deadline }).await?;
+///     assert!(matches!(store.intend("post-18", deadline, bucket).await?, Intended::Paused(_)));
+///     assert_eq!(store.intent("post-18").await?, None, "nothing was stored");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
+pub enum Intended {
+    /// The intent is stored, and a token is taken. This caller, and no other, may make one call before the deadline.
+    Begun(IntentLease),
+    /// The intent was stored before. This caller must not order.
+    Known(Intent),
+    /// The bucket is paused. Nothing is stored, and no token is taken.
+    Paused(Pause),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_name_of_its_own() {
+        for state in IntentState::ALL {
+            assert_eq!(IntentState::from_name(state.as_str()), Some(state));
+        }
+    }
+}

@@ -1,0 +1,282 @@
+use std::{fmt, time::SystemTime};
+
+use article_webhook::JobId;
+
+use crate::EntryKey;
+
+/// What the ledger knows about the article of a job.
+///
+/// `Expected` and `Asking` are open. The others are ends: nothing is asked, until the job is opened again.
+///
+/// | state | what opens it again |
+/// |---|---|
+/// | `arrived`, `collected` | its entry becomes unhandled or corrupt |
+/// | `failed`, `unreadable`, `not_found` | it is expected again, other than by a backfill; its article ends it as `arrived` |
+///
+/// ```
+/// use article_webhook_inbox::JobState;
+///
+/// assert!(JobState::Asking.is_open() && !JobState::NotFound.is_open());
+/// assert_eq!(JobState::from_name("not_found"), Some(JobState::NotFound));
+/// assert_eq!(JobState::from_name("done"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a store or tool that forgets a state must not compile"
+)]
+pub enum JobState {
+    /// Its article is not there, and is asked for when the time comes.
+    Expected,
+    /// An ask holds the lease.
+    Asking,
+    /// The service delivered its article.
+    Arrived,
+    /// The API gave its article.
+    Collected,
+    /// The service gave the job up, and the application is told.
+    Failed,
+    /// The API has given nothing but bodies that no worker can read, for 72 hours.
+    Unreadable,
+    /// The service does not know the job.
+    NotFound,
+}
+
+impl JobState {
+    /// All states.
+    pub const ALL: [Self; 7] = [
+        Self::Expected,
+        Self::Asking,
+        Self::Arrived,
+        Self::Collected,
+        Self::Failed,
+        Self::Unreadable,
+        Self::NotFound,
+    ];
+
+    /// Whether the article is still missing, and will be asked for.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Expected | Self::Asking)
+    }
+
+    /// Whether the article is in the inbox, or was.
+    #[must_use]
+    pub fn has_article(self) -> bool {
+        matches!(self, Self::Arrived | Self::Collected)
+    }
+
+    /// The name of the state in databases, logs and tools.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::Asking => "asking",
+            Self::Arrived => "arrived",
+            Self::Collected => "collected",
+            Self::Failed => "failed",
+            Self::Unreadable => "unreadable",
+            Self::NotFound => "not_found",
+        }
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+impl fmt::Display for JobState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Why a job is expected.
+///
+/// ```
+/// use article_webhook_inbox::Reason;
+///
+/// let refused = Reason::Refused { code: "malformed_json".into() };
+/// assert_eq!(refused.to_string(), "refused: malformed_json");
+/// assert_eq!("refused: malformed_json".parse::<Reason>()?, refused);
+/// assert!("because".parse::<Reason>().is_err());
+/// assert!(Reason::Ordered.is_order() && !refused.is_order());
+/// # Ok::<(), article_webhook_inbox::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets a reason must not compile")]
+pub enum Reason {
+    /// It was ordered with an intent.
+    Ordered,
+    /// The application said that it was ordered elsewhere.
+    OrderedElsewhere,
+    /// The application named it among many old ones. It is asked for when no other job is due.
+    Backfill,
+    /// An authentic delivery was refused or could not be stored.
+    Refused {
+        /// The code of the refusal, such as `malformed_json`, or `unavailable`.
+        code: Box<str>,
+    },
+    /// It was not expected. Its article came, and retention removed the entry.
+    Delivered,
+}
+
+impl Reason {
+    /// Whether the job is expected since about the time when it was ordered. Of a job that was refused or that a backfill
+    /// named, that time is not known.
+    #[must_use]
+    pub fn is_order(&self) -> bool {
+        matches!(self, Self::Ordered | Self::OrderedElsewhere)
+    }
+}
+
+/// How the text of a refusal begins.
+const REFUSED: &str = "refused: ";
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ordered => f.write_str("ordered"),
+            Self::OrderedElsewhere => f.write_str("ordered_elsewhere"),
+            Self::Backfill => f.write_str("backfill"),
+            Self::Delivered => f.write_str("delivered"),
+            Self::Refused { code } => write!(f, "{REFUSED}{code}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Reason {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> Result<Self, crate::Error> {
+        match text {
+            "ordered" => Ok(Self::Ordered),
+            "ordered_elsewhere" => Ok(Self::OrderedElsewhere),
+            "backfill" => Ok(Self::Backfill),
+            "delivered" => Ok(Self::Delivered),
+            other => match other.strip_prefix(REFUSED) {
+                Some(code) => Ok(Self::Refused { code: code.into() }),
+                None => Err(crate::Error::invalid("not a reason to expect a job")),
+            },
+        }
+    }
+}
+
+/// How often in a row the service did not know a job, and since when.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::store::{AskClaim, AskOutcome, BucketSettings, Expect, Ledger};
+/// use article_webhook_inbox::MemoryStore;
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+///     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
+///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
+///     for times in 1..=2 {
+///         let ask = store.claim_asks(claim).await?.asks.remove(0);
+///         let cause = "job_not_found".into();
+///         store.settle_ask(ask.lease, AskOutcome::Missing { after: Duration::ZERO, cause }, 1).await?;
+///         let job = store.job("job_1".parse()?).await?.ok_or("it is still there")?;
+///         assert_eq!(job.missing.map(|missing| missing.times), Some(times));
+///     }
+///     let ask = store.claim_asks(claim).await?.asks.remove(0);
+///     store.settle_ask(ask.lease, AskOutcome::Unfinished { after: Duration::ZERO }, 1).await?;
+///     assert_eq!(store.job("job_1".parse()?).await?.and_then(|job| job.missing), None);
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+pub struct Missing {
+    /// How often.
+    pub times: u32,
+    /// When the service said so first.
+    pub since: SystemTime,
+}
+
+/// A job of the ledger: its article is expected, or was.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{JobState, MemoryStore, Reason, store::{Expect, Ledger}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
+///     let job = store.job("job_1".parse()?).await?.ok_or("it was just stored")?;
+///     assert_eq!((job.state, job.reason, job.asks), (JobState::Expected, Reason::OrderedElsewhere, 0));
+///     assert!(store.job("job_2".parse()?).await?.is_none());
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct ExpectedJob {
+    /// The number of the job in its store. Numbers ascend and are never reused.
+    pub id: i64,
+    /// The job.
+    pub job_id: JobId,
+    /// What is known about its article.
+    pub state: JobState,
+    /// Why it is expected.
+    pub reason: Reason,
+    /// The intent that it was ordered with.
+    pub intent: Option<Box<str>>,
+    /// Since when it is expected: since it was stored, or opened again.
+    pub expected_at: SystemTime,
+    /// Expected: when it is asked for. Asking: when the lease ends. Otherwise: when it ended.
+    pub at: SystemTime,
+    /// How many asks began since it is expected.
+    pub asks: u32,
+    /// The API key that it was ordered with, or with which the service told its state last, as
+    /// [`BucketSettings::key`](crate::store::BucketSettings::key) names it. `None` before either.
+    pub key: Option<u64>,
+    /// How often in a row the service did not know it, when it was asked with that key or none is known.
+    pub missing: Option<Missing>,
+    /// When the service delivered its article first.
+    pub pushed_at: Option<SystemTime>,
+    /// When the API gave its article.
+    pub collected_at: Option<SystemTime>,
+    /// When the API gave the first of the bodies that no worker can read, since the service last worked on it.
+    pub unreadable_since: Option<SystemTime>,
+    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then, as
+    /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
+    pub cause: Option<String>,
+}
+
+impl ExpectedJob {
+    /// The entry without which its state is not true, unless retention removed that: its article, or its failure.
+    pub(crate) fn relies_on(&self) -> Option<EntryKey> {
+        match self.state {
+            JobState::Arrived | JobState::Collected => Some(EntryKey::article(self.job_id.clone())),
+            JobState::Failed => Some(EntryKey::failure(self.job_id.clone())),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_and_every_reason_has_a_name_of_its_own() {
+        for state in JobState::ALL {
+            assert_eq!(JobState::from_name(state.as_str()), Some(state));
+            assert!(!(state.is_open() && state.has_article()), "{state}");
+        }
+        let refused = Reason::Refused { code: "too_large".into() };
+        let delivered = Reason::Delivered;
+        for reason in
+            [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill, refused, delivered]
+        {
+            assert_eq!(reason.to_string().parse::<Reason>().unwrap(), reason);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+use std::time::{Duration, SystemTime};
+
+use super::{ExpectedJob, JobState};
+use crate::timestamp::{later, rounded};
+
+/// Which jobs of the ledger to list, and where to begin. The default lists all, a hundred per page.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{JobFilter, JobState, MemoryStore, store::{Expect, Ledger}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
+///     assert_eq!(store.jobs(JobFilter::default()).await?.items.len(), 1);
+///     let failed = JobFilter { state: Some(JobState::Failed), ..JobFilter::default() };
+///     assert!(store.jobs(failed).await?.items.is_empty());
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct JobFilter {
+    /// Only jobs in this state.
+    pub state: Option<JobState>,
+    /// Only jobs that were ordered with this intent.
+    pub intent: Option<Box<str>>,
+    /// Only jobs that are expected since a time before this one, in whole milliseconds.
+    pub expected_before: Option<SystemTime>,
+    /// Only jobs with a greater id: [`LedgerPage::next`] of the previous page.
+    pub after: i64,
+    /// Maximum number of jobs on the page.
+    pub limit: u32,
+}
+
+impl JobFilter {
+    /// Whether a job passes the filter. `limit` is not part of that.
+    #[must_use]
+    pub fn accepts(&self, job: &ExpectedJob) -> bool {
+        job.id > self.after
+            && self.state.is_none_or(|state| state == job.state)
+            && (self.intent.is_none() || self.intent == job.intent)
+            && self.expected_before.is_none_or(|before| job.expected_at < rounded(before))
+    }
+}
+
+impl Default for JobFilter {
+    fn default() -> Self {
+        Self { state: None, intent: None, expected_before: None, after: 0, limit: 100 }
+    }
+}
+
+/// A page of jobs or intents.
+///
+/// ```
+/// use article_webhook_inbox::LedgerPage;
+///
+/// // A store reads one more than the limit: if that one exists, another page follows.
+/// let page = LedgerPage::new(vec![10, 20, 30], 2, |id| *id);
+/// assert_eq!((page.items, page.next), (vec![10, 20], Some(20)));
+/// assert_eq!(LedgerPage::new(vec![10, 20], 2, |id| *id).next, None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct LedgerPage<T> {
+    /// What passed the filter, by ascending id.
+    pub items: Vec<T>,
+    /// Where the next page begins; `None` if this is the last page.
+    pub next: Option<i64>,
+}
+
+impl<T> LedgerPage<T> {
+    /// A page of these, which must pass the filter and be sorted by id. There may be one more than the limit.
+    #[must_use]
+    pub fn new(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> i64) -> Self {
+        let is_last = items.len() <= limit as usize;
+        items.truncate(limit as usize);
+        let end = items.last().map(id);
+        Self { items, next: end.filter(|_| !is_last) }
+    }
+}
+
+/// The figures of the ledger.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{JobState, MemoryStore, store::{Expect, Ledger}};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     assert_eq!(store.ledger_counts().await?.oldest_expected, None);
+///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
+///     let counts = store.ledger_counts().await?;
+///     assert_eq!((counts.of(JobState::Expected), counts.of(JobState::Failed)), (1, 0));
+///     assert_eq!((counts.overdue, counts.recovered), (0, 0));
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct LedgerCounts {
+    /// How many jobs are in each state, in the order of [`JobState::ALL`].
+    pub states: [u64; JobState::ALL.len()],
+    /// Since when the oldest open job is expected.
+    pub oldest_expected: Option<SystemTime>,
+    /// How many open jobs are expected since 72 hours or longer.
+    pub overdue: u64,
+    /// How many intents have an unknown outcome.
+    pub unknown_intents: u64,
+    /// How many jobs were collected and would not have come without that: the service delivered nothing until 400
+    /// seconds after the collection. Before those have passed, a job is not counted. Where the service delivers nothing
+    /// at all, the figure has no meaning.
+    pub recovered: u64,
+}
+
+/// An open job is overdue when it is expected since this long: 72 hours. By then the service has made or given up every
+/// article.
+pub const OVERDUE: Duration = Duration::from_secs(72 * 3600);
+
+/// Section 6.2: the service's last delivery comes 370 seconds after the first.
+pub const LAST_DELIVERY: Duration = Duration::from_secs(400);
+
+impl LedgerCounts {
+    /// How many jobs are in that state.
+    #[must_use]
+    pub fn of(&self, state: JobState) -> u64 {
+        self.states[state as usize]
+    }
+
+    /// How many jobs are open.
+    #[must_use]
+    pub fn open(&self) -> u64 {
+        self.of(JobState::Expected) + self.of(JobState::Asking)
+    }
+
+    /// Counts one more job.
+    pub fn add(&mut self, job: &ExpectedJob, now: SystemTime) {
+        self.states[job.state as usize] += 1;
+        if job.state.is_open() {
+            let oldest = self.oldest_expected.get_or_insert(job.expected_at);
+            *oldest = job.expected_at.min(*oldest);
+            self.overdue += u64::from(later(job.expected_at, OVERDUE) <= now);
+        }
+        self.recovered += u64::from(job.was_recovered(now));
+    }
+}
+
+impl ExpectedJob {
+    /// Whether its article came by the collection alone, as far as that can be known now.
+    #[must_use]
+    pub fn was_recovered(&self, now: SystemTime) -> bool {
+        let Some(collected_at) = self.collected_at else { return false };
+        let limit = later(collected_at, LAST_DELIVERY);
+        self.state == JobState::Collected
+            && now >= limit
+            && self.pushed_at.is_none_or(|pushed_at| pushed_at > limit)
+    }
+}
+
+/// What was removed from the ledger.
+///
+/// ```
+/// use article_webhook_inbox::LedgerPruned;
+///
+/// let pruned = LedgerPruned { jobs: 500, more: true };
+/// assert_ne!(pruned, LedgerPruned::default());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct LedgerPruned {
+    /// Jobs that were removed.
+    pub jobs: u32,
+    /// Whether there is more to remove: call again.
+    pub more: bool,
+}

@@ -1,0 +1,62 @@
+//! What the inbox keeps: entries and their bodies.
+
+mod body;
+mod failure;
+mod key;
+mod source;
+mod state;
+
+use std::time::SystemTime;
+
+pub use body::{Body, MAX_BODIES};
+pub(crate) use failure::FailureLine;
+pub use failure::{Failure, MAX_FAILURES};
+pub use key::EntryKey;
+pub use source::Source;
+pub use state::State;
+
+/// An entry without its bodies. There is one entry per job and event.
+///
+/// ```
+/// use article_webhook_inbox::{Filter, Inbox, State};
+/// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     assert!(inbox.list(Filter::default()).await?.entries.is_empty());
+///
+///     let delivery = DeliveryRequest::complete().job_id("job_1").delivery()?;
+///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+///     let entry = &inbox.list(Filter::default()).await?.entries[0];
+///     assert_eq!((entry.key.job_id.as_str(), entry.state, entry.attempts), ("job_1", State::Waiting, 0));
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Entry {
+    /// The number of the entry in its store. Numbers ascend in the order of arrival and are never reused.
+    pub id: i64,
+    /// The job and the event.
+    pub key: EntryKey,
+    /// The state of the work on it.
+    pub state: State,
+    /// How many attempts began since it was stored or requeued.
+    pub attempts: u32,
+    /// When its first body was stored.
+    pub received_at: SystemTime,
+    /// The label of the publish target that its first body was delivered to.
+    pub target: Box<str>,
+    /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
+    pub at: SystemTime,
+    /// When it entered its state. Waiting: when the wait began.
+    pub since: SystemTime,
+    /// How many bodies differed from all earlier ones, including those that were not kept.
+    pub conflicts: u32,
+    /// Why it waits again, or is dead, unhandled or corrupt. If the handler returned an error, the cause is that
+    /// error. `Debug` shows it; log events of this crate never do.
+    pub cause: Option<String>,
+    /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES`].
+    pub failures: Vec<Failure>,
+}

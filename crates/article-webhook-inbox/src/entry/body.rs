@@ -1,0 +1,67 @@
+use std::{fmt, time::SystemTime};
+
+use bytes::Bytes;
+
+use super::Source;
+use crate::Digest;
+
+/// How many different bodies are kept of one entry. If none of them can be read, one that the API gives is kept beside them.
+pub const MAX_BODIES: usize = 4;
+
+/// A body of an entry, as it was received. An entry has at most [`MAX_BODIES`], and one of the API beyond them.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{Body, Digest, Source};
+///
+/// let body = Body {
+///     received_at: SystemTime::UNIX_EPOCH,
+///     source: Source::Webhook,
+///     target: "default".into(),
+///     intent: None,
+///     digest: Digest::of(b"{}"),
+///     bytes: Some("{}".into()),
+/// };
+/// assert!(body.is_intact());
+/// assert!(!Body { bytes: Some("[]".into()), ..body.clone() }.is_intact());
+/// assert!(Body { bytes: None, ..body }.is_intact(), "retention removed it");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Body {
+    /// When it was stored.
+    pub received_at: SystemTime,
+    /// How it reached the inbox.
+    pub source: Source,
+    /// The label of the publish target whose token the sender presented.
+    pub target: Box<str>,
+    /// The intent of the capability URL that it was delivered to.
+    pub intent: Option<Box<str>>,
+    /// The SHA-256 of the bytes that were received.
+    pub digest: Digest,
+    /// The bytes; `None` once retention has removed them.
+    pub bytes: Option<Bytes>,
+}
+
+impl Body {
+    /// Whether the bytes are those that were received. A body whose bytes were removed counts as intact.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        self.bytes.as_ref().is_none_or(|bytes| Digest::of(bytes) == self.digest)
+    }
+}
+
+/// Shows the number of bytes, and never the bytes.
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.bytes.as_ref().map(|bytes| bytes.len());
+        f.debug_struct("Body")
+            .field("received_at", &self.received_at)
+            .field("source", &self.source)
+            .field("target", &self.target)
+            .field("intent", &self.intent)
+            .field("digest", &self.digest)
+            .field("bytes", &bytes)
+            .finish()
+    }
+}

@@ -1,0 +1,99 @@
+use std::fmt;
+
+/// The state of the work on an entry.
+///
+/// ```text
+///              record             claim              Ok(())
+///   (nothing) ────────► waiting ──────────► leased ──────────► done
+///                        ▲  ▲                 │ │
+///                        │  └── Err, or the ──┘ │ no attempt left,
+///                        │      lease ended     │ or Failed::dead
+///                        │                      ▼
+///                        └────── requeue ───── dead
+///
+///   requeued, in any state but leased; a done one only while its body is there ──► waiting
+///   claimed, and no body decodes:              unhandled ── a body that decodes is delivered ──► waiting
+///   claimed, and a body differs from its hash: corrupt ──── the body is delivered again ───────► waiting
+/// ```
+///
+/// | state | what ends it |
+/// |---|---|
+/// | `waiting` | a worker claims it, when its time has come or it was requeued |
+/// | `leased` | the handler's result, the end of the lease, or a shutdown, which costs no attempt |
+/// | `done` | retention, or [`Inbox::requeue`](crate::Inbox::requeue) while its body is there |
+/// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::forget`](crate::Inbox::forget), or retention if it [has a limit for them](crate::Retention::dead) |
+/// | `unhandled` | a body that decodes, [`Inbox::requeue`](crate::Inbox::requeue), or retention |
+/// | `corrupt` | a delivery of the same body, or [`Inbox::requeue`](crate::Inbox::requeue) |
+///
+/// ```
+/// use article_webhook_inbox::State;
+///
+/// assert_eq!(State::Waiting.to_string(), "waiting");
+/// assert_eq!(State::from_name("dead"), Some(State::Dead));
+/// assert_eq!(State::from_name("Dead"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a store or tool that forgets a state must not compile"
+)]
+pub enum State {
+    /// Stored, and due now or at the time of its next attempt.
+    Waiting,
+    /// A worker holds a lease on it.
+    Leased,
+    /// The handler succeeded, or the application completed it in a transaction of its own.
+    Done,
+    /// Given up, because no attempt is left or because the handler or an operator gave it up. Kept until
+    /// requeued.
+    Dead,
+    /// None of its bodies decodes, or its event is unknown, and the worker has no
+    /// [handler](crate::Worker::on_undecodable) for that. A later body that decodes supersedes those before it.
+    Unhandled,
+    /// A stored body differs from what was received. Storing the same body again repairs it.
+    Corrupt,
+}
+
+impl State {
+    /// All states, in the order of an entry's life.
+    pub const ALL: [Self; 6] =
+        [Self::Waiting, Self::Leased, Self::Done, Self::Dead, Self::Unhandled, Self::Corrupt];
+
+    /// The name of the state in databases, logs and tools.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Leased => "leased",
+            Self::Done => "done",
+            Self::Dead => "dead",
+            Self::Unhandled => "unhandled",
+            Self::Corrupt => "corrupt",
+        }
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_name_of_its_own() {
+        for state in State::ALL {
+            assert_eq!(State::from_name(state.as_str()), Some(state));
+            assert_eq!(format!("{state:>10}").trim_start(), state.as_str());
+        }
+    }
+}

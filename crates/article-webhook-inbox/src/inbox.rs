@@ -1,0 +1,184 @@
+//! Stores deliveries before they are answered.
+
+mod counts_cache;
+mod expect_queue;
+mod probe_cache;
+#[cfg(feature = "signal")]
+mod stop_signal;
+
+mod expect_writer;
+
+mod sink;
+
+mod health;
+mod operator;
+
+mod export_line;
+
+mod ledger_line;
+
+mod export;
+mod import;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::timeout;
+
+use self::{counts_cache::CountsCache, expect_queue::ExpectQueue, probe_cache::ProbeCache};
+use crate::{
+    Clock, Error,
+    store::{Ledger, Pending, memory::MemoryStore},
+    worker::{Failed, Job, Registry, WakeSignal, Worker},
+};
+
+pub use health::{Health, LedgerHealth};
+pub use import::Imported;
+#[cfg(feature = "signal")]
+pub use stop_signal::stop_signal;
+
+/// How long a delivery or a health check waits for the store. After that a delivery is answered with 503. If the store
+/// commits it later, the next attempt of the service is a duplicate.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Stores deliveries before they are answered, once per job, and passes them to a [`Worker`].
+///
+/// An inbox is a [`Sink`](article_webhook::Sink): mount it with an adapter's `receive`. Clones share the inbox.
+///
+/// | delivery | reply |
+/// |---|---|
+/// | the first body of a job, or one that supersedes bodies which do not decode | stored, once the commit has returned |
+/// | the same body again, or another body for a stored job | duplicate; another body is kept beside the first |
+/// | another body, while the entry is full and one is known to decode | duplicate; it is counted and not kept |
+/// | another body, while the entry is full and none is known to decode | retry |
+/// | any, while the store is locked, full, failing or down, or takes longer than two seconds | unavailable |
+///
+/// ```
+/// use article_webhook_inbox::{Inbox, State};
+/// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let folder = tempfile::tempdir()?;
+///     let inbox = Inbox::open(folder.path().join("inbox.db")).await?;
+///     let post = DeliveryRequest::complete();
+///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Stored);
+///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Duplicate);
+///     assert_eq!(inbox.counts().await?.of(State::Waiting), 1);
+///
+///     inbox.close().await?;
+///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Unavailable);
+///     Ok(())
+/// }
+/// ```
+#[doc = ""]
+#[doc = include_str!("inbox/promises.md")]
+#[derive(Clone)]
+pub struct Inbox(Arc<Shared>);
+
+/// What the clones of an inbox share.
+struct Shared {
+    store: Arc<dyn Ledger>,
+    wake: WakeSignal,
+    workers: Registry,
+    refused: Mutex<ExpectQueue>,
+    /// Written while a job of the queue is stored, and read while jobs are forgotten, which share commits.
+    expecting: tokio::sync::RwLock<()>,
+    probe: tokio::sync::Mutex<ProbeCache>,
+    counts: Arc<tokio::sync::Mutex<CountsCache>>,
+}
+
+impl Inbox {
+    /// Opens the inbox in this file, or creates it: a [`SqliteStore`](crate::SqliteStore) with its default settings.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be used: another process uses it; it is on a network file system; it belongs to a newer version;
+    /// it is damaged or not a database; or its folder is missing. The error says what to do.
+    #[allow(clippy::missing_panics_doc, reason = "opening a store does not panic")]
+    #[cfg(feature = "sqlite")]
+    pub async fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
+        use crate::store::sqlite::SqliteStore;
+
+        let path = path.as_ref().to_owned();
+        let opened = tokio::task::spawn_blocking(move || SqliteStore::open(path)).await;
+        Ok(Self::new(opened.expect("opening a store does not panic")?))
+    }
+
+    /// An inbox in a store that was opened with settings, or in a store of your own.
+    pub fn new(store: impl Ledger) -> Self {
+        let wake = WakeSignal::default();
+        let workers = wake.clone();
+        store.wake_with(Box::new(move || workers.wake()));
+        Self(Arc::new(Shared {
+            store: Arc::new(store),
+            wake,
+            workers: Registry::default(),
+            refused: Mutex::default(),
+            expecting: tokio::sync::RwLock::default(),
+            probe: tokio::sync::Mutex::default(),
+            counts: Arc::default(),
+        }))
+    }
+
+    /// An inbox in memory, for unit tests. It forgets everything when the process ends.
+    #[must_use]
+    pub fn memory() -> Self {
+        Self::new(MemoryStore::new(Clock::system()))
+    }
+
+    /// A worker that runs a handler for the articles of this inbox.
+    pub fn worker<H, F>(&self, handler: H) -> Worker
+    where
+        H: Fn(Job) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), Failed>> + Send + 'static,
+    {
+        let Shared { store, wake, workers, .. } = &*self.0;
+        Worker::new(Arc::clone(store), wake.clone(), workers.clone(), handler)
+    }
+
+    /// The store of this inbox, for what stores entries by itself, as a collector does. After that, [wake](Self::wake) the
+    /// workers.
+    #[must_use]
+    pub fn ledger(&self) -> Arc<dyn Ledger> {
+        Arc::clone(&self.0.store)
+    }
+
+    /// Tells the workers of this inbox in this process that an entry may be due. Whatever stores entries through the inbox
+    /// does this already.
+    pub fn wake(&self) {
+        self.0.wake.wake();
+    }
+
+    /// Finishes the calls in progress and closes the store. Every later delivery is answered 503. Stop the server and
+    /// the worker first. An inbox that is dropped is closed as well.
+    ///
+    /// # Errors
+    ///
+    /// The store failed to close. No acknowledged delivery is lost.
+    pub async fn close(&self) -> Result<(), Error> {
+        let closed = self.0.store.close().await;
+        // An earlier probe says nothing about a closed store.
+        *self.0.probe.lock().await = ProbeCache::default();
+        closed
+    }
+
+    /// Waits for the store, but not for longer than a delivery may take.
+    async fn patiently<T>(&self, call: Pending<'_, T>) -> Result<T, Error> {
+        let late = |_| Error::unavailable("the store took longer than two seconds");
+        timeout(PATIENCE, call).await.map_err(late)?
+    }
+
+    fn expect_queue(&self) -> MutexGuard<'_, ExpectQueue> {
+        self.0.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Inbox").field(&self.0.store).finish()
+    }
+}

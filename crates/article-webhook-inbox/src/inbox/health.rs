@@ -1,0 +1,194 @@
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use tokio::{join, time::Instant};
+
+use super::Inbox;
+use crate::{
+    Error,
+    call::{LedgerCounts, Pause, StoreHealth},
+    telemetry,
+    worker::{StuckHandler, Workers},
+};
+
+/// The health of an inbox, for a status page or an alarm.
+///
+/// ```
+/// use article_webhook_inbox::Inbox;
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     let health = inbox.health().await;
+///     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(None)));
+///     assert_eq!((health.workers.running, health.stuck.len()), (0, 0), "nothing is worked on");
+///     assert_eq!(health.drift, [""; 0], "nothing of the service is new");
+///     assert_eq!((health.expected_held, health.expected_dropped), (0, 0));
+///     assert_eq!(health.ledger?.counts.open(), 0, "no article is missed");
+///
+///     inbox.close().await?;
+///     let health = inbox.health().await;
+///     assert_eq!(health.writable.unwrap_err(), "the inbox is closed");
+///     assert!(health.overdue.is_err() && health.ledger.is_err(), "unknown, which is not none");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive] // more may be reported
+pub struct Health {
+    /// Whether the store can commit, or why not. At most a second old.
+    pub writable: Result<(), String>,
+    /// How long the oldest due entry has been due; `None` if no entry is due. It grows when no worker runs, or too few, or
+    /// if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
+    /// The error says why it is unknown.
+    pub overdue: Result<Option<Duration>, String>,
+    /// The workers of this inbox in this process: whether one runs, and why one ended.
+    pub workers: Workers,
+    /// Handlers that go on although their attempts were given up, those that began first first. With
+    /// [too many](crate::Worker::stuck_handlers) of them, nothing is claimed.
+    pub stuck: Vec<StuckHandler>,
+    /// How the service has changed: what articles have that its document does not, in the order of the paths. Each is
+    /// logged once. The first 64 are kept that workers of this inbox meet in this process; if there were more, one last
+    /// text says so.
+    pub drift: Vec<String>,
+    /// What is expected, and the pause of asks and orders. The error says why it is unknown.
+    pub ledger: Result<LedgerHealth, String>,
+    /// Jobs with a refused delivery that are expected, and that the store has not accepted yet.
+    pub expected_held: usize,
+    /// Jobs with a refused delivery that were dropped, because too many were held.
+    pub expected_dropped: u64,
+    /// What the store reports about itself, or why it does not answer.
+    pub store: Result<StoreHealth, String>,
+}
+
+/// The figures of an inbox's ledger, as a part of its [`Health`].
+///
+/// ```
+/// use article_webhook_inbox::{Inbox, JobState, Reason, store::Expect};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     let reason = Reason::Refused { code: "malformed_json".into() };
+///     let expect = Expect::job("job_1".parse()?, inbox.ledger().now());
+///     inbox.ledger().expect(vec![Expect { reason, ..expect }]).await?;
+///     let ledger = inbox.health().await.ledger?;
+///     assert_eq!((ledger.counts.of(JobState::Expected), ledger.counts.overdue), (1, 0));
+///     assert!(ledger.paused.is_none() && ledger.key_refused_at.is_none());
+///
+///     inbox.close().await?;
+///     assert_eq!(inbox.health().await.ledger.unwrap_err(), "the inbox is closed");
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive] // more may be reported
+pub struct LedgerHealth {
+    /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
+    /// recovered, and how many orders have an unknown outcome.
+    pub counts: LedgerCounts,
+    /// The pause in which nothing is asked or ordered, while it lasts: of the service, or of the API key that was used
+    /// last.
+    pub paused: Option<Pause>,
+    /// When the service last refused an API key.
+    pub key_refused_at: Option<SystemTime>,
+}
+
+impl Inbox {
+    /// The health of the inbox. Cheap for any number of entries, and within two seconds also if the store hangs. The figures
+    /// of the ledger are those of [`ledger_health`](Self::ledger_health).
+    pub async fn health(&self) -> Health {
+        let store = &self.0.store;
+        let due_since = self.patiently(store.due_since());
+        let ledger = self.patiently(Box::pin(self.ledger_health()));
+        let (writable, due_since, ledger, store_health) =
+            join!(self.writable(), due_since, ledger, self.patiently(store.health()));
+        let ledger = ledger.map_err(|error| error.to_string());
+        let now = store.now();
+        let age = |since| now.duration_since(since).unwrap_or_default();
+        let overdue = due_since.map(|since| since.map(age)).map_err(|error| error.to_string());
+        if let Ok(overdue) = overdue {
+            telemetry::overdue(overdue.unwrap_or_default());
+        }
+        let (workers, stuck) = (self.0.workers.workers(), self.0.workers.stuck());
+        telemetry::stuck_handlers(stuck.len());
+        let store = store_health.map_err(|error| error.to_string());
+        let refused = self.expect_queue();
+        let (expected_held, expected_dropped) = (refused.len(), refused.dropped);
+        let drift = self.0.workers.drift.all();
+        Health {
+            writable,
+            overdue,
+            workers,
+            stuck,
+            drift,
+            ledger,
+            expected_held,
+            expected_dropped,
+            store,
+        }
+    }
+
+    /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.
+    ///
+    /// # Errors
+    ///
+    /// The reason why deliveries cannot be stored.
+    pub async fn ready(&self) -> Result<(), Error> {
+        self.writable().await.map_err(Error::unavailable)
+    }
+
+    /// The figures of the ledger alone.
+    ///
+    /// They are counted, which takes longer the more jobs the ledger has: about 0.3 seconds for a million in SQLite. Counts
+    /// that took more than 20 milliseconds are used again for fifty times as long, so that health can be asked often: of
+    /// a million jobs, they are up to 15 seconds old. The pause is always that of now.
+    ///
+    /// [Health](Self::health) does not wait longer than two seconds, but a count goes on, and a later question is answered
+    /// with it.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a Tokio runtime.
+    pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
+        let store = &self.0.store;
+        let (counts, bucket) = (self.ledger_counts().await?, store.bucket().await?);
+        let paused = bucket.paused(bucket.key, store.now());
+        Ok(LedgerHealth { counts, paused, key_refused_at: bucket.refused_at })
+    }
+
+    async fn ledger_counts(&self) -> Result<LedgerCounts, Error> {
+        // Concurrent callers wait for one count.
+        let mut cache = Arc::clone(&self.0.counts).lock_owned().await;
+        let began = Instant::now().into_std();
+        if let Some(known) = cache.known(began) {
+            return Ok(known);
+        }
+        let store = Arc::clone(&self.0.store);
+        // A count goes on when its caller waits no longer: the next caller finds the figures.
+        let count = tokio::spawn(async move {
+            let counts = store.ledger_counts().await?;
+            cache.counted(began, Instant::now().into_std(), counts);
+            Ok(counts)
+        });
+        let ended = |_| Err(Error::unavailable("the count of the ledger did not end"));
+        count.await.unwrap_or_else(ended)
+    }
+
+    async fn writable(&self) -> Result<(), String> {
+        // Concurrent callers wait for one probe.
+        let mut probe = self.0.probe.lock().await;
+        if let Some(known) = probe.known(Instant::now().into_std()) {
+            return known;
+        }
+        let probed = self.patiently(self.0.store.probe()).await.map_err(|error| error.to_string());
+        probe.probed(Instant::now().into_std(), probed.clone());
+        probed
+    }
+}

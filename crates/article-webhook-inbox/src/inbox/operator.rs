@@ -1,0 +1,208 @@
+use article_webhook::JobId;
+use tokio::task::JoinSet;
+
+use super::Inbox;
+use crate::{
+    Body, Entry, EntryKey, Error, State,
+    call::{
+        Counts, Excerpt, ExpectedJob, Filter, Finding, JobFilter, LedgerPage, Page, Prune, Pruned,
+    },
+};
+
+/// How many entries are requeued at once.
+const BATCH: u32 = 200;
+
+/// Operations for tools and operators. All of them fail while the store is down, and after `close`.
+impl Inbox {
+    /// How many entries are in each state. It reads a whole index, which takes seconds for millions of entries.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn counts(&self) -> Result<Counts, Error> {
+        self.0.store.counts().await
+    }
+
+    /// A page of the entries that pass a filter, in its order.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn list(&self, filter: Filter) -> Result<Page, Error> {
+        self.0.store.list(filter).await
+    }
+
+    /// The first bytes of the first body of each of these entries, in their order. `None` for an entry that is not there.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn excerpts(
+        &self,
+        keys: Vec<EntryKey>,
+        bytes: usize,
+    ) -> Result<Vec<Option<Excerpt>>, Error> {
+        self.0.store.excerpts(keys, bytes).await
+    }
+
+    /// An entry with its bodies, in the order of their arrival.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn show(&self, key: EntryKey) -> Result<Option<(Entry, Vec<Body>)>, Error> {
+        self.0.store.show(key).await
+    }
+
+    /// Requeues an entry, with all its attempts and due now: a waiting one before its time, a dead, unhandled or corrupt
+    /// one for another try, and a done one to run its handler again. `false` if there is no such entry, if it is leased,
+    /// or if it is done and [retention](crate::Retention) has removed its bodies.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn requeue(&self, key: EntryKey) -> Result<bool, Error> {
+        self.requeue_from(None, key).await
+    }
+
+    async fn requeue_from(&self, state: Option<State>, key: EntryKey) -> Result<bool, Error> {
+        let requeued = self.0.store.requeue(key, state).await?;
+        if requeued {
+            self.0.wake.wake();
+        }
+        Ok(requeued)
+    }
+
+    /// Requeues all entries that pass a filter, as [`requeue`](Self::requeue) does one, and returns how many it requeued.
+    /// The filter must name a state. Its `limit` does not matter. An entry that enters that state meanwhile may be
+    /// left, and one that leaves it meanwhile stays as it is.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use article_webhook_inbox::{Filter, Inbox, State};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), article_webhook_inbox::Error> {
+    ///     let inbox = Inbox::memory();
+    ///     let yesterday = SystemTime::now() - Duration::from_secs(24 * 3600);
+    ///     let dead = Filter {
+    ///         state: Some(State::Dead),
+    ///         target: Some("blog".into()),
+    ///         received_before: Some(yesterday),
+    ///         ..Filter::default()
+    ///     };
+    ///     assert_eq!(inbox.requeue_all(dead).await?, 0);
+    ///
+    ///     let error = inbox.requeue_all(Filter::default()).await.unwrap_err();
+    ///     assert_eq!(error.to_string(), "requeue_all: expected a state in the filter");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The filter names no state. The store failed: some of the entries are requeued, and the call can be repeated.
+    #[allow(clippy::missing_panics_doc, reason = "a call of a store does not panic")]
+    pub async fn requeue_all(&self, filter: Filter) -> Result<u64, Error> {
+        if filter.state.is_none() {
+            return Err(Error::invalid("requeue_all: expected a state in the filter"));
+        }
+        let mut filter = Filter { limit: BATCH, ..filter };
+        let mut requeued = 0;
+        loop {
+            let page = self.list(filter.clone()).await?;
+            // They share commits.
+            let mut calls = JoinSet::new();
+            for entry in page.entries {
+                let inbox = self.clone();
+                // One that has left the state meanwhile stays as it is: it may be done now.
+                calls.spawn(async move { inbox.requeue_from(Some(entry.state), entry.key).await });
+            }
+            while let Some(call) = calls.join_next().await {
+                requeued += u64::from(call.expect("a call of a store does not panic")?);
+            }
+            // Entries are listed by ascending id, so none is visited twice.
+            let Some(next) = page.next else { return Ok(requeued) };
+            filter.after = next;
+        }
+    }
+
+    /// Makes a waiting, unhandled or corrupt entry dead. `false` if there is no such entry.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn bury(&self, key: EntryKey, cause: impl Into<String>) -> Result<bool, Error> {
+        self.0.store.bury(key, cause.into()).await
+    }
+
+    /// Removes a batch of old bodies and entries. A worker does this automatically, once the store's clock has run
+    /// steadily for a while; this call does not wait for that.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn prune(&self, prune: Prune) -> Result<Pruned, Error> {
+        self.0.store.prune(prune).await
+    }
+
+    /// Erases everything about a job, so that no file of the store contains any of it. Returns the number of entries.
+    /// If the service delivers the job again, it is stored as a new one.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn forget(&self, job_id: JobId) -> Result<u64, Error> {
+        // A delivery of it that was refused may wait to be stored as an expectation.
+        let _expecting = self.0.expecting.read().await;
+        self.expect_queue().remove(&job_id);
+        let forgotten = self.0.store.forget(job_id.clone()).await;
+        self.expect_queue().remove(&job_id);
+        forgotten
+    }
+
+    /// A page of the jobs that the ledger has and that pass a filter, by ascending id: jobs that were ordered or expected,
+    /// and jobs with an authentic delivery that was [refused or could not be stored](crate::Reason::Refused). The articles
+    /// of those that are [expected](crate::JobState::Expected) are not there. A collector asks the API for them.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{Inbox, JobFilter, JobState};
+    /// use article_webhook::{Sink, fixture::{self, Defect, DeliveryRequest}};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     let post = DeliveryRequest::complete().job_id("job_1").with_defect(Defect::TruncatedBody);
+    ///     let refused = fixture::receiver().open(post.headers())?.read(post.body().clone()).unwrap_err();
+    ///     inbox.refused(&refused);
+    ///     while inbox.health().await.expected_held > 0 {
+    ///         tokio::task::yield_now().await;
+    ///     }
+    ///
+    ///     let expected = JobFilter { state: Some(JobState::Expected), ..JobFilter::default() };
+    ///     let job = inbox.jobs(expected.clone()).await?.items.remove(0);
+    ///     assert_eq!((job.job_id.as_str(), job.reason.to_string().as_str()), ("job_1", "refused: malformed_json"));
+    ///
+    ///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
+    ///     assert!(inbox.jobs(expected).await?.items.is_empty(), "the article came");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn jobs(&self, filter: JobFilter) -> Result<LedgerPage<ExpectedJob>, Error> {
+        self.0.store.jobs(filter).await
+    }
+
+    /// Looks for damage in everything that is stored, and for settings that may lose what is acknowledged. If nothing is
+    /// found, the list is empty.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn check(&self) -> Result<Vec<Finding>, Error> {
+        self.0.store.check().await
+    }
+}

@@ -1,0 +1,60 @@
+use std::time::SystemTime;
+
+use crate::{Body, Source, State};
+
+/// What a new job needs to know of the article's entry, where that came before it.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{Body, Digest, Source, State, store::ArticleEntry};
+///
+/// let body = |source| Body {
+///     received_at: SystemTime::UNIX_EPOCH,
+///     source,
+///     target: "default".into(),
+///     intent: None,
+///     digest: Digest::of(b"{}"),
+///     bytes: None,
+/// };
+/// let pushed = ArticleEntry::new(State::Done, &[body(Source::Webhook)]);
+/// assert_eq!((pushed.pushed_at, pushed.collected_at), (Some(SystemTime::UNIX_EPOCH), None));
+/// assert_eq!(pushed.source(), Source::Webhook);
+/// assert_eq!(ArticleEntry::new(State::Done, &[body(Source::Api)]).source(), Source::Api);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct ArticleEntry {
+    /// The state of the work on it.
+    pub state: State,
+    /// When the first of the bodies that the service delivered was stored.
+    pub pushed_at: Option<SystemTime>,
+    /// When the first of the bodies that the API gave was stored.
+    pub collected_at: Option<SystemTime>,
+}
+
+impl ArticleEntry {
+    /// An entry in this state, with these bodies.
+    #[must_use]
+    pub fn new(state: State, bodies: &[Body]) -> Self {
+        let first = |source| {
+            let of_source = bodies.iter().filter(|body| body.source == source);
+            of_source.map(|body| body.received_at).min()
+        };
+        Self { state, pushed_at: first(Source::Webhook), collected_at: first(Source::Api) }
+    }
+
+    /// How the article came first.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        match (self.pushed_at, self.collected_at) {
+            (None, Some(_)) => Source::Api,
+            (Some(pushed_at), Some(collected_at)) if collected_at < pushed_at => Source::Api,
+            _ => Source::Webhook,
+        }
+    }
+}
+
+/// Whether an entry in this state has no body that a worker can read.
+pub(super) fn is_rejected(entry: State) -> bool {
+    matches!(entry, State::Unhandled | State::Corrupt)
+}

@@ -1,0 +1,286 @@
+use std::time::{Duration, SystemTime};
+
+use super::{super::lease::next_fence, JobRow, article_entry::is_rejected};
+use crate::{
+    Digest, State,
+    call::{AskLease, AskOutcome, AskSettled, JobState, Missing},
+    timestamp::later,
+};
+
+/// The queue that a due job waits in for a token. Within a lane, the job that has been due longest is asked for first, and
+/// of these the one with the smallest id.
+///
+/// New jobs come first, because their articles are most likely there. Every fourth token goes to a job that was asked for
+/// before, so that a stream of new orders does not keep the others waiting. A backfill gets what is left.
+///
+/// ```
+/// use article_webhook_inbox::store::AskLane;
+///
+/// let all = |_| true;
+/// let lanes: Vec<_> = (0..5).map(|turn| AskLane::next(turn, all)).collect();
+/// let (first, again) = (Some(AskLane::First), Some(AskLane::Again));
+/// assert_eq!(lanes, [first, first, first, again, first]);
+///
+/// assert_eq!(AskLane::next(3, |lane| lane == AskLane::Backfill), Some(AskLane::Backfill));
+/// assert_eq!(AskLane::next(3, |_| false), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets a lane must not compile")]
+pub enum AskLane {
+    /// Jobs that were not asked for since they are expected.
+    First,
+    /// Jobs that were asked for before.
+    Again,
+    /// Jobs of a backfill.
+    Backfill,
+}
+
+impl AskLane {
+    /// Every lane, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::First, Self::Again, Self::Backfill];
+
+    /// The lane that the next token goes to, of those in which a job is due. `turn` is
+    /// [`Bucket::turn`](crate::store::Bucket::turn).
+    #[must_use]
+    pub fn next(turn: u8, has_due: impl Fn(Self) -> bool) -> Option<Self> {
+        let order = match turn % 4 {
+            3 => [Self::Again, Self::First, Self::Backfill],
+            _ => [Self::First, Self::Again, Self::Backfill],
+        };
+        order.into_iter().find(|lane| has_due(*lane))
+    }
+}
+
+impl JobRow {
+    /// Whether the job may be asked for, if the bucket has a token: it is open and its time has come. An ask whose lease
+    /// has ended is due again.
+    #[must_use]
+    pub fn is_due(&self, now: SystemTime) -> bool {
+        self.state.is_open() && self.at <= now
+    }
+
+    /// The lane that the job waits in while it is open.
+    #[must_use]
+    pub fn lane(&self) -> AskLane {
+        match self.asks {
+            _ if self.is_backfill() => AskLane::Backfill,
+            0 => AskLane::First,
+            _ => AskLane::Again,
+        }
+    }
+
+    /// An ask begins, with a lease from now on. It counts when it begins, and it has a new fence.
+    pub fn ask(&mut self, id: i64, lease: Duration, now: SystemTime) -> AskLease {
+        debug_assert!(self.is_due(now), "only a job that is due is asked for");
+        self.state = JobState::Asking;
+        self.asks = self.asks.saturating_add(1);
+        self.fence = next_fence(self.fence, now);
+        self.at = later(now, lease);
+        AskLease { id, fence: self.fence }
+    }
+
+    /// Whether that lease of an ask still holds.
+    #[must_use]
+    pub fn is_asked(&self, lease: AskLease, now: SystemTime) -> bool {
+        self.state == JobState::Asking && self.fence == lease.fence && now < self.at
+    }
+
+    /// Whether the store records the body that the API gave, before it [settles](Self::settle) the ask. `entry` is the
+    /// state of the article's entry. A corrupt entry takes every body: what was damaged here is the store's copy, which the
+    /// same body repairs. An unhandled one takes it once. When the API gives the very same body for such an entry again, it
+    /// is not recorded: a person must look at it.
+    pub fn records_answer(&mut self, digest: Digest, entry: Option<State>) -> bool {
+        let is_rejected = entry.is_some_and(is_rejected);
+        let is_repeated = is_rejected && self.returned.replace(digest) == Some(digest);
+        !is_repeated || entry == Some(State::Corrupt)
+    }
+
+    /// Stores the outcome of an ask with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
+    /// for [`AskOutcome::Answered`] alone. The row changed, unless the lease was lost.
+    pub fn settle(
+        &mut self,
+        lease: AskLease,
+        outcome: &AskOutcome,
+        key: u64,
+        entry: Option<State>,
+        now: SystemTime,
+    ) -> AskSettled {
+        if !self.is_asked(lease, now) {
+            return AskSettled::LostLease;
+        }
+        match outcome {
+            AskOutcome::Answered(_) => {
+                self.collected_at = Some(now);
+                if entry.is_none_or(is_rejected) {
+                    self.reject_answer(now);
+                } else {
+                    let cause = self.unreadable_since.map(|_| REJECTED.to_owned());
+                    self.end(JobState::Collected, cause, now);
+                }
+            }
+            AskOutcome::Failed { cause, .. } => {
+                self.key = Some(key);
+                self.end(JobState::Failed, Some(cause.clone()), now);
+            }
+            AskOutcome::NotFound { cause } => {
+                self.end(JobState::NotFound, Some(cause.clone()), now);
+            }
+            AskOutcome::Unfinished { after } => {
+                // Of an article it stays: what cannot be read may be a proxy's.
+                (self.key, self.missing, self.unreadable_since) = (Some(key), None, None);
+                self.wait(*after, None, now);
+            }
+            AskOutcome::Missing { after, cause } => {
+                // A key of another account, or of another environment, knows none of the jobs of this one.
+                if self.key.is_none_or(|known| known == key) {
+                    let missing = self.missing.unwrap_or(Missing { times: 0, since: now });
+                    let times = missing.times.saturating_add(1);
+                    self.missing = Some(Missing { times, ..missing });
+                }
+                self.wait(*after, Some(cause.clone()), now);
+            }
+            AskOutcome::Again { after, cause } => self.wait(*after, Some(cause.clone()), now),
+            AskOutcome::Released => {
+                self.asks = self.asks.saturating_sub(1);
+                (self.state, self.at) = (JobState::Expected, now);
+            }
+        }
+        AskSettled::Settled(self.state)
+    }
+
+    pub(super) fn wait(&mut self, pause: Duration, cause: Option<String>, now: SystemTime) {
+        (self.state, self.at, self.cause) = (JobState::Expected, later(now, pause), cause);
+    }
+}
+
+/// The cause of a job of which the API gave a body that cannot be read: an open one, or a collected one whose entry waits
+/// for a worker to read another body.
+pub(super) const REJECTED: &str = "an earlier body that the API gave cannot be read";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::{ApiAnswer, Expect, Reason};
+
+    const START: SystemTime = SystemTime::UNIX_EPOCH;
+    const LEASE: Duration = Duration::from_secs(60);
+    const KEY: u64 = 17;
+
+    fn job() -> JobRow {
+        JobRow::new(&Expect::job("job_1".parse().unwrap(), START), None, START)
+    }
+
+    fn answer(body: &'static str) -> ApiAnswer {
+        ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes: body.into() }
+    }
+
+    fn again(seconds: u64) -> AskOutcome {
+        AskOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
+    }
+
+    #[test]
+    fn a_lane_is_that_of_the_asks_and_of_the_reason() {
+        let mut row = job();
+        assert_eq!(row.lane(), AskLane::First);
+        row.ask(1, LEASE, START);
+        assert_eq!(row.lane(), AskLane::Again);
+        row.reason = Reason::Backfill;
+        assert_eq!(row.lane(), AskLane::Backfill);
+    }
+
+    #[test]
+    fn every_lane_gets_a_token_if_no_other_is_due() {
+        for turn in 0..=u8::MAX {
+            for lane in AskLane::ALL {
+                assert_eq!(AskLane::next(turn, |due| due == lane), Some(lane));
+            }
+            let two = AskLane::next(turn, |due| due != AskLane::First);
+            assert_eq!(two, Some(AskLane::Again), "a backfill waits for both");
+        }
+    }
+
+    #[test]
+    fn a_lease_holds_until_the_millisecond_it_ends() {
+        let mut row = job();
+        let lease = row.ask(7, LEASE, START);
+        assert_eq!((lease, row.asks, row.at), (AskLease { id: 7, fence: 1 }, 1, START + LEASE));
+        assert!(row.is_asked(lease, START + LEASE - Duration::from_millis(1)));
+        assert!(!row.is_asked(lease, START + LEASE) && row.is_due(START + LEASE));
+        row.ask(7, LEASE, START + LEASE);
+        let before = row.clone();
+        let settled = row.settle(lease, &again(1), KEY, None, START + LEASE);
+        assert_eq!((settled, row), (AskSettled::LostLease, before));
+    }
+
+    #[test]
+    fn an_ask_that_was_not_sent_does_not_count() {
+        let mut row = job();
+        let lease = row.ask(7, LEASE, START);
+        row.settle(lease, &AskOutcome::Released, KEY, None, START);
+        assert_eq!(row, JobRow { fence: 1, ..job() });
+    }
+
+    #[test]
+    fn no_number_of_asks_ends_a_job() {
+        let mut row = job();
+        for _ in 0..10_000 {
+            let now = row.at;
+            let lease = row.ask(7, LEASE, now);
+            let settled = row.settle(lease, &again(3600), KEY, None, now);
+            assert_eq!(settled, AskSettled::Settled(JobState::Expected));
+            assert_eq!(row.at, later(now, Duration::from_secs(3600)));
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_missing_is_counted_until_the_service_knows_it() {
+        let missing = AskOutcome::Missing { after: LEASE, cause: "job_not_found".into() };
+        let mut row = job();
+        for times in 1..=3 {
+            let now = row.at;
+            let lease = row.ask(7, LEASE, now);
+            row.settle(lease, &missing, KEY, None, now);
+            assert_eq!(row.missing, Some(Missing { times, since: START }));
+            let now = row.at;
+            let lease = row.ask(7, LEASE, now);
+            row.settle(lease, &again(0), KEY, None, now);
+            assert_eq!(row.missing, Some(Missing { times, since: START }), "nothing is known");
+        }
+        let now = row.at;
+        let lease = row.ask(7, LEASE, now);
+        row.settle(lease, &AskOutcome::Unfinished { after: LEASE }, KEY, None, now);
+        assert_eq!((row.missing, row.cause), (None, None));
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_read_is_recorded_once() {
+        let (one, other) = (answer("1").digest, answer("2").digest);
+        let mut row = job();
+        let unhandled = Some(State::Unhandled);
+        assert!(row.records_answer(one, unhandled), "a worker has not seen it");
+        assert!(!row.records_answer(one, unhandled));
+        assert!(row.records_answer(one, Some(State::Corrupt)), "it was damaged here");
+        assert!(!row.records_answer(one, unhandled));
+        assert!(row.records_answer(other, unhandled), "another may be readable");
+        for entry in [None, Some(State::Waiting), Some(State::Done), Some(State::Corrupt)] {
+            let mut row = job();
+            assert!(row.records_answer(one, entry) && row.records_answer(one, entry));
+        }
+    }
+
+    #[test]
+    fn an_answer_ends_a_job_if_its_entry_can_be_read() {
+        for entry in State::ALL {
+            let mut row = job();
+            let lease = row.ask(7, LEASE, START);
+            let settled =
+                row.settle(lease, &AskOutcome::Answered(answer("{}")), KEY, Some(entry), START);
+            let expected =
+                if is_rejected(entry) { JobState::Expected } else { JobState::Collected };
+            assert_eq!(settled, AskSettled::Settled(expected), "{entry}");
+            assert_eq!((row.collected_at, row.key), (Some(START), None), "it may be a proxy's");
+            assert_eq!(row.unreadable_since.is_some(), is_rejected(entry));
+            assert_eq!(row.cause.is_some(), is_rejected(entry));
+        }
+    }
+}

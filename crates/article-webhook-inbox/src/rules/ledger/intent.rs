@@ -1,0 +1,346 @@
+use std::time::{Duration, SystemTime};
+
+use article_webhook::JobId;
+
+use super::super::lease::next_fence;
+use crate::{
+    Digest,
+    call::{ExpectedJob, Intent, IntentLease, IntentState},
+    timestamp::{later, rounded},
+};
+
+/// The longest deadline of a call. One that is later comes from a clock that was set back.
+const LONGEST_CALL: Duration = Duration::from_secs(2 * 3600);
+
+/// The fence of the first call of an intent that was stored at that time.
+fn first_fence(created_at: SystemTime) -> i64 {
+    next_fence(0, created_at)
+}
+
+/// The part of a stored intent that changes, and every transition of it as a pure function.
+///
+/// A store loads a row, calls a transition, and writes the row back. It keeps the id and the name beside it.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::{IntentState, store::IntentRow};
+///
+/// let (now, deadline) = (SystemTime::UNIX_EPOCH, Duration::from_secs(60));
+/// let mut intent = IntentRow::new(deadline, now);
+/// assert_eq!(intent.order_again(7, deadline, now), None, "the call may still be under way");
+///
+/// // The answer was lost. The article comes to the capability URL of the order.
+/// assert_eq!(intent.state_at(now + deadline), IntentState::Unknown);
+/// assert!(intent.resolve(&"job_1".parse()?, now + deadline));
+/// assert!(!intent.resolve(&"job_2".parse()?, now + deadline), "its job is known");
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
+pub struct IntentRow {
+    /// What is known about the order. Never [`Unknown`](IntentState::Unknown).
+    pub state: IntentState,
+    /// When it was stored.
+    pub created_at: SystemTime,
+    /// Ordering: the deadline of the call, or when it ended without a known outcome. Otherwise: when it entered its state.
+    pub at: SystemTime,
+    /// The fence of the last call.
+    pub fence: i64,
+    /// The job that it became.
+    pub job_id: Option<JobId>,
+    /// Digests of the ids of [forgotten](Self::forget) jobs.
+    pub forgotten: Vec<Digest>,
+}
+
+impl IntentRow {
+    /// An intent whose call may be made within this time from now on.
+    #[must_use]
+    pub fn new(within: Duration, now: SystemTime) -> Self {
+        Self {
+            state: IntentState::Ordering,
+            created_at: now,
+            at: later(now, within),
+            fence: first_fence(now),
+            job_id: None,
+            forgotten: Vec::new(),
+        }
+    }
+
+    /// What is known at that time.
+    #[must_use]
+    pub fn state_at(&self, now: SystemTime) -> IntentState {
+        match self.state {
+            IntentState::Ordering if self.at <= now => IntentState::Unknown,
+            state => state,
+        }
+    }
+
+    /// The right to make its last call.
+    #[must_use]
+    pub fn lease(&self, id: i64) -> IntentLease {
+        IntentLease { id, fence: self.fence }
+    }
+
+    /// The intent may be ordered again, although the outcome of the last call is unknown or was abandoned. `None` in any
+    /// other state: then nothing changed.
+    pub fn order_again(
+        &mut self,
+        id: i64,
+        within: Duration,
+        now: SystemTime,
+    ) -> Option<IntentLease> {
+        if !self.state_at(now).may_be_ordered_again() {
+            return None;
+        }
+        (self.state, self.at) = (IntentState::Ordering, later(now, within));
+        self.fence = next_fence(self.fence, now);
+        Some(self.lease(id))
+    }
+
+    /// The call under this lease has ended, and whether the service took the order is not known: that is so from now on,
+    /// and not only from the deadline on. `false` if this changes nothing, because it is not the last call, the deadline
+    /// has passed, or something else is known.
+    pub fn outcome_lost(&mut self, lease: IntentLease, now: SystemTime) -> bool {
+        let is_under_way = self.fence == lease.fence && self.state_at(now) == IntentState::Ordering;
+        if is_under_way {
+            self.at = now;
+        }
+        is_under_way
+    }
+
+    /// The call under this lease proved that the service took no order. The store removes the intent if it must. If it
+    /// was ordered again, an earlier call may have succeeded: then its outcome is unknown from now on.
+    pub fn not_ordered(&mut self, lease: IntentLease, now: SystemTime) -> NotOrdered {
+        if self.state != IntentState::Ordering || self.fence != lease.fence {
+            return NotOrdered::Nothing;
+        }
+        if self.fence == first_fence(self.created_at) {
+            return NotOrdered::Remove;
+        }
+        self.at = self.at.min(now);
+        NotOrdered::Unknown
+    }
+
+    /// The transition at the start of a process, for a store that only one process uses. It shortens a deadline that is
+    /// further away than the call may last, because the clock was set back: its outcome would seem to be known later than it
+    /// is. A call of a tool beside the process may still be under way, so that the others stay. `false` if nothing changed.
+    pub fn restart(&mut self, now: SystemTime) -> bool {
+        if self.state != IntentState::Ordering || self.at <= now {
+            return false;
+        }
+        let before = self.at;
+        if now < self.created_at && self.created_at < self.at {
+            let lasts = self.at.duration_since(self.created_at).unwrap_or_default();
+            self.at = self.at.min(later(now, lasts));
+        }
+        self.at = self.at.min(later(now, LONGEST_CALL));
+        before != self.at
+    }
+
+    /// Gives up an intent whose outcome is unknown. `false` in any other state: then nothing changed.
+    pub fn abandon(&mut self, now: SystemTime) -> bool {
+        let is_unknown = self.state_at(now) == IntentState::Unknown;
+        if is_unknown {
+            (self.state, self.at) = (IntentState::Abandoned, now);
+        }
+        is_unknown
+    }
+
+    /// The intent became this job, as the answer to its call or a delivery says. `false` if its job was known: then
+    /// nothing changed, and a second job of the intent does not take its place.
+    pub fn resolve(&mut self, job_id: &JobId, now: SystemTime) -> bool {
+        let is_new = self.state != IntentState::Ordered;
+        if is_new {
+            (self.state, self.at) = (IntentState::Ordered, now);
+            self.job_id = Some(job_id.clone());
+        }
+        is_new
+    }
+
+    /// The row of an intent that another store exported. The call of an order that was under way there may succeed, so that
+    /// its deadline stays, unless it comes from a clock that was ahead.
+    #[must_use]
+    pub fn import(intent: &Intent, now: SystemTime) -> Self {
+        let state = match intent.state {
+            IntentState::Unknown => IntentState::Ordering,
+            state => state,
+        };
+        let mut row = Self {
+            state,
+            created_at: rounded(intent.created_at),
+            at: rounded(intent.at),
+            // Not the first call: the service may have taken an order of the other store.
+            fence: next_fence(first_fence(rounded(intent.created_at)), now),
+            job_id: intent.job_id.clone(),
+            forgotten: Vec::new(),
+        };
+        row.restart(now);
+        row
+    }
+
+    /// The row of an intent that an imported job names and that was not imported: it was stored while the export ran. It
+    /// became this job, so that it is not ordered again.
+    #[must_use]
+    pub fn of_imported(job: &ExpectedJob, now: SystemTime) -> Self {
+        let created_at = rounded(job.expected_at).min(now);
+        Self {
+            state: IntentState::Ordered,
+            created_at,
+            at: now,
+            fence: next_fence(first_fence(created_at), now),
+            job_id: Some(job.job_id.clone()),
+            forgotten: Vec::new(),
+        }
+    }
+
+    /// Another store knows what became of this intent, and this one does not: it is not ordered again. `false` if nothing
+    /// changed.
+    pub fn import_outcome(&mut self, intent: &Intent) -> bool {
+        let is_new = intent.state == IntentState::Ordered && self.state != IntentState::Ordered;
+        if is_new {
+            (self.state, self.at) = (IntentState::Ordered, rounded(intent.at));
+            self.job_id = intent.job_id.clone();
+        }
+        is_new
+    }
+
+    /// The intent as the ledger shows it.
+    #[must_use]
+    pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
+        let state = self.state_at(now);
+        let Self { state: _, created_at, at, fence: _, job_id, forgotten: _ } = self;
+        Intent { id, name, state, created_at, at, job_id }
+    }
+}
+
+/// What becomes of an intent whose last call ordered nothing.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::store::{IntentRow, NotOrdered};
+///
+/// let (now, deadline) = (SystemTime::UNIX_EPOCH, Duration::from_secs(60));
+/// let mut intent = IntentRow::new(deadline, now);
+/// assert_eq!(intent.clone().not_ordered(intent.lease(7), now), NotOrdered::Remove);
+///
+/// let late = now + deadline;
+/// let second = intent.order_again(7, deadline, late).expect("the deadline has passed");
+/// assert_eq!(intent.not_ordered(second, late), NotOrdered::Unknown, "the first call may have ordered");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store obeys every decision")]
+pub enum NotOrdered {
+    /// The store removes it.
+    Remove,
+    /// The outcome of an earlier call is unknown.
+    Unknown,
+    /// Nothing changes: its job is known, it was abandoned, or it was ordered again since.
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+    const WITHIN: Duration = Duration::from_secs(60);
+
+    fn job(id: &str) -> JobId {
+        id.parse().unwrap()
+    }
+
+    /// An intent in each state, at `NOW + WITHIN`.
+    fn in_state(state: IntentState) -> IntentRow {
+        let row = IntentRow::new(WITHIN, NOW);
+        match state {
+            IntentState::Ordering => IntentRow::new(WITHIN * 2, NOW),
+            IntentState::Unknown => row,
+            IntentState::Ordered => IntentRow { state, job_id: Some(job("job_1")), ..row },
+            IntentState::Abandoned => IntentRow { state, ..row },
+        }
+    }
+
+    #[test]
+    fn every_state_can_be_ordered_again_or_abandoned_or_resolved_or_not() {
+        let now = NOW + WITHIN;
+        let expected = [
+            (IntentState::Ordering, (false, false, true)),
+            (IntentState::Unknown, (true, true, true)),
+            (IntentState::Ordered, (false, false, false)),
+            (IntentState::Abandoned, (true, false, true)),
+        ];
+        for (state, expected) in expected {
+            let row = in_state(state);
+            assert_eq!(row.state_at(now), state);
+            let (mut again, mut abandoned, mut resolved) = (row.clone(), row.clone(), row.clone());
+            let changes = (
+                again.order_again(1, WITHIN, now).is_some(),
+                abandoned.abandon(now),
+                resolved.resolve(&job("job_2"), now),
+            );
+            assert_eq!(changes, expected, "{state}");
+            assert_eq!((again != row, abandoned != row, resolved != row), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_lost_answer_ends_only_the_call_that_is_under_way() {
+        for state in IntentState::ALL {
+            let mut row = in_state(state);
+            let (before, now) = (row.clone(), NOW + WITHIN);
+            let stale = IntentLease { fence: row.fence + 1, ..row.lease(1) };
+            assert!(!row.outcome_lost(stale, now), "{state}");
+            let is_changed = row.outcome_lost(row.lease(1), now);
+            assert_eq!(is_changed, state == IntentState::Ordering, "{state}");
+            let expected = if is_changed { IntentRow { at: now, ..before } } else { before };
+            assert_eq!(row, expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn an_intent_is_removed_only_by_its_first_call() {
+        let now = NOW + WITHIN;
+        for state in IntentState::ALL {
+            let mut row = in_state(state);
+            let decision = row.not_ordered(row.lease(1), now);
+            let is_open = matches!(state, IntentState::Ordering | IntentState::Unknown);
+            let expected = if is_open { NotOrdered::Remove } else { NotOrdered::Nothing };
+            assert_eq!(decision, expected, "{state}");
+        }
+        let mut row = in_state(IntentState::Unknown);
+        let first = row.lease(1);
+        let second = row.order_again(1, WITHIN, now).unwrap();
+        assert_eq!(row.not_ordered(first, now), NotOrdered::Nothing, "it was ordered again since");
+        assert_eq!(row.state_at(now), IntentState::Ordering);
+        assert_eq!(row.not_ordered(second, now), NotOrdered::Unknown);
+        assert_eq!((row.state_at(now), row.at), (IntentState::Unknown, now));
+    }
+
+    #[test]
+    fn a_restart_shortens_a_deadline_that_a_wrong_clock_left() {
+        for ahead in [LONGEST_CALL * 100, LONGEST_CALL, WITHIN] {
+            let mut row = IntentRow::new(WITHIN, NOW + ahead);
+            assert!(row.restart(NOW) && !row.restart(NOW));
+            assert_eq!(row.at, NOW + WITHIN);
+        }
+        let mut again = IntentRow { created_at: NOW, ..IntentRow::new(WITHIN, NOW + LONGEST_CALL) };
+        assert!(again.restart(NOW) && !again.restart(NOW));
+        assert_eq!(again.at, NOW + LONGEST_CALL);
+        assert!(!IntentRow::new(LONGEST_CALL, NOW).restart(NOW));
+        for state in [IntentState::Ordered, IntentState::Abandoned] {
+            let at = NOW + LONGEST_CALL * 100;
+            assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
+        }
+    }
+
+    #[test]
+    fn an_imported_intent_is_as_it_was_shown() {
+        let now = NOW + WITHIN;
+        for state in IntentState::ALL {
+            let shown = in_state(state).into_intent(7, "post-17".into(), now);
+            let mut row = IntentRow::import(&shown, now);
+            assert_eq!(row.clone().into_intent(7, "post-17".into(), now), shown);
+            assert_ne!(row.not_ordered(row.lease(7), now), NotOrdered::Remove, "{state}");
+        }
+    }
+}

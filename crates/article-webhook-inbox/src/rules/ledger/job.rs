@@ -1,0 +1,289 @@
+use std::time::SystemTime;
+
+use article_webhook::JobId;
+
+use super::ArticleEntry;
+use crate::{
+    Digest,
+    call::{Expect, ExpectedJob, JobState, Missing, Reason},
+    timestamp::rounded,
+};
+
+/// The part of a stored job that changes, and every transition of it as a pure function.
+///
+/// A store loads a row, calls a transition with the event and the time, and writes the row back, as it does with the
+/// [`Row`](crate::store::Row) of an entry. It keeps the id and the job id beside it. The article's entry and this row
+/// change in one transaction.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::{JobState, Source, State, store::{AskOutcome, AskSettled, Expect, JobRow}};
+///
+/// let now = SystemTime::UNIX_EPOCH;
+/// let expect = Expect::job("job_1".parse()?, now);
+/// let mut job = JobRow::new(&expect, None, now);
+/// let lease = job.ask(7, Duration::from_secs(60), now);
+///
+/// // The service delivers the article while the ask is under way.
+/// job.note_copy(Source::Webhook, None, now);
+/// job.sync_with_entry(State::Waiting, Source::Webhook, now);
+/// assert_eq!(job.state, JobState::Arrived);
+/// assert_eq!(job.settle(lease, &AskOutcome::Released, 17, None, now), AskSettled::LostLease);
+/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
+pub struct JobRow {
+    /// What is known about its article.
+    pub state: JobState,
+    /// Why it is expected.
+    pub reason: Reason,
+    /// The intent that it was ordered with.
+    pub intent: Option<Box<str>>,
+    /// Since when it is expected: since it was stored, or expected again after it ended.
+    pub expected_at: SystemTime,
+    /// Expected: when it is asked for. Asking: when the lease ends. Otherwise: when it ended.
+    pub at: SystemTime,
+    /// How many asks began since it is expected.
+    pub asks: u32,
+    /// The fence of the last ask; 0 before the first.
+    pub fence: i64,
+    /// The API key that it was ordered with, or with which the service told its state last.
+    pub key: Option<u64>,
+    /// How often in a row the service did not know it, when it was asked with that key or none is known.
+    pub missing: Option<Missing>,
+    /// When the service delivered its article first.
+    pub pushed_at: Option<SystemTime>,
+    /// When the API gave its article. While it is open: when the API gave a body that could not be read.
+    pub collected_at: Option<SystemTime>,
+    /// When the API gave the first of the bodies that could not be read, since the service last worked on it.
+    pub unreadable_since: Option<SystemTime>,
+    /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
+    pub returned: Option<Digest>,
+    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
+    /// that an earlier body of the API could not be read.
+    pub cause: Option<String>,
+}
+
+impl JobRow {
+    /// The row of a job that is expected from now on. If its article came before, it has ended already, unless no body
+    /// of that can be read.
+    #[must_use]
+    pub fn new(expect: &Expect, entry: Option<&ArticleEntry>, now: SystemTime) -> Self {
+        let mut row = Self {
+            state: JobState::Expected,
+            reason: expect.reason.clone(),
+            intent: expect.intent.clone(),
+            expected_at: now,
+            at: rounded(expect.at),
+            asks: 0,
+            fence: 0,
+            key: expect.key,
+            missing: None,
+            pushed_at: entry.and_then(|entry| entry.pushed_at),
+            collected_at: entry.and_then(|entry| entry.collected_at),
+            unreadable_since: None,
+            returned: None,
+            cause: None,
+        };
+        if let Some(entry) = entry {
+            row.sync_with_entry(entry.state, entry.source(), now);
+            row.collected_at = entry.collected_at;
+        }
+        row
+    }
+
+    /// The job is expected again.
+    ///
+    /// - It failed, is unreadable or was not found: it is opened again, but not by a backfill.
+    /// - It is open: a refused delivery shows that the article is there, so that it is asked for at the given time if that
+    ///   is earlier. An ask that is under way may have been answered before, so that it ends with a lost lease, and the job
+    ///   is asked for again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
+    ///   than `backfill` takes the place of `backfill`.
+    /// - Its article is there: nothing else changes.
+    ///
+    /// In each case it gets the intent if it has none, and the API key that it was ordered with, if that is named.
+    pub fn expect(&mut self, expect: &Expect, now: SystemTime) {
+        if self.intent.is_none() {
+            self.intent.clone_from(&expect.intent);
+        }
+        self.key = expect.key.or(self.key);
+        match self.state {
+            JobState::Arrived | JobState::Collected => {}
+            // The same backfill may be repeated, after it stopped or because a person wants to see how far it is.
+            JobState::Failed | JobState::Unreadable | JobState::NotFound
+                if expect.reason == Reason::Backfill => {}
+            JobState::Failed | JobState::Unreadable | JobState::NotFound => {
+                self.open(rounded(expect.at), now);
+                self.reason = expect.reason.clone();
+                (self.returned, self.cause) = (None, None);
+                (self.collected_at, self.unreadable_since) = (None, None);
+            }
+            JobState::Expected | JobState::Asking => {
+                let is_refused = matches!(expect.reason, Reason::Refused { .. });
+                let leaves_backfill = self.is_backfill() && expect.reason != Reason::Backfill;
+                if self.state == JobState::Expected && (is_refused || leaves_backfill) {
+                    self.at = self.at.min(rounded(expect.at));
+                } else if is_refused {
+                    (self.state, self.at) = (JobState::Expected, rounded(expect.at));
+                }
+                if leaves_backfill {
+                    self.reason = expect.reason.clone();
+                } else if is_refused && self.reason != expect.reason {
+                    self.cause = Some(expect.reason.to_string());
+                }
+            }
+        }
+    }
+
+    /// The job as the ledger shows it.
+    #[must_use]
+    pub fn into_job(self, id: i64, job_id: JobId) -> ExpectedJob {
+        let Self {
+            state,
+            reason,
+            intent,
+            expected_at,
+            at,
+            asks,
+            fence: _,
+            key,
+            missing,
+            pushed_at,
+            collected_at,
+            unreadable_since,
+            returned: _,
+            cause,
+        } = self;
+        ExpectedJob {
+            id,
+            job_id,
+            state,
+            reason,
+            intent,
+            expected_at,
+            at,
+            asks,
+            key,
+            missing,
+            pushed_at,
+            collected_at,
+            unreadable_since,
+            cause,
+        }
+    }
+
+    pub(super) fn is_backfill(&self) -> bool {
+        self.reason == Reason::Backfill
+    }
+
+    /// The job is expected from now on, and asked for at that time.
+    pub(super) fn open(&mut self, at: SystemTime, now: SystemTime) {
+        (self.state, self.at, self.expected_at) = (JobState::Expected, at, now);
+        (self.asks, self.missing) = (0, None);
+    }
+
+    pub(super) fn end(&mut self, state: JobState, cause: Option<String>, now: SystemTime) {
+        (self.state, self.at, self.cause) = (state, now, cause);
+        self.missing = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Source, State};
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn after(seconds: u64) -> SystemTime {
+        NOW + Duration::from_secs(seconds)
+    }
+
+    fn expect(reason: Reason, seconds: u64) -> Expect {
+        Expect { reason, ..Expect::job("job_1".parse().unwrap(), after(seconds)) }
+    }
+
+    fn refused(seconds: u64) -> Expect {
+        expect(Reason::Refused { code: "too_large".into() }, seconds)
+    }
+
+    #[test]
+    fn a_job_whose_article_came_before_has_ended() {
+        for state in State::ALL {
+            let entry =
+                ArticleEntry { state, pushed_at: Some(after(1)), collected_at: Some(after(2)) };
+            let row = JobRow::new(&expect(Reason::OrderedElsewhere, 600), Some(&entry), after(9));
+            let is_rejected = matches!(state, State::Unhandled | State::Corrupt);
+            let expected = if is_rejected {
+                (JobState::Expected, after(600))
+            } else {
+                (JobState::Arrived, after(9))
+            };
+            assert_eq!((row.state, row.at), expected, "{state}");
+            assert_eq!((row.pushed_at, row.collected_at), (Some(after(1)), Some(after(2))));
+
+            for pushed_at in [None, Some(after(3))] {
+                let polled = ArticleEntry { pushed_at, ..entry };
+                let again = expect(Reason::OrderedElsewhere, 600);
+                let row = JobRow::new(&again, Some(&polled), after(9));
+                assert_eq!(row.state == JobState::Collected, !is_rejected, "{state}");
+                assert_eq!((polled.source(), row.collected_at), (Source::Api, Some(after(2))));
+            }
+        }
+    }
+
+    #[test]
+    fn only_an_end_without_an_article_is_opened_again() {
+        for state in JobState::ALL {
+            let ended = JobRow { state, ..JobRow::new(&expect(Reason::Ordered, 600), None, NOW) };
+            let mut named = ended.clone();
+            named.expect(&expect(Reason::Backfill, 900), after(700));
+            assert_eq!(named, ended, "a backfill opens none: {state}");
+
+            let new = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
+            let row = JobRow { state, asks: 3, cause: Some("a cause".into()), ..new };
+            let mut again = row.clone();
+            again.expect(&expect(Reason::OrderedElsewhere, 900), after(700));
+            let opens =
+                matches!(state, JobState::Failed | JobState::Unreadable | JobState::NotFound);
+            let opened = JobRow::new(&expect(Reason::OrderedElsewhere, 900), None, after(700));
+            assert_eq!(again, if opens { opened } else { row }, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_refused_delivery_brings_an_open_job_forward() {
+        for (given, expected) in [(700, 600), (500, 500)] {
+            let mut row = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
+            row.expect(&expect(Reason::OrderedElsewhere, given), NOW);
+            assert_eq!(row.at, after(600), "to expect it again is no news");
+            row.expect(&refused(given), NOW);
+            assert_eq!((row.at, &row.reason), (after(expected), &Reason::Ordered));
+            assert_eq!(row.cause.as_deref(), Some("refused: too_large"), "shown to a person");
+        }
+        let mut row = JobRow::new(&refused(600), None, NOW);
+        row.expect(&refused(600), NOW);
+        assert_eq!(row.cause, None, "the reason says it");
+        let mut asking = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
+        let lease = asking.ask(7, Duration::from_secs(60), after(600));
+        asking.expect(&expect(Reason::OrderedElsewhere, 1), after(601));
+        assert!(asking.is_asked(lease, after(601)), "to expect it again is no news");
+        asking.expect(&refused(700), after(601));
+        assert_eq!((asking.state, asking.at), (JobState::Expected, after(700)));
+        assert!(!asking.is_asked(lease, after(601)), "its answer may be older than the article");
+    }
+
+    #[test]
+    fn a_job_of_a_backfill_becomes_one_of_its_own() {
+        let mut row = JobRow::new(&expect(Reason::Backfill, 900), None, NOW);
+        row.expect(&expect(Reason::Backfill, 1), NOW);
+        assert_eq!((row.is_backfill(), row.at), (true, after(900)));
+        row.expect(&expect(Reason::OrderedElsewhere, 600), NOW);
+        assert_eq!((row.is_backfill(), row.at), (false, after(600)));
+        row.expect(&expect(Reason::Backfill, 1), NOW);
+        assert_eq!((row.is_backfill(), row.at), (false, after(600)));
+    }
+}

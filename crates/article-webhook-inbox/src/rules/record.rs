@@ -1,0 +1,287 @@
+use std::time::{Duration, SystemTime};
+
+use super::{Row, row::Cause};
+use crate::{
+    Body, Digest, MAX_BODIES, Source, State,
+    call::{Arrival, Recorded},
+};
+
+/// What the decision about a new body needs to know of a body.
+///
+/// ```
+/// use article_webhook_inbox::{Digest, Source, store::KnownBody};
+///
+/// let body = KnownBody { digest: Digest::of(b"{}"), source: Source::Webhook, has_intent: false };
+/// assert_ne!(body, KnownBody { has_intent: true, ..body });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct KnownBody {
+    /// Its digest.
+    pub digest: Digest,
+    /// How it reached the inbox.
+    pub source: Source,
+    /// Whether it came with an intent.
+    pub has_intent: bool,
+}
+
+impl From<&Arrival> for KnownBody {
+    fn from(arrival: &Arrival) -> Self {
+        Self {
+            digest: arrival.digest,
+            source: arrival.source,
+            has_intent: arrival.intent.is_some(),
+        }
+    }
+}
+
+impl From<&Body> for KnownBody {
+    fn from(body: &Body) -> Self {
+        Self { digest: body.digest, source: body.source, has_intent: body.intent.is_some() }
+    }
+}
+
+/// The decision about a new body of an existing entry.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{Digest, Source, store::{BodyWrite, KnownBody, Recorded, Row}};
+///
+/// let now = SystemTime::now();
+/// let body = |text: &str| KnownBody {
+///     digest: Digest::of(text.as_bytes()),
+///     source: Source::Webhook,
+///     has_intent: false,
+/// };
+/// let mut entry = Row::new(now);
+/// let repeated = entry.record(body("{}"), &[body("{}")], now);
+/// assert_eq!((repeated.recorded, repeated.write), (Recorded::Duplicate, BodyWrite::Nothing));
+/// assert!(!repeated.changes_row());
+///
+/// let other = entry.record(body("[]"), &[body("{}")], now);
+/// assert_eq!((other.recorded, other.write), (Recorded::Conflict { kept: true }, BodyWrite::Append));
+/// assert!(other.changes_row());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+pub struct Recording {
+    /// What the store returns.
+    pub recorded: Recorded,
+    /// What the store writes besides the row.
+    pub write: BodyWrite,
+}
+
+/// What a store does with a new body.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use article_webhook_inbox::{Digest, Source, State, store::{BodyWrite, KnownBody, Row}};
+///
+/// let now = SystemTime::now();
+/// let body = |text: &str| KnownBody {
+///     digest: Digest::of(text.as_bytes()),
+///     source: Source::Webhook,
+///     has_intent: false,
+/// };
+/// let mut damaged = Row { state: State::Corrupt, ..Row::new(now) };
+/// assert_eq!(damaged.record(body("{}"), &[body("[]"), body("{}")], now).write, BodyWrite::Replace(1));
+///
+/// let with_intent = KnownBody { has_intent: true, ..body("{}") };
+/// let write = Row::new(now).record(with_intent, &[body("{}")], now).write;
+/// assert_eq!(write, BodyWrite::Intent(0), "the copy of the publish target came first");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store that forgets a write must not compile")]
+pub enum BodyWrite {
+    /// Nothing is written.
+    Nothing,
+    /// The body is added after the others.
+    Append,
+    /// The body, with everything that is known about it, replaces the one at this index. If it has no intent, it gets
+    /// that of the other.
+    Replace(usize),
+    /// The body is not kept. The one at this index gets its intent, because no body of the entry has one.
+    Intent(usize),
+}
+
+impl Recording {
+    /// Whether the row changed and must be saved.
+    #[must_use]
+    pub fn changes_row(&self) -> bool {
+        !matches!(self.recorded, Recorded::Duplicate | Recorded::Crowded)
+    }
+}
+
+impl Row {
+    /// Decides about a new body. `stored` are the entry's bodies, in order.
+    pub fn record(&mut self, new: KnownBody, stored: &[KnownBody], now: SystemTime) -> Recording {
+        let recording = |recorded, write| Recording { recorded, write };
+        // A job's copy for a capability URL may come before or after that for a publish target. Its intent is kept.
+        let brings_intent = new.has_intent && !stored.iter().any(|body| body.has_intent);
+        let not_kept =
+            |index| if brings_intent { BodyWrite::Intent(index) } else { BodyWrite::Nothing };
+        if let Some(index) = stored.iter().position(|body| body.digest == new.digest) {
+            if self.state != State::Corrupt {
+                return recording(Recorded::Duplicate, not_kept(index));
+            }
+            self.wait(Duration::ZERO, Cause::None, now);
+            return recording(Recorded::Stored, BodyWrite::Replace(index));
+        }
+
+        let is_full = stored.len() >= MAX_BODIES;
+        if let State::Unhandled | State::Corrupt = self.state {
+            let write = match replaced(new.source, stored) {
+                _ if !is_full => BodyWrite::Append,
+                Some(index) => BodyWrite::Replace(index),
+                // What the API gives now may be the article. It is the only body beyond the limit.
+                None if stored.len() == MAX_BODIES => BodyWrite::Append,
+                None => return recording(Recorded::Crowded, BodyWrite::Nothing),
+            };
+            self.conflicts = self.conflicts.saturating_add(1);
+            self.wait(Duration::ZERO, Cause::None, now);
+            return recording(Recorded::Stored, write);
+        }
+        if is_full && !self.has_decoded() {
+            return recording(Recorded::Crowded, BodyWrite::Nothing);
+        }
+        self.conflicts = self.conflicts.saturating_add(1);
+        let write = if is_full { not_kept(0) } else { BodyWrite::Append };
+        recording(Recorded::Conflict { kept: !is_full }, write)
+    }
+
+    /// Whether a worker has found a body for a handler.
+    fn has_decoded(&self) -> bool {
+        match self.state {
+            State::Done | State::Dead => true,
+            // A handler ran on one of the bodies, and failed.
+            State::Waiting => self.cause.is_some(),
+            State::Leased | State::Unhandled | State::Corrupt => false,
+        }
+    }
+}
+
+/// Which of the bodies of a full entry, none of which can be read, gives way to a new one: the last. A body that was
+/// delivered never gives way to one that the API gave, and the one beyond the limit to no delivered one.
+fn replaced(new: Source, stored: &[KnownBody]) -> Option<usize> {
+    match new {
+        Source::Webhook => stored.len().min(MAX_BODIES).checked_sub(1),
+        Source::Api => stored.iter().rposition(|body| body.source == Source::Api),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn row(state: State) -> Row {
+        Row { state, cause: Some("a cause".into()), ..Row::new(NOW) }
+    }
+
+    fn body(bytes: &[u8]) -> KnownBody {
+        KnownBody { digest: Digest::of(bytes), source: Source::Webhook, has_intent: false }
+    }
+
+    fn with_intent(body: KnownBody) -> KnownBody {
+        KnownBody { has_intent: true, ..body }
+    }
+
+    fn bodies(count: usize) -> Vec<KnownBody> {
+        (0..count).map(|number| body(&[u8::try_from(number).unwrap()])).collect()
+    }
+
+    fn record(row: &mut Row, stored: usize) -> (Recorded, BodyWrite) {
+        let Recording { recorded, write } = row.record(body(b"new"), &bodies(stored), NOW);
+        (recorded, write)
+    }
+
+    #[test]
+    fn a_new_body_replaces_the_last_of_a_full_entry_that_none_was_good_enough_for() {
+        for state in [State::Unhandled, State::Corrupt] {
+            let mut row = row(state);
+            assert_eq!(record(&mut row, 4), (Recorded::Stored, BodyWrite::Replace(3)));
+            assert_eq!((row.state, row.conflicts, row.cause), (State::Waiting, 1, None));
+        }
+    }
+
+    #[test]
+    fn a_body_of_the_api_takes_the_place_of_such_a_body_alone() {
+        let polled = |body: KnownBody| KnownBody { source: Source::Api, ..body };
+        for state in [State::Unhandled, State::Corrupt] {
+            let mut known = bodies(4);
+            let before = row(state);
+            let mut after = before.clone();
+            let recording = after.record(polled(body(b"new")), &known, NOW);
+            assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
+            assert_eq!(recording.write, BodyWrite::Append, "it may be the article");
+
+            let with_one = [bodies(4), vec![polled(body(b"one"))]].concat();
+            let write = |new| before.clone().record(new, &with_one, NOW).write;
+            assert_eq!(write(polled(body(b"new"))), BodyWrite::Replace(4));
+            assert_eq!(write(body(b"new")), BodyWrite::Replace(3));
+
+            let five = bodies(5);
+            let recording = before.clone().record(polled(body(b"new")), &five, NOW);
+            assert_eq!(recording.write, BodyWrite::Nothing, "no entry grows further");
+            assert_eq!(recording.recorded, Recorded::Crowded);
+
+            let mut after = before.clone();
+            known[1] = polled(known[1]);
+            let recording = after.record(polled(body(b"new")), &known, NOW);
+            assert_eq!(recording.write, BodyWrite::Replace(1));
+            assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
+        }
+    }
+
+    #[test]
+    fn a_full_entry_with_a_body_that_decodes_counts_the_conflict_and_keeps_nothing() {
+        for state in [State::Done, State::Dead, State::Waiting] {
+            let mut row = row(state);
+            let kept = Recorded::Conflict { kept: false };
+            assert_eq!(record(&mut row, 4), (kept, BodyWrite::Nothing), "{state}");
+            assert_eq!((row.state, row.conflicts), (state, 1));
+        }
+    }
+
+    #[test]
+    fn a_full_entry_of_which_no_body_is_known_to_decode_stays_as_it_is() {
+        for before in [row(State::Leased), Row { cause: None, ..row(State::Waiting) }] {
+            let mut after = before.clone();
+            assert_eq!(record(&mut after, 4), (Recorded::Crowded, BodyWrite::Nothing));
+            assert_eq!(after, before);
+        }
+    }
+
+    #[test]
+    fn a_duplicate_changes_no_row_but_a_corrupt_one() {
+        for state in State::ALL {
+            let before = row(state);
+            let mut after = before.clone();
+            let recording = after.record(bodies(3)[2], &bodies(3), NOW);
+            assert_eq!(recording.changes_row(), after != before, "{state}");
+            assert_eq!(recording.changes_row(), state == State::Corrupt, "{state}");
+        }
+    }
+
+    #[test]
+    fn an_intent_is_kept_whichever_copy_comes_first() {
+        let write =
+            |state, new: KnownBody, stored: &[KnownBody]| row(state).record(new, stored, NOW).write;
+        let (known, new) = (bodies(4), with_intent(body(b"new")));
+        for state in [State::Waiting, State::Leased, State::Done, State::Dead, State::Unhandled] {
+            let repeated = with_intent(known[2]);
+            assert_eq!(write(state, repeated, &known), BodyWrite::Intent(2), "{state}");
+            assert_eq!(write(state, known[2], &known), BodyWrite::Nothing, "{state}");
+            let mut has_one = known.clone();
+            has_one[3] = with_intent(known[3]);
+            assert_eq!(write(state, repeated, &has_one), BodyWrite::Nothing, "{state}");
+        }
+        for state in [State::Waiting, State::Done, State::Dead] {
+            assert_eq!(write(state, new, &known), BodyWrite::Intent(0), "{state}: it is full");
+            assert_eq!(write(state, new, &known[..3]), BodyWrite::Append, "{state}");
+        }
+        assert_eq!(write(State::Leased, new, &known), BodyWrite::Nothing, "it is crowded");
+        assert_eq!(write(State::Corrupt, with_intent(known[2]), &known), BodyWrite::Replace(2));
+    }
+}

@@ -1,0 +1,158 @@
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    Entry, EntryKey, State,
+    entry::{Failure, MAX_FAILURES},
+    timestamp::later,
+};
+
+/// The part of a stored entry that changes, and every transition of it as a pure function.
+///
+/// A store loads a row, calls a transition with the event and the time, and writes the row back. It keeps the rest
+/// of the entry beside it: the id, the key, the time of the first body, and the bodies. The time passed to a
+/// transition must be a whole millisecond, as [`from_millis`](crate::store::from_millis) returns it.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled}};
+///
+/// let now = SystemTime::UNIX_EPOCH;
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0, events: Events::All };
+/// let mut entry = Row::new(now);
+/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
+///     panic!("an attempt is left")
+/// };
+///
+/// // The lease ends, and another worker finds that no attempt is left.
+/// let later = now + claim.lease;
+/// assert_eq!(entry.settle(lease, &Outcome::Done, 1, later), Settled::LostLease);
+/// assert_eq!(Claiming::new(claim, later).decide(7, &mut entry), Some(ClaimDecision::Buried));
+/// assert_eq!(entry.state, State::Dead);
+///
+/// // An operator requeues it.
+/// assert!(entry.requeue(None, 1, later));
+/// let decision = Claiming::new(claim, later).decide(7, &mut entry);
+/// assert!(matches!(decision, Some(ClaimDecision::Leased { .. })));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
+pub struct Row {
+    /// The state of the work on the entry.
+    pub state: State,
+    /// How many attempts began since it was stored or requeued.
+    pub attempts: u32,
+    /// The fence of the last claim; 0 before the first.
+    pub fence: i64,
+    /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
+    pub at: SystemTime,
+    /// When it entered its state. Waiting: when the wait began.
+    pub since: SystemTime,
+    /// How many attempts in a row ended without an outcome: the process died, or the lease ended.
+    pub interrupted: u32,
+    /// How many bodies differed from all earlier ones, including those that were not kept.
+    pub conflicts: u32,
+    /// Why it waits again, or is dead, unhandled or corrupt.
+    pub cause: Option<String>,
+    /// The last causes, the oldest first. At most [`MAX_FAILURES`].
+    pub failures: Vec<Failure>,
+}
+
+/// The failure of an attempt that ended without an outcome.
+const INTERRUPTED: &str = "the attempt did not end: its process ended, or its lease did";
+
+/// What becomes of the cause of an entry that enters another state.
+pub(super) enum Cause {
+    /// There is none.
+    None,
+    /// It stays as it is.
+    Kept,
+    /// Something failed, for this cause.
+    New(String),
+}
+
+impl Row {
+    /// The row of an entry whose first body is stored now.
+    #[must_use]
+    pub fn new(now: SystemTime) -> Self {
+        Self {
+            state: State::Waiting,
+            attempts: 0,
+            fence: 0,
+            at: now,
+            since: now,
+            interrupted: 0,
+            conflicts: 0,
+            cause: None,
+            failures: Vec::new(),
+        }
+    }
+
+    /// The entry as the inbox shows it. `target` is that of its first body.
+    #[must_use]
+    pub fn into_entry(
+        self,
+        id: i64,
+        key: EntryKey,
+        received_at: SystemTime,
+        target: Box<str>,
+    ) -> Entry {
+        let Self {
+            state,
+            attempts,
+            fence: _,
+            at,
+            since,
+            interrupted: _,
+            conflicts,
+            cause,
+            failures,
+        } = self;
+        Entry {
+            id,
+            key,
+            state,
+            attempts,
+            received_at,
+            target,
+            at,
+            since,
+            conflicts,
+            cause,
+            failures,
+        }
+    }
+
+    /// The entry waits, and is due after a pause.
+    pub(super) fn wait(&mut self, pause: Duration, cause: Cause, now: SystemTime) {
+        self.enter(State::Waiting, later(now, pause), cause, now);
+    }
+
+    /// The entry is done, dead, unhandled or corrupt.
+    pub(super) fn end(&mut self, state: State, cause: Cause, now: SystemTime) {
+        self.enter(state, now, cause, now);
+    }
+
+    fn enter(&mut self, state: State, at: SystemTime, cause: Cause, now: SystemTime) {
+        (self.state, self.at, self.since) = (state, at, now);
+        match cause {
+            Cause::None => self.cause = None,
+            Cause::Kept => {}
+            Cause::New(cause) => {
+                self.add_failure(cause.clone(), now);
+                self.cause = Some(cause);
+            }
+        }
+    }
+
+    /// The lease has ended without an outcome.
+    pub(super) fn interrupt(&mut self, now: SystemTime) {
+        self.interrupted = self.interrupted.saturating_add(1);
+        self.add_failure(INTERRUPTED.into(), now);
+    }
+
+    fn add_failure(&mut self, cause: String, now: SystemTime) {
+        self.failures.push(Failure { at: now, attempt: self.attempts, cause });
+        let forgotten = self.failures.len().saturating_sub(MAX_FAILURES);
+        self.failures.drain(..forgotten);
+    }
+}

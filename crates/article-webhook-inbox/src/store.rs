@@ -1,0 +1,30 @@
+//! For authors of stores: the traits [`Store`] and [`Ledger`], what their calls take and return, and the rules as pure
+//! functions on a [`Row`], a [`JobRow`], an [`IntentRow`] and a [`Bucket`].
+//!
+//! Applications use [`Inbox`](crate::Inbox) and do not need this module.
+//!
+//! A store of your own loads a [`Row`], calls one of its transitions, and writes it back. The crate
+//! `article-webhook-inbox-contract` tests it against each sentence of the documentation of [`Store`].
+
+mod damage;
+mod ledger;
+mod store_trait;
+
+pub(crate) mod memory;
+#[cfg(feature = "sqlite")]
+pub(crate) mod sqlite;
+
+pub use damage::report_damage;
+pub use ledger::Ledger;
+pub use store_trait::{Pending, Store};
+
+pub use crate::call::{
+    ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
+    BucketSettings, Claim, Claimed, Claims, Events, Expect, Intended, IntentLease, LAST_DELIVERY,
+    Lease, OrderTurn, Outcome, Pause, Recorded, Settled, StoreHealth,
+};
+pub use crate::rules::{
+    ArticleEntry, AskLane, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow,
+    KnownBody, NotOrdered, Recording, RefusedKey, Row,
+};
+pub use crate::timestamp::{from_millis, to_millis};

@@ -1,0 +1,75 @@
+//! The log says why a handler failed, until the application hides it. In a process of its own, because that is a setting
+//! of the process.
+#![allow(clippy::unwrap_used)] // a test's unwrap is an assertion
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{Failed, Inbox, Job};
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn take(&self) -> String {
+        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn publish(job: Job) -> Result<(), Failed> {
+    if job.attempt() == 1 {
+        return Err(Failed::retry_after("the blog is\ndown", Duration::ZERO));
+    }
+    let unsaved = io::Error::other(article_webhook::TokenError::Unreadable {
+        path: "token".to_owned(),
+        source: io::Error::other("it is a folder"),
+    });
+    Err(Failed::dead(unsaved))
+}
+
+async fn work(job_id: &str) {
+    let inbox = Inbox::memory();
+    let delivery = DeliveryRequest::complete().job_id(job_id).delivery().unwrap();
+    assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    inbox.worker(publish).run_until_idle().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_failed_attempt_is_logged_with_its_causes_until_they_are_hidden() {
+    let log = Log::default();
+    let writer = log.clone();
+    tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).init();
+
+    work("job_1").await;
+    let said = log.take();
+    let line = |words: &str| said.lines().find(|line| line.contains(words)).unwrap();
+    let retried = line("attempt failed, and another will follow");
+    assert!(
+        retried.contains(" WARN article_webhook_inbox: ") && retried.contains("job_1"),
+        "{retried}"
+    );
+    assert!(retried.ends_with(r"cause=the blog is\ndown"), "escaped once: {retried}");
+    assert!(retried.contains(r#"job_id="job_1" event="article.complete""#), "{retried}");
+    let dead = line("entry is dead");
+    assert!(dead.contains("token file token cannot be read: it is a folder"), "{dead}");
+
+    article_webhook::hide_causes();
+    work("job_2").await;
+    let said = log.take();
+    assert!(said.contains("attempt failed") && said.contains("entry is dead"), "{said}");
+    assert!(!said.contains("the blog") && !said.contains("folder"), "{said}");
+}

@@ -1,0 +1,50 @@
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Clock, MemoryStore,
+    store::{Ledger, Store},
+};
+use article_webhook_inbox_contract::{LedgerSubject, Subject};
+
+struct Memory {
+    store: Arc<MemoryStore>,
+    clock: Clock,
+}
+
+impl Memory {
+    fn fresh() -> Self {
+        let clock = crate::stepped();
+        Self { store: Arc::new(MemoryStore::new(clock.clone())), clock }
+    }
+}
+
+impl Subject for Memory {
+    fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+impl LedgerSubject for Memory {
+    fn ledger(&self) -> Arc<dyn Ledger> {
+        self.store.clone()
+    }
+}
+
+article_webhook_inbox_contract::store_contract!(Memory::fresh());
+
+mod ledger {
+    use super::Memory;
+
+    article_webhook_inbox_contract::ledger_contract!(Memory::fresh());
+}

@@ -1,0 +1,188 @@
+//! Whether a damage stayed where it is, and was told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use article_webhook_inbox::{Digest, Entry, State};
+use rusqlite::{Connection, types::Value};
+
+use super::{
+    base::{self, Base, Files},
+    places::{INDEX, Place},
+    story::NEW,
+    trial::{Observed, Shown},
+};
+
+/// What became of one place.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) outcome: &'static str,
+    /// What must never happen.
+    pub(super) wrong: Vec<String>,
+}
+
+/// An entry as it ended, and how often a handler was called for it.
+type End = (String, usize);
+
+pub(super) fn judge(
+    (base, whole): (&Base, &Observed),
+    place: &Place,
+    files: &Files,
+    observed: &Observed,
+) -> Verdict {
+    let mut wrong = Vec::new();
+    if observed.panics > 0 {
+        wrong.push("a thread panics".into());
+    }
+    if let Some((error, is_damage)) = &observed.refused {
+        if error.is_empty() {
+            wrong.push("refused without a word".into());
+        }
+        if place.kind == INDEX {
+            wrong.push(format!("an index refuses the start: {error}"));
+        }
+        return Verdict {
+            outcome: if *is_damage { "refused" } else { "refused otherwise" },
+            wrong,
+        };
+    }
+    wrong.extend(observed.failed.iter().map(|failed| format!("a call fails: {failed}")));
+    wrong.extend(wrong_bodies(base, observed));
+
+    let corrupt = |entries: &[Shown]| {
+        entries.iter().filter(|(entry, _)| entry.state == State::Corrupt).count()
+    };
+    let is_told = observed.told.iter().any(|told| !whole.told.contains(told))
+        || corrupt(&observed.before) > corrupt(&whole.before)
+        || corrupt(&observed.after) > corrupt(&whole.after);
+
+    let changed = changed(&whole.before, &observed.before);
+    let (expected, found) = (ends(whole), ends(observed));
+    let is_repeated = |key: &str| observed.again.iter().any(|job| key.starts_with(job.as_str()));
+    let mut deviating: BTreeSet<_> = changed;
+    for (key, (end, calls)) in &expected {
+        let is_same = found.get(key).is_some_and(|(found, seen)| {
+            // An entry that is mended by the repetition is worked on once more.
+            found == end && (seen == calls || is_repeated(key))
+        });
+        if !is_same {
+            deviating.insert(key.clone());
+        }
+    }
+    if observed.ledger != whole.ledger && !is_told {
+        wrong.push(format!("silent: the ledger is {:?}", observed.ledger));
+    }
+    if deviating.is_empty() {
+        return Verdict {
+            outcome: if is_told { "mended and told" } else { "without effect" },
+            wrong,
+        };
+    }
+    for (entry, _) in &observed.after {
+        let key = entry.key.to_string();
+        if entry.state == State::Corrupt && is_repeated(&key) && expected.contains_key(&key) {
+            wrong.push(format!("not mended by its next delivery: {key}, {:?}", entry.cause));
+        }
+    }
+    if !is_told {
+        wrong.push(format!("silent: {deviating:?}"));
+    }
+    if let Some(hit) = hit(base, files) {
+        let neighbours: Vec<_> = deviating.iter().filter(|key| !hit.contains(*key)).collect();
+        if !neighbours.is_empty() {
+            let first = neighbours[0];
+            let (expected, found) = (expected.get(first), found.get(first));
+            wrong.push(format!(
+                "neighbours suffer: {neighbours:?}, the first: expected {expected:?}, found {found:?}"
+            ));
+        }
+    }
+    Verdict { outcome: "isolated", wrong }
+}
+
+/// Bodies that were never sent for the job that a handler was called for.
+fn wrong_bodies(base: &Base, observed: &Observed) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (job, article, digest) in &observed.calls {
+        if job != article {
+            wrong.push(format!("a handler for {job} got the article of {article}"));
+        }
+        let was_sent = base
+            .sent
+            .get(article)
+            .is_some_and(|sent| sent.iter().any(|sent| Digest::of(sent) == *digest));
+        if !was_sent && article != NEW {
+            wrong.push(format!("a handler for {job} got a body that was never sent"));
+        }
+    }
+    wrong
+}
+
+/// The keys of the entries that were shown otherwise after the start.
+fn changed(expected: &[Shown], found: &[Shown]) -> BTreeSet<String> {
+    let by_key = |entries: &[Shown]| {
+        let entries = entries.iter().map(|shown| (shown.0.key.to_string(), format!("{shown:?}")));
+        entries.collect::<BTreeMap<_, _>>()
+    };
+    let (expected, found) = (by_key(expected), by_key(found));
+    expected
+        .iter()
+        .filter(|(key, shown)| found.get(*key) != Some(shown))
+        .map(|(key, _)| key.clone())
+        .collect()
+}
+
+fn ends(observed: &Observed) -> BTreeMap<String, End> {
+    let ends = observed.after.iter().map(|shown| {
+        let (entry, bodies) = shown;
+        let job = entry.key.job_id.to_string();
+        let calls = observed.calls.iter().filter(|(called, ..)| *called == job).count();
+        // Ids differ where entries were lost before.
+        let ended = format!("{:?}", (Entry { id: 0, ..entry.clone() }, bodies));
+        (entry.key.to_string(), (ended, calls))
+    });
+    ends.collect()
+}
+
+/// The entries whose own bytes are damaged, as SQLite reads the tables without any index. `None` if it cannot.
+fn hit(base: &Base, files: &Files) -> Option<BTreeSet<String>> {
+    let (sound, damaged) = (rows(&base.files)?, rows(files)?);
+    let differs = |(id, row): &(&i64, &(String, Vec<Vec<Value>>))| damaged.get(id) != Some(row);
+    Some(sound.iter().filter(differs).map(|(_, (key, _))| key.clone()).collect())
+}
+
+/// By the id of an entry: its key, and its row and those of its bodies.
+type Rows = BTreeMap<i64, (String, Vec<Vec<Value>>)>;
+
+/// The rows as SQLite reads the tables without any index.
+fn rows(files: &Files) -> Option<Rows> {
+    let folder = base::folder();
+    let connection = Connection::open(files.write(folder.path())).ok()?;
+    let mut entries = BTreeMap::new();
+    let select = |table: &str| -> rusqlite::Result<Vec<Vec<Value>>> {
+        let mut statement = connection.prepare(&format!("SELECT * FROM {table} NOT INDEXED"))?;
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            // A text that is not UTF-8 is read as its bytes.
+            let value = |column| {
+                row.get(column).or_else(|_| Ok(Value::Text(format!("{:?}", row.get_ref(column)?))))
+            };
+            (0..columns).map(value).collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        rows.collect()
+    };
+    for row in select("article_inbox_entries").ok()? {
+        let (Value::Integer(id), Value::Text(job), Value::Text(event)) =
+            (&row[0], &row[1], &row[2])
+        else {
+            return None;
+        };
+        entries.insert(*id, (format!("{job} ({event})"), vec![row]));
+    }
+    for row in select("article_inbox_bodies").ok()? {
+        let Value::Integer(slot) = row[0] else { return None };
+        if let Some((_, rows)) = entries.get_mut(&slot.div_euclid(16)) {
+            rows.push(row);
+        }
+    }
+    Some(entries)
+}

@@ -1,0 +1,198 @@
+use article_webhook::fixture::DeliveryRequest;
+use article_webhook_inbox::{
+    Digest, Inbox, State,
+    store::{Claim, Events, Store},
+};
+
+use super::scene::{HOUR, Scene, key};
+
+async fn exported(inbox: &Inbox) -> String {
+    let mut lines = Vec::new();
+    inbox.export(&mut lines).await.unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+/// Why a line is refused that is correct except for one change.
+async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let mut line = serde_json::from_str(&exported(&scene.inbox).await).unwrap();
+    change(&mut line);
+    let inbox = Inbox::memory();
+    let error = inbox.import(line.to_string().as_bytes()).await.unwrap_err();
+    assert_eq!(inbox.counts().await.unwrap().total(), 0);
+    assert!(!error.is_transient());
+    error.to_string()
+}
+
+#[tokio::test]
+async fn an_exported_entry_is_imported_as_it_was() {
+    let (from, to) = (Scene::new(), Scene::new());
+    from.deliver("job_1").await;
+    from.accept(&DeliveryRequest::unicode().job_id("job_1")).await;
+    from.deliver("job_2").await;
+    from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
+    let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    assert_eq!((imported.added, imported.present), (2, 0));
+    let (entry, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
+    assert_eq!(entry.failures.len(), 1);
+    for job in ["job_1", "job_2"] {
+        assert_eq!(
+            to.inbox.show(key(job)).await.unwrap(),
+            from.inbox.show(key(job)).await.unwrap()
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_entry_that_is_here_already_stays_as_it_is() {
+    let (from, to) = (Scene::new(), Scene::new());
+    from.deliver("job_1").await;
+    to.deliver("job_1").await;
+    to.inbox.bury(key("job_1"), "cancelled").await.unwrap();
+    let before = to.inbox.show(key("job_1")).await.unwrap();
+    let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    assert_eq!((imported.added, imported.present), (0, 1));
+    assert_eq!(to.inbox.show(key("job_1")).await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn an_entry_that_was_leased_there_waits_here() {
+    let (from, to) = (Scene::new(), Scene::new());
+    from.deliver("job_1").await;
+    from.store
+        .claim(Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All })
+        .await
+        .unwrap();
+    to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    let (entry, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
+    assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, to.clock.now()));
+}
+
+#[tokio::test]
+async fn lines_before_a_wrong_one_are_imported_and_empty_ones_skipped() {
+    let (from, to) = (Scene::new(), Scene::new());
+    from.deliver("job_1").await;
+    let lines = format!("\r\n{}\n{{", exported(&from.inbox).await);
+    let error = to.inbox.import(lines.as_bytes()).await.unwrap_err();
+    assert!(error.to_string().starts_with("line 4 is no entry: EOF"), "{error}");
+    assert_eq!(to.inbox.counts().await.unwrap().total(), 1);
+}
+
+/// Otherwise one damaged body would prevent the import of all later lines.
+#[tokio::test]
+async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported() {
+    let (from, to) = (Scene::new(), Scene::new());
+    from.record(b"flipped", Digest::of(b"{}")).await;
+    let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    assert_eq!(imported.added, 1);
+    let (_, bodies) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
+    assert_eq!((bodies[0].digest, bodies[0].bytes.as_ref()), (Digest::of(b"{}"), None));
+}
+
+/// Durable acknowledgement: the next delivery, or the API, repairs an entry that came without its bytes.
+#[tokio::test]
+async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_again() {
+    let (from, to) = (Scene::new(), Scene::new());
+    let post = DeliveryRequest::complete().job_id("job_1");
+    from.record(b"flipped", Digest::of(post.body())).await;
+    to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    assert_eq!(to.inbox.counts().await.unwrap().of(State::Corrupt), 1);
+    to.deliver("job_1").await;
+    let (_, bodies) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
+    assert_eq!(bodies[0].bytes.as_ref(), Some(post.body()));
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_of_its_digest_is_refused() {
+    let error = refused(|line| line["bodies"][0]["body"] = "{}".into()).await;
+    assert_eq!(error, "line 1 is no entry: body: not the one of which sha256 is the digest");
+}
+
+#[tokio::test]
+async fn a_digest_with_signs_in_it_is_refused() {
+    let sha256 = "+1".repeat(32);
+    let error = refused(|line| {
+        line["bodies"][0] = serde_json::json!({
+            "received_at": 0, "source": "api", "target": "default", "sha256": sha256,
+        });
+    });
+    assert_eq!(error.await, "line 1 is no entry: sha256: expected 64 hexadecimal digits");
+}
+
+#[tokio::test]
+async fn the_same_body_twice_is_refused() {
+    let error = refused(|line| {
+        let body = line["bodies"][0].clone();
+        line["bodies"].as_array_mut().unwrap().push(body);
+    });
+    assert_eq!(error.await, "line 1 is no entry: bodies: the same one twice");
+}
+
+#[tokio::test]
+async fn more_bodies_than_an_entry_can_have_are_refused() {
+    let many = refused(|line| {
+        let bodies = line["bodies"].as_array_mut().unwrap();
+        bodies.resize(6, bodies[0].clone());
+    });
+    assert_eq!(many.await, "line 1 is no entry: bodies: expected at most 5");
+}
+
+#[tokio::test]
+async fn a_time_that_no_store_can_hold_is_refused() {
+    let error = refused(|line| line["at"] = u64::MAX.into()).await;
+    assert_eq!(error, "line 1 is no entry: a time after the year 9999");
+}
+
+#[tokio::test]
+async fn a_failure_at_a_time_that_no_store_can_hold_is_refused() {
+    let failure = serde_json::json!([{ "at": u64::MAX, "attempt": 1, "cause": "no network" }]);
+    let error = refused(|line| line["failures"] = failure).await;
+    assert_eq!(error, "line 1 is no entry: a time after the year 9999");
+}
+
+/// Exports of the first version have neither.
+#[tokio::test]
+async fn a_line_without_failures_and_without_the_time_of_its_state_is_imported() {
+    let from = Scene::new();
+    from.deliver("job_1").await;
+    let received_at = from.clock.now();
+    from.clock.advance(HOUR);
+    from.deliver("job_2").await;
+    from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
+    let old = exported(&from.inbox).await.lines().fold(String::new(), |lines, line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().retain(|field, _| field != "since" && field != "failures");
+        format!("{lines}{line}\n")
+    });
+    let to = Scene::new();
+    assert_eq!(to.inbox.import(old.as_bytes()).await.unwrap().added, 2);
+    let (waiting, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
+    assert_eq!((waiting.since, waiting.failures.len()), (received_at, 0));
+    let (dead, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
+    assert_eq!((dead.since, dead.failures.len()), (dead.at, 0));
+    assert_eq!(dead.cause.as_deref(), Some("cancelled"));
+}
+
+#[tokio::test]
+async fn an_unknown_state_is_refused() {
+    assert_eq!(
+        refused(|line| line["state"] = "lost".into()).await,
+        "line 1 is no entry: state: not a state"
+    );
+}
+
+/// Secrecy: a parser's error for an unexpected value quotes that value.
+#[tokio::test]
+async fn no_error_about_a_line_quotes_its_content() {
+    for field in ["attempts", "bodies", "received_at", "since", "failures"] {
+        let error = refused(|line| line[field] = "secret canary".into()).await;
+        assert!(error.starts_with("line 1 is no entry: another kind of value"), "{error}");
+    }
+    let inbox = Inbox::memory();
+    let error = inbox.import(&br#""secret canary""#[..]).await.unwrap_err();
+    assert!(!format!("{error:?}").contains("canary"), "{error:?}");
+    let key_twice = br#"{"state": "secret canary", "state": ""}"#;
+    let error = inbox.import(&key_twice[..]).await.unwrap_err();
+    assert!(!format!("{error:?}").contains("canary"), "{error:?}");
+}

@@ -1,0 +1,119 @@
+//! Whatever a store can hold, damage included, is exported so that it can be imported.
+
+use std::time::{Duration, SystemTime};
+
+use article_webhook_inbox::{
+    Body, Digest, Entry, MAX_BODIES, Source, State,
+    store::{Store, from_millis},
+};
+use bytes::Bytes;
+
+use super::scene::{Scene, key};
+
+/// What becomes of a body in a store.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Delivered,
+    OfTheApi,
+    /// Retention removed its bytes.
+    Removed,
+    /// Its bytes are not what was received.
+    Flipped,
+    /// Its row is damaged: a digest that no bytes have, and a time and an intent that are none.
+    Damaged,
+    NotUtf8,
+}
+
+const KINDS: [Kind; 6] =
+    [Kind::Delivered, Kind::OfTheApi, Kind::Removed, Kind::Flipped, Kind::Damaged, Kind::NotUtf8];
+
+fn body(kind: Kind, number: usize) -> Body {
+    let text = Bytes::from(format!("[{number}]"));
+    let body = Body {
+        received_at: SystemTime::UNIX_EPOCH,
+        source: Source::Webhook,
+        target: "blog".into(),
+        intent: Some("post-17".into()),
+        digest: Digest::of(&text),
+        bytes: Some(text),
+    };
+    let not_utf8 = Bytes::from(vec![0xff, u8::try_from(number).unwrap()]);
+    match kind {
+        Kind::Delivered => body,
+        Kind::OfTheApi => Body { source: Source::Api, intent: None, ..body },
+        Kind::Removed => Body { bytes: None, ..body },
+        Kind::Flipped => Body { bytes: Some("flipped".into()), ..body },
+        Kind::Damaged => Body {
+            received_at: from_millis(i64::MAX),
+            intent: Some("post-\u{fffd}".into()),
+            digest: Digest::from([0; 32]),
+            ..body
+        },
+        Kind::NotUtf8 => Body { digest: Digest::of(&not_utf8), bytes: Some(not_utf8), ..body },
+    }
+}
+
+/// Each number of bodies of each kind, with one of another kind in each place.
+fn everything() -> impl Iterator<Item = Vec<Kind>> {
+    let most = MAX_BODIES + 1;
+    let mixed = KINDS.into_iter().flat_map(move |kind| {
+        KINDS.into_iter().flat_map(move |other| {
+            (1..=most).flat_map(move |count| {
+                (0..count).map(move |place| {
+                    (0..count).map(|at| if at == place { other } else { kind }).collect()
+                })
+            })
+        })
+    });
+    std::iter::once(Vec::new()).chain(mixed)
+}
+
+async fn exported(scene: &Scene) -> String {
+    let mut lines = Vec::new();
+    scene.inbox.export(&mut lines).await.unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+#[tokio::test]
+async fn whatever_a_store_can_hold_is_exported_and_imported() {
+    let from = Scene::new();
+    let mut number = 0;
+    for kinds in everything() {
+        for state in State::ALL {
+            number += 1;
+            let at = from.clock.now() + Duration::from_secs(number);
+            let entry = Entry {
+                id: 0,
+                key: key(&format!("job_{number}")),
+                state,
+                attempts: 1,
+                received_at: from_millis(i64::MAX),
+                target: "blog".into(),
+                at,
+                since: at,
+                conflicts: 0,
+                cause: None,
+                failures: Vec::new(),
+            };
+            let bodies = kinds.iter().enumerate().map(|(at, kind)| body(*kind, at)).collect();
+            assert!(from.store.import(entry, bodies).await.unwrap());
+        }
+    }
+    let (to, again, lines) = (Scene::new(), Scene::new(), exported(&from).await);
+    let imported = to.inbox.import(lines.as_bytes()).await.unwrap();
+    assert_eq!((imported.added, imported.present), (number, 0));
+    for number in 1..=number {
+        let key = key(&format!("job_{number}"));
+        let (_, there) = from.inbox.show(key.clone()).await.unwrap().unwrap();
+        let (_, here) = to.inbox.show(key.clone()).await.unwrap().unwrap();
+        assert_eq!(here.len(), there.len(), "{key}");
+        for (here, there) in here.iter().zip(&there) {
+            let text = there.bytes.clone().filter(|_| there.is_intact());
+            let text = text.filter(|bytes| std::str::from_utf8(bytes).is_ok());
+            assert_eq!((&here.bytes, here.digest), (&text, there.digest), "{key}");
+        }
+    }
+    let lines = exported(&to).await;
+    assert_eq!(again.inbox.import(lines.as_bytes()).await.unwrap().added, number);
+    assert_eq!(exported(&again).await, lines);
+}

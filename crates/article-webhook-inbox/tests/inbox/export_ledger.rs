@@ -1,0 +1,298 @@
+//! Export and import of the ledger, and of exports that have none.
+
+use std::time::Duration;
+
+use article_webhook::{Reply, fixture::DeliveryRequest};
+use article_webhook_inbox::{
+    Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason, Source, State,
+    store::{
+        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Events,
+        Expect, Intended, Ledger, Outcome, Recorded, Store,
+    },
+};
+
+use super::scene::{HOUR, Scene, key};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
+
+async fn exported(scene: &Scene) -> String {
+    let mut lines = Vec::new();
+    scene.inbox.export(&mut lines).await.unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+async fn ledger(scene: &Scene) -> (Vec<ExpectedJob>, Vec<Intent>) {
+    let jobs = scene.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await.unwrap();
+    let intents = scene.store.intents(None, 0, 1000).await.unwrap();
+    let jobs = jobs.items.into_iter().map(|job| ExpectedJob { id: 0, ..job });
+    let intents = intents.items.into_iter().map(|intent| Intent { id: 0, ..intent });
+    // The ids are those of this store.
+    let mut jobs: Vec<_> = jobs.collect();
+    jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
+    (jobs, intents.collect())
+}
+
+/// The entries that are not here although their jobs have ended with them.
+async fn missing(scene: &Scene) -> Vec<EntryKey> {
+    let mut missing = Vec::new();
+    for job in ledger(scene).await.0 {
+        let key = match job.state {
+            JobState::Arrived | JobState::Collected => EntryKey::article(job.job_id),
+            JobState::Failed => EntryKey::failure(job.job_id),
+            _ => continue,
+        };
+        if scene.inbox.show(key.clone()).await.unwrap().is_none() {
+            missing.push(key);
+        }
+    }
+    missing
+}
+
+/// The lines as a version wrote them that knew no order: the ledger, and then the entries.
+fn of_an_earlier_version(lines: &str) -> String {
+    let (ledger, entries): (Vec<_>, Vec<_>) =
+        lines.lines().partition(|line| line.contains("\"kind\""));
+    ledger.into_iter().chain(entries).map(|line| format!("{line}\n")).collect()
+}
+
+/// Jobs in several states, an intent in each, a paused bucket, and an article that came.
+async fn shop() -> Scene {
+    let scene = Scene::new();
+    let store = &scene.store;
+    let first = store.now() + HOUR;
+    for post in ["post-1", "post-2", "post-3"] {
+        assert!(matches!(store.intend(post, MINUTE, BUCKET).await.unwrap(), Intended::Begun(_)));
+    }
+    store.ordered("post-1", "job_1".parse().unwrap(), first, BUCKET.key).await.unwrap();
+    let reason = Reason::Refused { code: "too_large".into() };
+    let refused = Expect { reason, ..Expect::job("job_2".parse().unwrap(), first) };
+    let due = |id: &str| Expect::job(id.parse().unwrap(), store.now());
+    store.expect(vec![refused, due("job_3"), due("job_4")]).await.unwrap();
+    let claim = AskClaim { limit: 1, lease: HOUR, bucket: BUCKET };
+    let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
+    let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
+    store.settle_ask(lease, missing, BUCKET.key).await.unwrap();
+    let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
+    let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
+    let failed = AskOutcome::Failed { answer, cause: "generation_failed".into() };
+    store.settle_ask(lease, failed, BUCKET.key).await.unwrap();
+    scene.deliver("job_1").await;
+    scene.clock.advance(2 * MINUTE);
+    store.abandon("post-3").await.unwrap();
+    store.report(BucketEvent::RateLimited { retry_after: MINUTE }).await.unwrap();
+    store.report(BucketEvent::Unavailable { retry_after: HOUR }).await.unwrap();
+    store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
+    scene
+}
+
+/// The place to which a scene moves has its time.
+fn elsewhere() -> Scene {
+    let to = Scene::new();
+    to.clock.advance(2 * MINUTE);
+    to
+}
+
+#[tokio::test]
+async fn a_ledger_is_imported_as_it_was() {
+    let (from, to) = (shop().await, elsewhere());
+    let lines = exported(&from).await;
+    let first = to.inbox.import(lines.as_bytes()).await.unwrap();
+    assert_eq!((first.added, first.present), (2, 0));
+    assert_eq!((first.ledger_added, first.ledger_present), (7, 0));
+    assert_eq!(ledger(&to).await, ledger(&from).await);
+    let failure = EntryKey::failure("job_4".parse().unwrap());
+    assert!(to.inbox.show(failure).await.unwrap().is_some());
+    let (here, there) = (to.store.bucket().await.unwrap(), from.store.bucket().await.unwrap());
+    assert_eq!((here.used, here.share), (there.used, there.share));
+    assert_eq!((here.limited, &here.refused), (there.limited, &there.refused));
+    assert_eq!((here.refused.len(), here.refused_at), (1, there.refused_at));
+
+    let again = to.inbox.import(lines.as_bytes()).await.unwrap();
+    assert_eq!((again.added, again.ledger_added, again.ledger_present), (0, 0, 7));
+    assert_eq!(ledger(&to).await, ledger(&from).await);
+    assert_eq!(to.store.bucket().await.unwrap(), here);
+    assert_eq!(exported(&to).await, lines);
+}
+
+/// The API key that was refused there is paused here too, and another is not.
+#[tokio::test]
+async fn a_refused_key_is_imported() {
+    for (key, is_paused) in [(BUCKET.key, true), (BUCKET.key + 1, false)] {
+        let (from, to) = (shop().await, elsewhere());
+        from.store.report(BucketEvent::Resumed).await.unwrap();
+        from.store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
+        to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
+        let bucket = BucketSettings { key, ..BUCKET };
+        let intended = to.store.intend("post-9", MINUTE, bucket).await.unwrap();
+        assert_eq!(matches!(intended, Intended::Paused(_)), is_paused, "{intended:?}");
+    }
+}
+
+/// Wherever it ends, the rest is imported by the next, and no job is taken for arrived whose article is not here.
+#[tokio::test]
+async fn an_interrupted_import_goes_on() {
+    let from = shop().await;
+    let whole = exported(&from).await;
+    for lines in [whole.clone(), of_an_earlier_version(&whole)] {
+        for end in 0..lines.lines().count() {
+            let first: String = lines.lines().take(end).map(|line| format!("{line}\n")).collect();
+            // The file ends within a line, or it cannot be read on.
+            let first = format!("{first}{{");
+            let to = elsewhere();
+            to.inbox.import(first.as_bytes()).await.unwrap_err();
+            assert_eq!(missing(&to).await, [], "after {end} lines");
+            to.inbox.import(lines.as_bytes()).await.unwrap();
+            assert_eq!(ledger(&to).await, ledger(&from).await, "after {end} lines");
+
+            let to = elsewhere();
+            to.inbox.import(first.as_bytes()).await.unwrap_err();
+            let is_here = to.inbox.show(key("job_1")).await.unwrap().is_some();
+            let reply = to.accept(&DeliveryRequest::complete().job_id("job_1")).await;
+            let expected = if is_here { Reply::Duplicate } else { Reply::Stored };
+            assert_eq!(reply, expected, "after {end} lines");
+        }
+    }
+}
+
+/// A file that was cut off at the end of a line is not told from a whole one.
+#[tokio::test]
+async fn no_job_of_a_cut_export_is_taken_for_arrived() {
+    let from = shop().await;
+    let lines = exported(&from).await;
+    for end in 0..lines.lines().count() {
+        let first: String = lines.lines().take(end).map(|line| format!("{line}\n")).collect();
+        let to = elsewhere();
+        to.inbox.import(first.as_bytes()).await.unwrap();
+        assert_eq!(missing(&to).await, [], "after {end} lines");
+    }
+}
+
+/// Retention removed the entry of an article there. A late copy is a duplicate here too.
+#[tokio::test]
+async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
+    let from = Scene::new();
+    from.store.expect(vec![Expect::job("job_1".parse().unwrap(), from.store.now())]).await.unwrap();
+    from.deliver("job_1").await;
+    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
+    let lease = from.store.claim(claim).await.unwrap().claimed[0].lease;
+    from.store.settle(lease, Outcome::Done).await.unwrap();
+    from.clock.advance(MINUTE);
+    let before = from.clock.now();
+    let prune =
+        Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 9 };
+    assert_eq!(from.inbox.prune(prune).await.unwrap().entries, 1);
+    let lines = exported(&from).await;
+    assert!(lines.contains("\"is_removed\":true"), "{lines}");
+    for lines in [lines.clone(), lines.replace(",\"is_removed\":true", "")] {
+        let to = elsewhere();
+        let imported = to.inbox.import(lines.as_bytes()).await.unwrap();
+        assert_eq!((imported.added, imported.ledger_added), (0, 1));
+        let reply = to.accept(&DeliveryRequest::complete().job_id("job_1")).await;
+        assert_eq!(reply, Reply::Duplicate);
+    }
+}
+
+/// A lease of the other store does not hold, and an article that is here already ends its job.
+#[tokio::test]
+async fn a_job_that_was_asked_for_there_is_due_here() {
+    let (from, to) = (Scene::new(), Scene::new());
+    let jobs = ["job_1", "job_2"].map(|id| Expect::job(id.parse().unwrap(), from.store.now()));
+    from.store.expect(jobs.into()).await.unwrap();
+    from.store.claim_asks(AskClaim { limit: 2, lease: HOUR, bucket: BUCKET }).await.unwrap();
+    to.deliver("job_2").await;
+    to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
+    let states = ledger(&to).await.0.into_iter().map(|job| (job.state, job.at));
+    let now = to.clock.now();
+    assert!(states.eq([(JobState::Expected, now), (JobState::Arrived, now)]));
+}
+
+#[tokio::test]
+async fn a_ledger_of_several_pages_is_exported_whole() {
+    let (from, to) = (Scene::new(), Scene::new());
+    let job = |number: u32| format!("job_{number}").parse().unwrap();
+    let jobs = (0..250).map(|number| Expect::job(job(number), from.store.now()));
+    from.store.expect(jobs.collect()).await.unwrap();
+    for number in 0..250 {
+        from.store.intend(&format!("post-{number}"), MINUTE, BUCKET).await.unwrap();
+    }
+    let imported = to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
+    assert_eq!(imported.ledger_added, 500);
+}
+
+#[tokio::test]
+async fn a_line_of_the_ledger_that_is_none_is_refused() {
+    for (line, error) in [
+        (r#"{"kind": "secret canary"}"#, "its kind is not one word"),
+        (
+            r#"{"kind": "lease", "id": 7}"#,
+            "its kind \"lease\" is not known: a later version may have exported it",
+        ),
+        (
+            r#"{"kind":"intent","name":"secret canary","state":"ordered","created_at":0,"at":0}"#,
+            "name: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
+        ),
+        (
+            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"ordered","intent":"","expected_at":0,"at":0,"asks":0}"#,
+            "intent: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
+        ),
+        (r#"{"kind": "intent"}"#, "missing field `name`"),
+        (r#"{"kind":"bucket","used":0,"share":1001,"shared_at":0}"#, "share: expected 62 to 1000"),
+        (r#"{"kind":"bucket","used":0,"share":0,"shared_at":0}"#, "share: expected 62 to 1000"),
+        (
+            r#"{"kind":"intent","name":"post-1","state":"secret canary","created_at":0,"at":0}"#,
+            "state: not a state",
+        ),
+        (
+            r#"{"kind":"job","job_id":"job 1","state":"expected","reason":"ordered","expected_at":0,"at":0,"asks":0}"#,
+            "job_id: not a job id",
+        ),
+        (
+            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"secret canary","expected_at":0,"at":0,"asks":0}"#,
+            "reason: not a reason",
+        ),
+    ] {
+        let scene = Scene::new();
+        let refused = scene.inbox.import(line.as_bytes()).await.unwrap_err();
+        assert_eq!(refused.to_string(), format!("line 1 is no row of the ledger: {error}"));
+        assert!(ledger(&scene).await.0.is_empty());
+    }
+}
+
+/// The file was made by the version before this one: an entry in each state, and nothing about the ledger.
+#[tokio::test]
+async fn an_export_of_a_version_without_a_ledger_is_imported() {
+    let lines = include_str!("export_without_a_ledger.jsonl");
+    let scene = Scene::new();
+    scene
+        .store
+        .expect(vec![Expect::job("job_done".parse().unwrap(), scene.store.now())])
+        .await
+        .unwrap();
+    let imported = scene.inbox.import(lines.as_bytes()).await.unwrap();
+    assert_eq!((imported.added, imported.ledger_added, imported.ledger_present), (5, 0, 0));
+    let counts = scene.inbox.counts().await.unwrap();
+    for (state, count) in
+        [(State::Done, 1), (State::Unhandled, 1), (State::Dead, 1), (State::Waiting, 2)]
+    {
+        assert_eq!(counts.of(state), count, "{state}");
+    }
+    assert_eq!(ledger(&scene).await.0[0].state, JobState::Arrived);
+    let (entry, bodies) = scene.inbox.show(key("job_waiting")).await.unwrap().unwrap();
+    assert_eq!((entry.conflicts, bodies.len()), (1, 2));
+    let copy = bodies[0].bytes.clone().unwrap();
+    assert_eq!(scene.store.record(arrival(copy)).await.unwrap(), Recorded::Duplicate);
+    let again = scene.inbox.import(lines.as_bytes()).await.unwrap();
+    assert_eq!((again.added, again.present), (0, 5));
+}
+
+fn arrival(bytes: bytes::Bytes) -> Arrival {
+    Arrival {
+        key: key("job_waiting"),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(&bytes),
+        bytes,
+    }
+}

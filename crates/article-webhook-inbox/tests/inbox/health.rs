@@ -1,0 +1,201 @@
+use std::{future::pending, time::Duration};
+
+use article_webhook_inbox::store::{Claim, Events, Store};
+use tokio::time::{Instant, advance};
+
+use super::{
+    faulty::Fault,
+    scene::{HOUR, Scene},
+};
+
+/// Bounded resources.
+#[tokio::test(start_paused = true)]
+async fn the_store_is_probed_once_a_second_however_often_health_is_asked() {
+    let scene = Scene::new();
+    for _ in 0..100 {
+        scene.inbox.ready().await.unwrap();
+        assert_eq!(scene.inbox.health().await.writable, Ok(()));
+    }
+    assert_eq!(scene.store.calls("probe"), 1);
+    advance(Duration::from_secs(1)).await;
+    scene.inbox.ready().await.unwrap();
+    assert_eq!(scene.store.calls("probe"), 2);
+}
+
+/// Bounded resources.
+#[tokio::test(start_paused = true)]
+async fn concurrent_questions_share_one_probe() {
+    let scene = Scene::new();
+    scene.store.fault("probe", Fault::Hangs);
+    let ask = || scene.inbox.ready();
+    let (one, two, three) = tokio::join!(ask(), ask(), ask());
+    assert!(one.is_err() && two.is_err() && three.is_err());
+    assert_eq!(scene.store.calls("probe"), 1);
+}
+
+#[tokio::test]
+async fn a_closed_inbox_is_not_ready_whatever_the_last_probe_found() {
+    let scene = Scene::new();
+    scene.inbox.ready().await.unwrap();
+    scene.inbox.close().await.unwrap();
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the inbox is closed");
+}
+
+/// Receiver independence.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_is_not_ready_after_two_seconds() {
+    let (scene, began) = (Scene::new(), Instant::now());
+    scene.store.fault("probe", Fault::Hangs);
+    let error = scene.inbox.ready().await.unwrap_err();
+    assert_eq!(error.to_string(), "the store took longer than two seconds");
+    assert_eq!(began.elapsed(), Duration::from_secs(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn health_answers_in_time_while_the_store_hangs() {
+    let (scene, began) = (Scene::new(), Instant::now());
+    scene.store.fault_everywhere(&Fault::Hangs);
+    assert!(scene.inbox.health().await.writable.is_err());
+    assert!(began.elapsed() <= Duration::from_secs(2));
+}
+
+/// The first caller dropped its future. The next one probes again.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_question_blocks_no_other() {
+    let scene = Scene::new();
+    scene.store.fault("probe", Fault::Hangs);
+    let impatient = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
+    impatient.await.unwrap_err();
+    scene.store.mend();
+    scene.inbox.ready().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_is_not_ready_and_says_why() {
+    let scene = Scene::new();
+    scene.store.fault("probe", Fault::Down);
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
+    assert_eq!(scene.inbox.health().await.writable.unwrap_err(), "the store is down");
+}
+
+#[tokio::test]
+async fn health_reports_how_long_the_oldest_entry_has_been_due() {
+    let scene = Scene::new();
+    assert_eq!(scene.inbox.health().await.overdue, Ok(None));
+    scene.deliver("job_1").await;
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.inbox.health().await.overdue, Ok(Some(HOUR)));
+}
+
+/// Its worker was killed, and none has claimed it since.
+#[tokio::test]
+async fn an_entry_whose_lease_has_ended_is_overdue() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
+    assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
+    scene.clock.advance(HOUR / 2);
+    assert_eq!(scene.inbox.health().await.overdue, Ok(None), "it is worked on");
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.inbox.health().await.overdue, Ok(Some(HOUR / 2)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_store_does_not_tell_is_unknown_and_not_none() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    scene.store.fault("due_since", Fault::Down);
+    assert_eq!(scene.inbox.health().await.overdue, Err("the store is down".to_owned()));
+    scene.store.fault("due_since", Fault::Hangs);
+    let late = "the store took longer than two seconds".to_owned();
+    assert_eq!(scene.inbox.health().await.overdue, Err(late));
+}
+
+async fn workers(scene: &Scene) -> (u64, u32, Option<String>) {
+    let workers = scene.inbox.health().await.workers;
+    let failure = workers.failure.map(|failure| {
+        assert_eq!(failure.at, scene.clock.now());
+        failure.error
+    });
+    (workers.started, workers.running, failure)
+}
+
+#[tokio::test]
+async fn health_shows_whether_a_worker_runs_and_why_one_ended() {
+    let scene = Scene::new();
+    assert_eq!(workers(&scene).await, (0, 0, None), "none was ever started");
+
+    let worker = || scene.inbox.worker(|_| async { Ok(()) });
+    let watched = async { assert_eq!(workers(&scene).await, (1, 1, None)) };
+    worker().run(watched).await.unwrap();
+    assert_eq!(workers(&scene).await, (1, 0, None), "it was told to stop");
+
+    worker().poll(Duration::ZERO).run(pending::<()>()).await.unwrap_err();
+    let wrong = "worker: poll: expected at least 10ms, found 0ns".to_owned();
+    assert_eq!(workers(&scene).await, (2, 0, Some(wrong)));
+
+    scene.store.fault("claim", Fault::Unusable);
+    worker().run(pending::<()>()).await.unwrap_err();
+    let unusable = "an operator must repair the store".to_owned();
+    assert_eq!(workers(&scene).await, (3, 0, Some(unusable)));
+}
+
+#[tokio::test]
+async fn health_shows_that_a_worker_was_dropped() {
+    let scene = Scene::new();
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    let dropped = tokio::spawn(worker.run(pending::<()>()));
+    while workers(&scene).await.1 == 0 {
+        tokio::task::yield_now().await;
+    }
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    let why = "the worker was dropped before it was told to stop".to_owned();
+    assert_eq!(workers(&scene).await, (1, 0, Some(why)));
+}
+
+/// Receiver independence: the server runs on, as in the README, where the worker has a task of its own.
+#[tokio::test]
+async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
+    let scene = Scene::new();
+    scene.store.fault("claim", Fault::Unusable);
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    let ended = tokio::spawn(worker.run(pending::<()>())).await.unwrap();
+    assert_eq!(ended.unwrap_err().to_string(), "an operator must repair the store");
+    scene.deliver("job_1").await;
+    scene.clock.advance(HOUR);
+    let health = scene.inbox.health().await;
+    assert_eq!((health.writable, health.overdue), (Ok(()), Ok(Some(HOUR))));
+    assert_eq!((health.workers.running, health.workers.failure.is_some()), (0, true));
+}
+
+/// Health does not wait that long, and a later question is answered with the count that went on.
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_takes_seconds_to_count_has_figures_all_the_same() {
+    let scene = Scene::new();
+    scene.store.fault("ledger_counts", Fault::Slow(Duration::from_secs(3)));
+    let health = scene.inbox.health().await;
+    assert_eq!(health.ledger.unwrap_err(), "the store took longer than two seconds");
+    assert_eq!(scene.inbox.health().await.ledger.unwrap().counts.open(), 0);
+    assert_eq!(scene.store.calls("ledger_counts"), 1);
+}
+
+/// Bounded resources.
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_takes_long_to_count_is_not_counted_for_each_question() {
+    let scene = Scene::new();
+    for _ in 0..3 {
+        scene.inbox.ledger_health().await.unwrap();
+    }
+    assert_eq!(scene.store.calls("ledger_counts"), 3, "a small one is");
+
+    scene.store.fault("ledger_counts", Fault::Slow(Duration::from_millis(300)));
+    for _ in 0..100 {
+        assert!(scene.inbox.health().await.ledger.is_ok());
+    }
+    assert_eq!(scene.store.calls("ledger_counts"), 4);
+    advance(Duration::from_secs(15)).await;
+    scene.inbox.ledger_health().await.unwrap();
+    assert_eq!(scene.store.calls("ledger_counts"), 5);
+    assert_eq!(scene.store.calls("bucket"), 104, "the pause is that of now");
+}

@@ -1,0 +1,269 @@
+use std::{sync::Arc, time::Duration};
+
+use article_webhook::{
+    Reply,
+    fixture::{Defect, DeliveryRequest},
+};
+use article_webhook_inbox::{
+    ClockStep, Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    store::{Arrival, Store},
+};
+use tokio::{sync::Notify, time::advance};
+
+use super::{
+    faulty::Fault,
+    scene::{Scene, key},
+};
+
+/// Waits until the inbox holds no job that is to be expected.
+async fn until_stored(scene: &Scene) {
+    for _ in 0..10_000 {
+        if scene.inbox.health().await.expected_held == 0 {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("the jobs are not stored");
+}
+
+async fn jobs(scene: &Scene) -> Vec<String> {
+    expected(scene).await.into_iter().map(|job| job.job_id.as_str().to_owned()).collect()
+}
+
+async fn expected(scene: &Scene) -> Vec<ExpectedJob> {
+    scene.inbox.jobs(JobFilter { limit: 10_000, ..JobFilter::default() }).await.unwrap().items
+}
+
+/// Known jobs.
+#[tokio::test]
+async fn the_job_of_a_refused_delivery_is_expected() {
+    let scene = Scene::new();
+    scene.refuse("job_1");
+    until_stored(&scene).await;
+    let jobs = expected(&scene).await;
+    let shown: Vec<_> = jobs.iter().map(|job| (job.job_id.as_str(), job.state, job.at)).collect();
+    let asked = scene.clock.now() + Duration::from_secs(400);
+    assert_eq!(shown, [("job_1", JobState::Expected, asked)], "after the last delivery");
+    assert_eq!(jobs[0].reason, Reason::Refused { code: "malformed_json".into() });
+}
+
+/// Neither its work nor what is expected changes.
+#[tokio::test]
+async fn a_refused_delivery_of_an_article_that_is_there_changes_nothing() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let before = scene.inbox.show(key("job_1")).await.unwrap();
+    scene.refuse("job_1");
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].state, JobState::Arrived);
+    assert_eq!(scene.inbox.health().await.ledger.unwrap().counts.open(), 0);
+    assert_eq!(scene.inbox.show(key("job_1")).await.unwrap(), before);
+}
+
+/// Known jobs: an outage that outlasts the attempts of the service leaves a trace of every job.
+#[tokio::test]
+async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
+    let scene = Scene::new();
+    scene.store.fault("record", Fault::Fails(1));
+    assert_eq!(
+        scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
+        Reply::Unavailable
+    );
+    until_stored(&scene).await;
+    let jobs = expected(&scene).await;
+    assert_eq!(jobs[0].reason, Reason::Refused { code: "unavailable".into() });
+    let counts = scene.inbox.health().await.ledger.unwrap().counts;
+    assert_eq!((counts.open(), counts.oldest_expected), (1, Some(scene.clock.now())));
+}
+
+/// Known jobs: the entry has no room for the article, and no body that can be read.
+#[tokio::test]
+async fn the_job_of_a_delivery_without_room_is_expected() {
+    let scene = Scene::new();
+    for number in 0..MAX_BODIES {
+        let bytes = format!("[{number}]");
+        let digest = Digest::of(bytes.as_bytes());
+        let (key, target, bytes) = (key("job_1"), "default".into(), bytes.into());
+        let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
+        scene.store.record(arrival).await.unwrap();
+    }
+    let post = DeliveryRequest::complete().job_id("job_1");
+    assert_eq!(scene.accept(&post).await, Reply::Retry);
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].state, JobState::Arrived, "a body may be readable");
+
+    let looked = async {
+        while scene.inbox.counts().await.unwrap().of(State::Unhandled) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    scene.inbox.worker(|_| async { Ok(()) }).run(looked).await.unwrap();
+    let job = expected(&scene).await.remove(0);
+    assert_eq!((job.state, job.at), (JobState::Expected, scene.clock.now()));
+    assert_eq!(job.reason, Reason::Refused { code: "retry_later".into() });
+}
+
+#[tokio::test]
+async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
+    let scene = Scene::new();
+    scene.hear(&DeliveryRequest::complete().job_id("job_1").with_defect(Defect::WrongToken));
+    assert_eq!(scene.inbox.health().await.expected_held, 0);
+    assert!(jobs(&scene).await.is_empty());
+}
+
+/// A person erased it while its delivery waited for the store, or was being stored.
+#[tokio::test(start_paused = true)]
+async fn a_forgotten_job_is_not_expected_by_a_delivery_that_was_refused_before() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Down);
+    scene.refuse("job_1");
+    scene.refuse("job_2");
+    tokio::task::yield_now().await;
+    scene.inbox.forget("job_1".parse().unwrap()).await.unwrap();
+    scene.store.mend();
+    advance(Duration::from_secs(60)).await;
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_2"]);
+
+    let begins = Arc::new(Notify::new());
+    scene.store.fault("expect", Fault::Waits(Arc::clone(&begins)));
+    scene.refuse("job_3");
+    tokio::task::yield_now().await;
+    let inbox = scene.inbox.clone();
+    let forgotten = tokio::spawn(async move { inbox.forget("job_3".parse().unwrap()).await });
+    tokio::task::yield_now().await;
+    scene.store.mend();
+    begins.notify_one();
+    forgotten.await.unwrap().unwrap();
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_2"]);
+
+    scene.refuse("job_3");
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_2", "job_3"], "the service delivered it again");
+}
+
+/// While the store is down, the clock is set back by a day: the job is asked for when the service has given up.
+#[tokio::test(start_paused = true)]
+async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Down);
+    scene.refuse("job_1");
+    tokio::task::yield_now().await;
+    scene.clock.set(ClockStep::Back(Duration::from_secs(24 * 3600)));
+    scene.store.mend();
+    advance(Duration::from_secs(60)).await;
+    until_stored(&scene).await;
+    assert_eq!(expected(&scene).await[0].at, scene.clock.now() + Duration::from_secs(400));
+}
+
+/// Convergence and known jobs.
+#[tokio::test(start_paused = true)]
+async fn a_job_is_held_until_the_store_accepts_it() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Fails(3));
+    scene.refuse("job_1");
+    tokio::task::yield_now().await;
+    assert_eq!(scene.inbox.health().await.expected_held, 1);
+    for pause in [1, 2, 4] {
+        assert!(jobs(&scene).await.is_empty());
+        advance(Duration::from_secs(pause)).await;
+        tokio::task::yield_now().await;
+    }
+    until_stored(&scene).await;
+    assert_eq!((jobs(&scene).await, scene.store.calls("expect")), (vec!["job_1".to_owned()], 4));
+}
+
+/// Known jobs: the damage of one row does not keep the others waiting.
+#[tokio::test]
+async fn a_job_whose_row_is_damaged_waits_behind_the_others() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Damaged(2));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.refuse(job);
+    }
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_3", "job_1", "job_2"]);
+}
+
+/// Known jobs and bounded resources: each is tried once, and again with the next refused delivery.
+#[tokio::test]
+async fn jobs_whose_rows_are_all_damaged_are_held_and_not_tried_without_end() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Damaged(3));
+    for job in ["job_1", "job_2", "job_3"] {
+        scene.refuse(job);
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((scene.store.calls("expect"), jobs(&scene).await.len()), (3, 0));
+    assert_eq!(scene.inbox.health().await.expected_held, 3);
+    scene.refuse("job_4");
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_1", "job_2", "job_3", "job_4"]);
+}
+
+/// Bounded resources.
+#[tokio::test]
+async fn while_the_store_is_down_a_thousand_jobs_are_held_and_the_others_counted() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Down);
+    for job in 0..1030 {
+        scene.refuse(&format!("job_{job}"));
+    }
+    let health = scene.inbox.health().await;
+    assert_eq!((health.expected_held, health.expected_dropped), (1024, 6));
+}
+
+/// Known jobs: some servers have a runtime for each thread, and some tests share an inbox.
+#[test]
+fn a_job_outlives_the_runtime_on_which_it_was_to_be_stored() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (scene, first) = (Scene::new(), runtime());
+    scene.store.fault("expect", Fault::Waits(Arc::new(Notify::new())));
+    first.block_on(async {
+        scene.refuse("job_1");
+        while scene.store.calls("expect") == 0 {
+            tokio::task::yield_now().await;
+        }
+    });
+    drop(first);
+    scene.store.mend();
+    runtime().block_on(async {
+        scene.refuse("job_2");
+        until_stored(&scene).await;
+        let mut jobs = jobs(&scene).await;
+        jobs.sort_unstable();
+        assert_eq!(jobs, ["job_1", "job_2"]);
+    });
+}
+
+/// Known jobs.
+#[tokio::test]
+async fn a_job_outlives_a_store_that_panics() {
+    let scene = Scene::new();
+    scene.store.fault("expect", Fault::Panics);
+    scene.refuse("job_1");
+    while scene.store.calls("expect") == 0 {
+        tokio::task::yield_now().await;
+    }
+    scene.store.mend();
+    scene.refuse("job_1");
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_1"]);
+}
+
+/// Known jobs: a blocking server reports refusals outside of a runtime.
+#[test]
+fn a_job_from_outside_a_runtime_is_stored_with_the_next_one_inside() {
+    let scene = Scene::new();
+    scene.refuse("job_1");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        assert_eq!(scene.inbox.health().await.expected_held, 1);
+        scene.refuse("job_1");
+        until_stored(&scene).await;
+        assert_eq!(jobs(&scene).await, ["job_1"]);
+    });
+}

@@ -1,0 +1,226 @@
+//! The metrics count what happens, and the documented table lists all of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // all of this is a test, and an unwrap the assertion
+
+mod recorder;
+mod script;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use article_webhook_inbox::metric;
+use metrics::Unit;
+
+use recorder::{Recorder, Series};
+
+/// Runs a script with a recorder for this thread. Everything except handlers runs on this thread.
+fn counted(script: impl AsyncFnOnce(&Recorder)) -> Recorder {
+    let recorder = Recorder::default();
+    metrics::with_local_recorder(&recorder, || block_on(script(&recorder)));
+    recorder
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+#[track_caller]
+fn assert_counts<const N: usize>(recorder: &Recorder, name: &str, counts: [(&str, f64); N]) {
+    let found = counts.map(|(label, _)| (label, recorder.count(name, label)));
+    assert_eq!(found, counts, "{name}");
+    let all: f64 = counts.iter().map(|(_, count)| count).sum();
+    assert_eq!(recorder.count(name, ""), all, "{name} has another series");
+}
+
+#[test]
+fn deliveries_count_by_what_became_of_them() {
+    let recorder = counted(async |_| script::deliveries().await);
+    assert_counts(
+        &recorder,
+        metric::DELIVERIES,
+        [
+            ("stored", 1.0),
+            ("duplicate", 1.0),
+            ("conflict_kept", 3.0),
+            ("crowded", 1.0),
+            ("conflict_not_kept", 1.0),
+            ("unavailable", 1.0),
+        ],
+    );
+    assert_eq!(recorder.values(metric::RECORD_DURATION, "").len(), 8);
+    assert_counts(&recorder, metric::REFUSED, [("malformed_json", 1.0)]);
+    assert_counts(&recorder, metric::STORE_FAILURES, [("record", 1.0), ("claim", 1.0)]);
+}
+
+#[test]
+fn the_time_from_order_to_delivery_is_recorded_once() {
+    let recorder = counted(async |_| script::orders().await);
+    assert_eq!(recorder.values(metric::ARRIVED_AFTER, ""), [3600.0, 3600.0]);
+    assert_counts(&recorder, metric::DELIVERIES, [("stored", 3.0), ("duplicate", 1.0)]);
+}
+
+#[test]
+fn attempts_count_by_their_outcome() {
+    let recorder = counted(script::attempts);
+    assert_eq!(recorder.count(metric::CLAIMED, ""), 11.0);
+    assert_counts(
+        &recorder,
+        metric::ATTEMPTS,
+        [
+            ("done", 2.0),
+            ("retry", 2.0),
+            ("dead", 2.0),
+            ("unhandled", 1.0),
+            ("corrupt", 1.0),
+            ("snoozed", 1.0),
+            ("released", 1.0),
+        ],
+    );
+    assert_eq!(recorder.count(metric::LOST_LEASES, ""), 1.0);
+    assert_eq!(recorder.count(metric::BURIED, ""), 1.0);
+    assert_eq!(recorder.count(metric::EXPIRED_LEASES, ""), 1.0);
+    assert_eq!(recorder.count(metric::DEAD, ""), 3.0, "two by an attempt, one at a claim");
+    let ended = |ending| recorder.values(metric::HANDLER_DURATION, ending).len();
+    let endings = ["succeeded", "failed", "snoozed", "gave_up", "panicked", "timed_out"];
+    assert_eq!(endings.map(ended), [3, 1, 1, 1, 2, 0]);
+    assert_eq!(recorder.values(metric::STUCK_HANDLERS, "").last(), Some(&0.0));
+    assert_eq!(recorder.count(metric::THREAD_FAILURES, ""), 0.0);
+}
+
+#[test]
+fn a_job_that_an_attempt_ends_as_unreadable_is_counted_once() {
+    let recorder = counted(async |_| script::unreadable().await);
+    assert_eq!(recorder.count(metric::UNREADABLE, ""), 1.0);
+    assert_counts(&recorder, metric::ATTEMPTS, [("unhandled", 2.0)]);
+}
+
+#[test]
+fn workers_count_while_they_run_and_those_that_fail() {
+    let recorder = counted(async |_| script::deliveries().await);
+    assert_eq!(recorder.values(metric::WORKERS, ""), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(recorder.count(metric::WORKER_FAILURES, ""), 1.0, "the inbox was closed");
+}
+
+#[test]
+fn a_handler_that_runs_into_its_limit_has_timed_out() {
+    let recorder = counted(async |_| script::time_limit().await);
+    assert_eq!(recorder.values(metric::HANDLER_DURATION, "timed_out").len(), 1);
+    assert_counts(&recorder, metric::ATTEMPTS, [("dead", 1.0)]);
+}
+
+#[test]
+fn what_retention_removes_is_counted_by_kind() {
+    let recorder = counted(async |_| script::retention().await);
+    // A job that was expected, and one that was delivered, which stayed when its entry was removed.
+    let expected = [("bodies", 2.0), ("entries", 2.0), ("jobs", 2.0), ("intents", 0.0)];
+    assert_counts(&recorder, metric::PRUNED, expected);
+}
+
+#[test]
+fn health_reports_how_long_the_oldest_entry_has_been_due_unless_the_store_does_not_answer() {
+    let recorder = counted(async |_| script::health().await);
+    assert_eq!(recorder.values(metric::OVERDUE, ""), [0.0, 90.0]);
+}
+
+/// One test, because a process has one recorder for all its threads.
+#[test]
+fn the_table_lists_what_is_emitted() {
+    let recorder = Recorder::default();
+    let folder = tempfile::tempdir().unwrap();
+    // The store's thread starts before the recorder is installed, and still uses it.
+    block_on(async {
+        let opened =
+            article_webhook_inbox::Inbox::open(folder.path().join("earlier.db")).await.unwrap();
+        assert!(metrics::set_global_recorder(recorder.clone()).is_ok());
+        opened.ready().await.unwrap();
+        assert_eq!(recorder.values(metric::COMMIT_GROUP_SIZE, ""), [1.0]);
+        opened.close().await.unwrap();
+        script::sqlite(folder.path()).await;
+    });
+    let commits = recorder.values(metric::COMMIT_DURATION, "").len();
+    assert_eq!(recorder.values(metric::COMMIT_GROUP_SIZE, "").len(), commits);
+    assert_eq!(recorder.count(metric::COMMIT_GROUP_SIZE, ""), 4.0);
+    #[cfg(unix)]
+    assert_counts(&recorder, metric::STORE_FAILURES, [("begin", 1.0)]);
+
+    // Each commit of them empties the log too, and deliveries wait for that.
+    block_on(async {
+        let inbox =
+            article_webhook_inbox::Inbox::open(folder.path().join("forgotten.db")).await.unwrap();
+        let mut calls = tokio::task::JoinSet::new();
+        for job in 0..64 {
+            let (inbox, job) = (inbox.clone(), format!("job_{job}").parse().unwrap());
+            calls.spawn(async move { inbox.forget(job).await.unwrap() });
+        }
+        calls.join_all().await;
+        inbox.close().await.unwrap();
+    });
+    let commits = recorder.values(metric::COMMIT_DURATION, "").len() - commits;
+    assert!(commits < 32, "64 jobs that are forgotten at once take {commits} commits");
+
+    metric::describe();
+    metrics::with_local_recorder(&recorder, || {
+        block_on(async {
+            script::deliveries().await;
+            script::orders().await;
+            script::attempts(&recorder).await;
+            script::unreadable().await;
+            script::time_limit().await;
+            script::retention().await;
+            script::health().await;
+        });
+    });
+
+    let (table, series) = (table(), recorder.series());
+    let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
+    assert_eq!(names, table.keys().collect(), "emitted, and in the table");
+    assert_eq!(table.len(), 23);
+    for Series { name, kind, labels } in &series {
+        let row = &table[name];
+        assert_eq!(*kind, row.kind, "{name}");
+        assert_eq!(
+            labels.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(),
+            row.labels,
+            "{name}"
+        );
+        for (key, value) in labels.iter().filter(|(key, _)| key != "code") {
+            assert!(
+                row.when.contains(&format!("`{value}`")),
+                "{name}: {key}={value} is in no table"
+            );
+        }
+    }
+    let described = recorder.described();
+    let units = table.iter().map(|(name, row)| (name.clone(), (row.kind, row.unit)));
+    assert_eq!(described, units.collect());
+}
+
+struct Row {
+    kind: &'static str,
+    unit: Unit,
+    labels: Vec<&'static str>,
+    when: &'static str,
+}
+
+/// The documentation of the module, read from the source.
+fn table() -> BTreeMap<String, Row> {
+    let source = include_str!("../../src/telemetry/metric.rs");
+    let rows = source.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let row = |row: &'static str| {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let [name, kind, unit, labels, when, ""] = cells[..] else {
+            panic!("a row of five cells: {row}");
+        };
+        let unit = match unit {
+            "count" => Unit::Count,
+            "seconds" => Unit::Seconds,
+            "bytes" => Unit::Bytes,
+            other => panic!("{name}: {other} is no unit"),
+        };
+        let labels = labels
+            .split(',')
+            .map(|label| label.trim_matches([' ', '`']))
+            .filter(|label| !label.is_empty());
+        (name.trim_end_matches('`').to_owned(), Row { kind, unit, labels: labels.collect(), when })
+    };
+    rows.map(row).collect()
+}

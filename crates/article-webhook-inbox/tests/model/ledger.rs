@@ -1,0 +1,228 @@
+//! Calls of the ledger.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+use article_webhook_inbox::{
+    Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
+    store::{
+        ApiAnswer, AskClaim, AskLease, AskOutcome, Asks, BucketEvent, BucketSettings, Expect,
+        Intended, IntentLease, Ledger, Pause,
+    },
+};
+use bytes::Bytes;
+
+use crate::{
+    ledger_step::{Asked, LedgerStep},
+    step::{BODIES, CODES, INTENTS},
+};
+
+/// What a store answers. Most answers are compared as text.
+#[derive(Debug, PartialEq)]
+pub(crate) enum LedgerAnswer {
+    Asks(Asks),
+    Intended(Intended),
+    Said(String),
+}
+
+/// What a sequence has been given, the last first.
+#[derive(Default)]
+pub(crate) struct Given {
+    asks: VecDeque<AskLease>,
+    intents: VecDeque<IntentLease>,
+    /// The last id of a job or an intent before this sequence.
+    first: i64,
+}
+
+impl Given {
+    pub(crate) fn after(everything: &Everything, before: &Self) -> Self {
+        let last = everything.jobs.last().map_or(0, |job| job.id);
+        Self { first: last.max(before.first), ..Self::default() }
+    }
+
+    pub(crate) fn note(&mut self, answer: &LedgerAnswer) {
+        match answer {
+            LedgerAnswer::Asks(asks) => {
+                asks.asks.iter().for_each(|ask| self.asks.push_front(ask.lease));
+            }
+            LedgerAnswer::Intended(Intended::Begun(lease)) => self.intents.push_front(*lease),
+            _ => {}
+        }
+    }
+}
+
+/// The item of that age, or one that does not exist.
+fn aged<T: Copy>(items: &VecDeque<T>, age: usize, otherwise: T) -> T {
+    if items.is_empty() { otherwise } else { items[age % items.len()] }
+}
+
+fn settings(key: u64) -> BucketSettings {
+    BucketSettings { per_minute: 60, burst: 6, key }
+}
+
+pub(crate) async fn call(
+    store: &dyn Ledger,
+    (given, now): (&Given, SystemTime),
+    step: &LedgerStep,
+) -> Result<LedgerAnswer, Error> {
+    let said = match step.clone() {
+        LedgerStep::Intend { intent, within, again, key } => {
+            let intended = if again {
+                store.order_again(INTENTS[intent], within, settings(key)).await?
+            } else {
+                store.intend(INTENTS[intent], within, settings(key)).await?
+            };
+            return Ok(LedgerAnswer::Intended(intended));
+        }
+        LedgerStep::ClaimAsks { limit, lease, key } => {
+            let claim = AskClaim { limit, lease, bucket: settings(key) };
+            return store.claim_asks(claim).await.map(LedgerAnswer::Asks);
+        }
+        LedgerStep::Ordered { intent, job, after } => {
+            text(store.ordered(INTENTS[intent], job, now + after, 1).await?)
+        }
+        LedgerStep::NotOrdered(age) => {
+            let none = IntentLease { id: given.first + 1, fence: 1 };
+            text(store.not_ordered(aged(&given.intents, age, none)).await?)
+        }
+        LedgerStep::OutcomeLost(age) => {
+            let none = IntentLease { id: given.first + 1, fence: 1 };
+            text(store.outcome_lost(aged(&given.intents, age, none)).await?)
+        }
+        LedgerStep::Abandon(intent) => text(store.abandon(INTENTS[intent]).await?),
+        LedgerStep::Expect(jobs) => {
+            let expect = |(job_id, reason, intent, after): (_, usize, Option<usize>, _)| Expect {
+                job_id,
+                reason: match reason {
+                    0 => Reason::Backfill,
+                    1 => Reason::Refused { code: CODES[0].into() },
+                    2 => Reason::Ordered,
+                    _ => Reason::OrderedElsewhere,
+                },
+                key: intent.map(|intent| u64::try_from(intent).unwrap_or_default()),
+                intent: intent.map(|intent| INTENTS[intent].into()),
+                at: now + after,
+            };
+            text(store.expect(jobs.into_iter().map(expect).collect()).await?)
+        }
+        LedgerStep::SettleAsk { lease, outcome, key } => {
+            let none = AskLease { id: given.first + 1, fence: 1 };
+            text(store.settle_ask(aged(&given.asks, lease, none), said(&outcome), key).await?)
+        }
+        LedgerStep::Report(event) => text(store.report(event).await?),
+        LedgerStep::Bucket => text(store.bucket().await?),
+        LedgerStep::Job(job) => text(store.job(job).await?),
+        LedgerStep::Jobs { state, intent, expected_ago, after, limit } => {
+            let intent = intent.map(|intent| INTENTS[intent].into());
+            let expected_before = expected_ago.map(|ago| now - ago);
+            let after = given.first + after;
+            text(store.jobs(JobFilter { state, intent, expected_before, after, limit }).await?)
+        }
+        LedgerStep::Intent(intent) => text(store.intent(INTENTS[intent]).await?),
+        LedgerStep::Intents { state, after, limit } => {
+            text(store.intents(state, given.first + after, limit).await?)
+        }
+        LedgerStep::Counts => text(store.ledger_counts().await?),
+        LedgerStep::Prune { ago, limit } => text(store.prune_ledger(now - ago, limit).await?),
+        LedgerStep::ImportJob { job, state, ago } => {
+            text(store.import_job(imported(job, state, now - ago)).await?)
+        }
+        LedgerStep::ImportIntent { intent, state, ago } => {
+            let created_at = now - ago;
+            let (id, name, at) = (1, INTENTS[intent].into(), created_at + Duration::from_secs(60));
+            let job_id =
+                (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
+            let intent = article_webhook_inbox::Intent { id, name, state, created_at, at, job_id };
+            text(store.import_intent(intent).await?)
+        }
+        LedgerStep::ImportBucket { used, ago } => {
+            let since = now - ago;
+            let why = article_webhook_inbox::PauseReason::RateLimited;
+            let pause = Some(Pause { since, until: since + Duration::from_micros(2_500), why });
+            let bucket = article_webhook_inbox::store::Bucket::new(since);
+            text(
+                store
+                    .import_bucket(article_webhook_inbox::store::Bucket {
+                        used,
+                        limited: pause,
+                        ..bucket
+                    })
+                    .await?,
+            )
+        }
+    };
+    Ok(said)
+}
+
+fn text(said: impl std::fmt::Debug) -> LedgerAnswer {
+    LedgerAnswer::Said(format!("{said:?}"))
+}
+
+fn said(asked: &Asked) -> AskOutcome {
+    let answer = |body: usize| ApiAnswer {
+        target: "api".into(),
+        digest: Digest::of(BODIES[body].as_bytes()),
+        bytes: Bytes::from_static(BODIES[body].as_bytes()),
+    };
+    let cause = String::from("job_not_found");
+    match *asked {
+        Asked::Answered(body) => AskOutcome::Answered(answer(body)),
+        Asked::Failed(body) => AskOutcome::Failed { answer: answer(body), cause },
+        Asked::NotFound => AskOutcome::NotFound { cause },
+        Asked::Unfinished(after) => AskOutcome::Unfinished { after },
+        Asked::Missing(after) => AskOutcome::Missing { after, cause },
+        Asked::Again(after) => AskOutcome::Again { after, cause },
+        Asked::Released => AskOutcome::Released,
+    }
+}
+
+fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
+    ExpectedJob {
+        id: 1,
+        job_id,
+        state,
+        reason: Reason::Refused { code: CODES[1].into() },
+        intent: Some(INTENTS[0].into()),
+        expected_at: then,
+        at: then + Duration::from_micros(1_500),
+        asks: 2,
+        key: Some(1),
+        missing: Some(Missing { times: 2, since: then }),
+        pushed_at: None,
+        collected_at: (state == JobState::Collected).then_some(then),
+        unreadable_since: (state == JobState::Expected).then_some(then),
+        cause: Some("status 503".into()),
+    }
+}
+
+/// The whole ledger.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Everything {
+    jobs: Vec<ExpectedJob>,
+    rest: String,
+}
+
+impl Everything {
+    pub(crate) async fn of(store: &dyn Ledger) -> Result<Self, Error> {
+        let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
+        let jobs = store.jobs(filter).await?.items;
+        let intents = store.intents(None, 0, 1_000).await?.items;
+        let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
+        Ok(Self { jobs, rest: format!("{intents:#?}\n{counts:#?}\n{bucket:#?}") })
+    }
+}
+
+/// Removes every job and every intent, so that nothing is left for the next sequence.
+pub(crate) async fn clear(store: &dyn Ledger, jobs: &[JobId]) -> Result<(), Error> {
+    for intent in INTENTS {
+        store.ordered(intent, jobs[0].clone(), store.now(), 1).await?;
+    }
+    for job_id in jobs {
+        store.forget(job_id.clone()).await?;
+    }
+    store.prune_ledger(store.now() + Duration::from_secs(1), 1_000).await?;
+    store.report(BucketEvent::Resumed).await
+}

@@ -1,0 +1,238 @@
+use std::{
+    collections::VecDeque,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Body, Clock, Digest, Entry, Error, Failure, Filter, MemoryStore, Prune, Source,
+    store::{Arrival, Claim, Lease, Ledger, Outcome},
+};
+use bytes::Bytes;
+
+use crate::{
+    answer::{Answer, Everything},
+    ledger::{self, Given},
+    step::{self, BODIES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
+    subject::Subject,
+};
+
+/// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
+/// fences are the same.
+pub(crate) struct Pair {
+    clock: Clock,
+    model: MemoryStore,
+    subject: Subject,
+    /// The last id that was used before this sequence.
+    first: i64,
+    /// All leases of this sequence, the last claimed first.
+    leases: VecDeque<Lease>,
+    given: Given,
+}
+
+/// A difference between the two.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    /// After how many steps it appeared.
+    pub(crate) steps: usize,
+    /// The last step, and both answers.
+    pub(crate) told: String,
+}
+
+impl Pair {
+    pub(crate) fn fresh() -> Self {
+        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
+        let (subject, model) = (Subject::fresh(clock.clone()), MemoryStore::new(clock.clone()));
+        let (leases, given) = (VecDeque::new(), Given::default());
+        Self { clock, model, subject, first: 0, leases, given }
+    }
+
+    /// Makes all steps, compares everything, and forgets it. Stops at the first difference.
+    pub(crate) async fn run(&mut self, steps: &[Step]) -> Result<(), Difference> {
+        self.leases.clear();
+        for (number, step) in steps.iter().enumerate() {
+            if let Step::Advance(by) = step {
+                self.clock.advance(*by);
+                continue;
+            }
+            let expected = self.answer(&self.model, step).await;
+            let answer = self.answer(self.subject.store(), step).await;
+            if answer != expected {
+                let told = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
+                return Err(Difference { steps: number + 1, told });
+            }
+            match expected {
+                Answer::Claims(claims) => {
+                    claims.claimed.iter().for_each(|claimed| self.leases.push_front(claimed.lease));
+                }
+                Answer::Ledger(answer) => self.given.note(&answer),
+                _ => {}
+            }
+        }
+        let (expected, everything) =
+            (everything(&self.model).await, everything(self.subject.store()).await);
+        if everything != expected {
+            let told = format!("at the end\nmodel: {expected:#?}\nstore: {everything:#?}");
+            return Err(Difference { steps: steps.len(), told });
+        }
+        self.first = expected.ids.last().copied().unwrap_or(self.first).max(self.first);
+        self.given = Given::after(&expected.ledger, &self.given);
+        for job_id in jobs() {
+            let expected = self.answer(&self.model, &Step::Forget(job_id.clone())).await;
+            let answer = self.answer(self.subject.store(), &Step::Forget(job_id.clone())).await;
+            if answer != expected {
+                let told = format!("forgetting {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
+                return Err(Difference { steps: steps.len(), told });
+            }
+        }
+        for store in [&self.model as &dyn Ledger, self.subject.store()] {
+            ledger::clear(store, &jobs()).await.expect("the ledger can be emptied");
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, store: &dyn Ledger, step: &Step) -> Answer {
+        self.call(store, step).await.unwrap_or_else(Answer::from)
+    }
+
+    async fn call(&self, store: &dyn Ledger, step: &Step) -> Result<Answer, Error> {
+        Ok(match step.clone() {
+            Step::Advance(_) => Answer::Nothing,
+            Step::Record { key, body, is_damaged, target, intent } => {
+                let sent = BODIES[body].as_bytes();
+                let arrival = Arrival {
+                    key,
+                    source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
+                    target: TARGETS[target].into(),
+                    intent: intent.map(|intent| INTENTS[intent].into()),
+                    digest: Digest::of(sent),
+                    bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
+                };
+                Answer::Recorded(store.record(arrival).await?)
+            }
+            Step::Claim { limit, lease, attempts, running, events } => {
+                let claim = Claim { limit, lease, attempts, running, events };
+                Answer::Claims(store.claim(claim).await?)
+            }
+            Step::Extend { leases, by } => {
+                let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
+                let mut held = store.extend(&leases, by).await?;
+                // In which order they are is not said.
+                held.sort_unstable_by_key(|lease| (lease.id, lease.fence));
+                Answer::Leases(held)
+            }
+            Step::Settle { lease, outcome } => {
+                Answer::Settled(store.settle(self.lease(lease), said(&outcome)).await?)
+            }
+            Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
+                let now = self.clock.now();
+                let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
+                let dead_before = dead_ago.map(|ago| now - ago);
+                let prune = Prune { bodies_before, entries_before, dead_before, limit };
+                Answer::Pruned(store.prune(prune).await?)
+            }
+            Step::Counts => Answer::Counts(store.counts().await?),
+            Step::DueSince => Answer::Since(store.due_since().await?),
+            Step::List { state, event, job: job_id, target, received_ago, after, order, limit } => {
+                let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
+                let target = target.map(|target| TARGETS[target].into());
+                let received_before = received_ago.map(|ago| self.clock.now() - ago);
+                let filter =
+                    Filter { state, event, job_id, target, received_before, after, order, limit };
+                Answer::Page(store.list(filter).await?)
+            }
+            Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
+            Step::Requeue { key, from } => Answer::Changed(store.requeue(key, from).await?),
+            Step::Bury(key) => Answer::Changed(store.bury(key, "not wanted".into()).await?),
+            Step::Forget(job_id) => Answer::Forgotten(store.forget(job_id).await?),
+            Step::Import { key, state, attempts, ago, bodies, has_cause } => {
+                let then = self.clock.now() - ago;
+                let entry = Entry {
+                    id: 1,
+                    key,
+                    state,
+                    attempts,
+                    received_at: then,
+                    target: "default".into(),
+                    at: then + Duration::from_micros(1_500),
+                    since: then + Duration::from_micros(1_500),
+                    conflicts: attempts,
+                    cause: has_cause.then(|| "no network".into()),
+                    failures: if has_cause { failures(then, attempts) } else { Vec::new() },
+                };
+                let bodies =
+                    bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
+                Answer::Changed(store.import(entry, bodies).await?)
+            }
+            Step::Check => Answer::Damaged(!store.check().await?.is_empty()),
+            Step::Probe => store.probe().await.map(|()| Answer::Nothing)?,
+            Step::Ledger(step) => {
+                let scene = (&self.given, self.clock.now());
+                Answer::Ledger(ledger::call(store, scene, &step).await?)
+            }
+        })
+    }
+
+    /// The lease of that age; before the first claim, one that does not exist.
+    fn lease(&self, age: usize) -> Lease {
+        match self.leases.len() {
+            0 => Lease { id: self.first + 1, fence: 1 },
+            count => self.leases[age % count],
+        }
+    }
+}
+
+fn said(ending: &Ending) -> Outcome {
+    let cause = String::from("no network");
+    match *ending {
+        Ending::Done => Outcome::Done,
+        Ending::Retry(after) => Outcome::Retry { after, cause },
+        Ending::Dead => Outcome::Dead { cause },
+        Ending::Unhandled(seen) => Outcome::Unhandled { seen, cause },
+        Ending::Corrupt(seen) => Outcome::Corrupt { seen, cause },
+        Ending::Released => Outcome::Released,
+        Ending::Snoozed(after) => Outcome::Snoozed { after },
+    }
+}
+
+/// Some failures, in some cases more than are kept.
+fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {
+    let failure = |attempt| Failure {
+        at: then + Duration::from_micros(700) * attempt,
+        attempt,
+        cause: format!("no network {attempt}"),
+    };
+    (0..attempts * 4).map(failure).collect()
+}
+
+fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
+    let sent = BODIES[body].as_bytes();
+    Body {
+        received_at,
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(sent),
+        bytes: match bytes {
+            step::Bytes::Intact => Some(Bytes::from_static(sent)),
+            step::Bytes::Damaged => Some(Bytes::from_static(b"flipped")),
+            step::Bytes::Removed => None,
+        },
+    }
+}
+
+async fn everything(store: &dyn Ledger) -> Everything {
+    let mut entries = Vec::new();
+    for key in keys() {
+        entries.extend(store.show(key).await.expect("an entry can be shown"));
+    }
+    let filter = Filter { limit: 1_000, ..Filter::default() };
+    let listed = store.list(filter).await.expect("entries can be listed").entries;
+    Everything {
+        ids: entries.iter().map(|(entry, _)| entry.id).collect(),
+        entries,
+        listed,
+        counts: store.counts().await.expect("entries can be counted"),
+        due_since: store.due_since().await.expect("what is due is known"),
+        ledger: ledger::Everything::of(store).await.expect("the ledger can be read"),
+    }
+}

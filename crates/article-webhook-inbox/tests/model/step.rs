@@ -1,0 +1,241 @@
+use std::time::Duration;
+
+use article_webhook::JobId;
+use article_webhook_inbox::{EntryKey, ListOrder, State, store::Events};
+use fastrand::Rng;
+
+use crate::ledger_step::{self, LedgerStep};
+
+/// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
+/// taken out.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Advance(Duration),
+    Record {
+        key: EntryKey,
+        body: usize,
+        is_damaged: bool,
+        target: usize,
+        intent: Option<usize>,
+    },
+    Claim {
+        limit: u32,
+        lease: Duration,
+        attempts: u32,
+        running: u32,
+        events: Events,
+    },
+    /// Leases by their age: 0 is the one that was claimed last.
+    Extend {
+        leases: Vec<usize>,
+        by: Duration,
+    },
+    Settle {
+        lease: usize,
+        outcome: Ending,
+    },
+    Prune {
+        bodies_ago: Duration,
+        entries_ago: Duration,
+        dead_ago: Option<Duration>,
+        limit: u32,
+    },
+    Counts,
+    DueSince,
+    List {
+        state: Option<State>,
+        event: Option<usize>,
+        job: Option<JobId>,
+        target: Option<usize>,
+        received_ago: Option<Duration>,
+        after: i64,
+        order: ListOrder,
+        limit: u32,
+    },
+    Show(EntryKey),
+    Requeue {
+        key: EntryKey,
+        from: Option<State>,
+    },
+    Bury(EntryKey),
+    Forget(JobId),
+    Import {
+        key: EntryKey,
+        state: State,
+        attempts: u32,
+        ago: Duration,
+        bodies: Vec<(usize, Bytes)>,
+        has_cause: bool,
+    },
+    Check,
+    Probe,
+    Ledger(LedgerStep),
+}
+
+/// The outcome of an attempt. The number of bodies that the worker saw goes up to the maximum of an entry.
+#[derive(Debug, Clone)]
+pub(crate) enum Ending {
+    Done,
+    Retry(Duration),
+    Dead,
+    Unhandled(usize),
+    Corrupt(usize),
+    Released,
+    Snoozed(Duration),
+}
+
+/// The bytes of an imported body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bytes {
+    Intact,
+    Damaged,
+    Removed,
+}
+
+/// The last is that of a failure.
+pub(crate) const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
+pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
+pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
+pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
+pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
+
+/// The steps of a seed.
+pub(crate) fn sequence(seed: u64) -> Vec<Step> {
+    let mut rng = Rng::with_seed(seed);
+    let length = rng.usize(20..=50);
+    (0..length).map(|_| step(&mut rng)).collect()
+}
+
+/// Every job that a sequence may name.
+pub(crate) fn jobs() -> [JobId; 5] {
+    ["job_1", "job_2", "JOB_2", "job_%", "job_é"].map(|id| id.parse().expect("a job id"))
+}
+
+/// Every key that a sequence may name.
+pub(crate) fn keys() -> impl Iterator<Item = EntryKey> {
+    jobs().into_iter().flat_map(|job_id| {
+        EVENTS.map(|event| EntryKey { job_id: job_id.clone(), event: event.into() })
+    })
+}
+
+/// Recording, claiming and settling are frequent, so that there are entries for the other calls.
+fn step(rng: &mut Rng) -> Step {
+    if rng.u32(..5) < 2 {
+        return Step::Ledger(ledger_step::step(rng));
+    }
+    match rng.u32(..100) {
+        0..12 => Step::Advance(pause(rng)),
+        12..36 => Step::Record {
+            key: key(rng),
+            body: rng.usize(..BODIES.len()),
+            is_damaged: rng.u32(..8) == 0,
+            target: rng.usize(..TARGETS.len()),
+            intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
+        },
+        36..52 => {
+            let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
+            Step::Claim {
+                limit,
+                lease: pause(rng).min(DAY),
+                attempts: rng.u32(1..7),
+                running: rng.u32(..3) / 2,
+                events: if rng.bool() { Events::All } else { Events::ExceptFailures },
+            }
+        }
+        52..55 => Step::Extend {
+            leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
+            by: pause(rng),
+        },
+        55..78 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
+        78..82 => {
+            let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
+            // Entries must outlive their bodies, or the removal of bodies has no visible effect.
+            let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
+            let dead_ago = rng.bool().then(|| pause(rng));
+            Step::Prune { bodies_ago: pause(rng), entries_ago, dead_ago, limit }
+        }
+        82 => Step::Counts,
+        83 => Step::DueSince,
+        84..86 => Step::List {
+            state: rng.bool().then(|| state(rng)),
+            event: rng.bool().then(|| rng.usize(..EVENTS.len())),
+            job: (rng.u32(..4) == 0).then(|| job(rng)),
+            target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
+            received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
+            after: rng.i64(..12),
+            order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
+            limit: rng.u32(1..6),
+        },
+        86..88 => Step::Show(key(rng)),
+        88..91 => Step::Requeue { key: key(rng), from: rng.bool().then(|| state(rng)) },
+        91..93 => Step::Bury(key(rng)),
+        93..95 => Step::Forget(job(rng)),
+        95..98 => Step::Import {
+            key: key(rng),
+            state: state(rng),
+            attempts: rng.u32(..4),
+            ago: pause(rng),
+            bodies: imported(rng),
+            has_cause: rng.bool(),
+        },
+        98 => Step::Check,
+        _ => Step::Probe,
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// From zero and fractions of a millisecond to longer than anything is kept.
+pub(crate) fn pause(rng: &mut Rng) -> Duration {
+    match rng.u32(..10) {
+        0 => Duration::ZERO,
+        1 => Duration::from_nanos(rng.u64(..2_000_000)),
+        2 => Duration::from_millis(rng.u64(..3)),
+        3..6 => Duration::from_secs(rng.u64(1..5)),
+        6..8 => Duration::from_millis(rng.u64(1_000..120_000)),
+        8 => DAY * rng.u32(..10),
+        _ => DAY * 40,
+    }
+}
+
+fn ending(rng: &mut Rng) -> Ending {
+    match rng.u32(..13) {
+        0..3 => Ending::Done,
+        3..6 => Ending::Retry(pause(rng)),
+        6 => Ending::Dead,
+        7 => Ending::Unhandled(rng.usize(..=4)),
+        8 => Ending::Corrupt(rng.usize(..=4)),
+        9 => Ending::Unhandled(4),
+        10 => Ending::Corrupt(4),
+        11 => Ending::Snoozed(pause(rng)),
+        _ => Ending::Released,
+    }
+}
+
+/// Bodies that all differ.
+fn imported(rng: &mut Rng) -> Vec<(usize, Bytes)> {
+    let mut bodies: Vec<_> = (0..BODIES.len()).collect();
+    rng.shuffle(&mut bodies);
+    bodies.truncate(rng.usize(1..=4));
+    let bytes = [Bytes::Intact, Bytes::Intact, Bytes::Intact, Bytes::Damaged, Bytes::Removed];
+    bodies.into_iter().map(|body| (body, bytes[rng.usize(..bytes.len())])).collect()
+}
+
+/// Mostly one of the latest leases, sometimes one that was lost long ago.
+pub(crate) fn lease(rng: &mut Rng) -> usize {
+    if rng.u32(..4) == 0 { rng.usize(..12) } else { rng.usize(..3) }
+}
+
+/// Half of the time one of two keys, so that many steps are about them.
+fn key(rng: &mut Rng) -> EntryKey {
+    let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..15) };
+    keys().nth(number).expect("there are fifteen keys")
+}
+
+pub(crate) fn job(rng: &mut Rng) -> JobId {
+    jobs()[rng.usize(..5)].clone()
+}
+
+fn state(rng: &mut Rng) -> State {
+    State::ALL[rng.usize(..State::ALL.len())]
+}

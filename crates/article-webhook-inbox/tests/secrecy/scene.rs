@@ -1,0 +1,241 @@
+use std::{
+    error::Error as _,
+    future::pending,
+    panic::resume_unwind,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use article_webhook::{
+    AuthToken, Delivery, Receiver, Reply, Sink, Targets,
+    fixture::{Defect, DeliveryRequest},
+};
+use article_webhook_inbox::{
+    Clock, Digest, EntryKey, Error, Failed, Filter, Inbox, Job, JobFilter, Source, State,
+    store::{Arrival, Claim, Events, Ledger, Outcome},
+};
+use tokio::task::yield_now;
+
+use crate::canary::Canaries;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Everything that can happen to an inbox, with a canary in every place.
+pub(crate) struct Scene {
+    name: &'static str,
+    /// Tokens, bodies, and the errors of handlers.
+    pub(crate) secrets: Canaries,
+    said: String,
+    panicked: String,
+    /// The label of a target and an intent.
+    pub(crate) names: Canaries,
+}
+
+impl Scene {
+    pub(crate) fn new(name: &'static str) -> Self {
+        let mut secrets = Canaries::new(name);
+        let handler = Canaries::new(&format!("the handler of {name}"));
+        secrets.watch("a handler's error", &handler.token);
+        secrets.watch("a handler's panic", &handler.content);
+        let names = Canaries::new(&format!("the names in {name}"));
+        Self { name, secrets, said: handler.token, panicked: handler.content, names }
+    }
+
+    pub(crate) fn job(&self, job: &str) -> String {
+        format!("{}_{job}", self.name)
+    }
+
+    fn post(&self, job: &str) -> DeliveryRequest {
+        let (token, content) = (&self.secrets.token, self.secrets.content.as_str());
+        let article = serde_json::json!({ "title": content, "html": content });
+        let post =
+            DeliveryRequest::complete().token(&format!("Bearer {token}")).job_id(&self.job(job));
+        post.field("article", article).field("note", content.into())
+    }
+
+    fn receiver(&self) -> Receiver {
+        let token = AuthToken::new(&format!("Bearer {}", self.secrets.token)).unwrap();
+        Receiver::new(Targets::new(&self.names.token, token))
+    }
+
+    fn delivery(&self, post: &DeliveryRequest) -> Delivery {
+        self.receiver().open(post.headers()).unwrap().read(post.body().clone()).unwrap()
+    }
+
+    fn arrival(&self, job: &str) -> Arrival {
+        let bytes = self.post(job).body().clone();
+        Arrival {
+            key: EntryKey::article(self.job(job).parse().unwrap()),
+            source: Source::Webhook,
+            target: self.names.token.as_str().into(),
+            intent: Some(self.names.content.as_str().into()),
+            digest: Digest::of(&bytes),
+            bytes,
+        }
+    }
+
+    /// What public types and errors show meanwhile.
+    pub(crate) async fn play(&self, store: impl Ledger, clock: &Clock) -> Vec<String> {
+        let mut shown = self.before(&store, clock).await;
+        let inbox = Inbox::new(store);
+        self.deliver(&inbox).await;
+        shown.extend(self.work(&inbox).await);
+        shown.extend(self.after(&inbox).await);
+        shown
+    }
+
+    /// A worker that was killed twice, and a damaged body.
+    async fn before(&self, store: &impl Ledger, clock: &Clock) -> Vec<String> {
+        let mut shown = vec![format!("{:?}", self.arrival("killed"))];
+        store.record(self.arrival("killed")).await.unwrap();
+        for _ in 0..2 {
+            let claims = store
+                .claim(Claim {
+                    limit: 1,
+                    lease: SECOND,
+                    attempts: 2,
+                    running: 0,
+                    events: Events::All,
+                })
+                .await
+                .unwrap();
+            shown.push(format!("{claims:?}"));
+            clock.advance(SECOND);
+        }
+        store
+            .record(Arrival { digest: Digest::of(b"another"), ..self.arrival("damaged") })
+            .await
+            .unwrap();
+        shown
+    }
+
+    async fn deliver(&self, inbox: &Inbox) {
+        for job in ["succeeds", "fails_once", "gives_up", "panics", "is_forgotten", "never_ends"] {
+            assert_eq!(inbox.accept(self.delivery(&self.post(job))).await, Reply::Stored);
+        }
+        for note in ["second", "second", "third", "fourth", "fifth"] {
+            let post = self.post("never_ends").field("another", note.into());
+            inbox.accept(self.delivery(&post)).await;
+        }
+        let undecodable = self
+            .post("unused")
+            .with_defect(Defect::NoArticle)
+            .field("note", self.secrets.content.clone().into());
+        assert_eq!(inbox.accept(self.delivery(&undecodable)).await, Reply::Stored);
+        for post in [
+            self.post("refused").with_defect(Defect::TruncatedBody),
+            self.post("refused").with_defect(Defect::JobIdMismatch),
+        ] {
+            let refused = self
+                .receiver()
+                .open(post.headers())
+                .unwrap()
+                .read(post.body().clone())
+                .unwrap_err();
+            inbox.refused(&refused);
+        }
+    }
+
+    async fn work(&self, inbox: &Inbox) -> Vec<String> {
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let (own, jobs, said, panicked) =
+            (inbox.clone(), Arc::clone(&shown), self.said.clone(), self.panicked.clone());
+        let prefix = self.job("");
+        let handler = move |job: Job| {
+            jobs.lock().unwrap().extend([format!("{job:?}"), format!("{:#?}", job.completion())]);
+            let (inbox, said, panicked) = (own.clone(), said.clone(), panicked.clone());
+            let which = job.job_id().as_str().trim_start_matches(&prefix).to_owned();
+            async move {
+                match (which.as_str(), job.attempt()) {
+                    ("fails_once", 1) => Err(Failed::from(said)),
+                    ("gives_up", _) => Err(Failed::dead(said)),
+                    ("panics", _) => resume_unwind(Box::new(panicked)),
+                    ("is_forgotten", _) => {
+                        inbox.forget(job.job_id().clone()).await?;
+                        Ok(())
+                    }
+                    ("never_ends", _) => pending().await,
+                    _ => Ok(()),
+                }
+            }
+        };
+        let all_have_ended = async {
+            let ends = [
+                (State::Done, 2),
+                (State::Dead, 3),
+                (State::Unhandled, 1),
+                (State::Corrupt, 1),
+                (State::Leased, 1),
+            ];
+            loop {
+                let counts = inbox.counts().await.unwrap();
+                if ends.iter().all(|(state, count)| counts.of(*state) == *count) {
+                    return;
+                }
+                yield_now().await;
+            }
+        };
+        let worker = inbox
+            .worker(handler)
+            .concurrency(10)
+            .attempts(2)
+            .backoff(Duration::ZERO, Duration::ZERO);
+        let worker = worker.shutdown_grace(SECOND);
+        shown.lock().unwrap().push(format!("{worker:?}"));
+        worker.run(all_have_ended).await.unwrap();
+        shown.lock().unwrap().clone()
+    }
+
+    /// What an operator sees, and the errors when nothing works any more.
+    async fn after(&self, inbox: &Inbox) -> Vec<String> {
+        let mut shown = vec![format!("{inbox:?}"), format!("{:?}", inbox.health().await)];
+        let page = inbox.list(Filter::default()).await.unwrap();
+        assert_eq!(page.entries.len(), 8);
+        for mut entry in page.entries {
+            let (_, bodies) = inbox.show(entry.key.clone()).await.unwrap().unwrap();
+            shown.extend(bodies.iter().map(|body| format!("{body:?}")));
+            if matches!(entry.state, State::Dead) {
+                // The error of the handler, except for the part that the store keeps.
+                let is_shown = !self.secrets.shown_in(&format!("{entry:?}")).is_empty();
+                assert_eq!(is_shown, entry.key.job_id.as_str() != self.job("killed"), "{entry:?}");
+                entry.cause = None;
+            }
+            // `Debug` shows the handler's errors in the failures as well.
+            entry.failures.clear();
+            shown.push(format!("{} {entry:?}", entry.key));
+        }
+        shown.push(format!("{:?}", inbox.jobs(JobFilter::default()).await.unwrap()));
+        shown.push(format!("{:?} {:?}", inbox.check().await.unwrap(), Outcome::Done));
+
+        let content = &self.secrets.content;
+        for line in [
+            content.clone(),
+            format!("{{\"bodies\": {content:?}}}"),
+            format!("{{\"attempts\": {content:?}}}"),
+            format!("{{{content:?}: 1}}"),
+        ] {
+            shown.push(all_of(&inbox.import(line.as_bytes()).await.unwrap_err()));
+        }
+        let mut lines = Vec::new();
+        inbox.export(&mut lines).await.unwrap();
+        let lines = String::from_utf8(lines).unwrap().replace("\"sha256\":\"", "\"sha256\":\"00");
+        shown.push(all_of(&inbox.import(lines.as_bytes()).await.unwrap_err()));
+
+        inbox.close().await.unwrap();
+        assert_eq!(inbox.accept(self.delivery(&self.post("late"))).await, Reply::Unavailable);
+        shown.push(all_of(&inbox.counts().await.unwrap_err()));
+        shown.push(format!("{:?}", inbox.health().await));
+        shown
+    }
+}
+
+/// The text of an error and of its sources.
+fn all_of(error: &Error) -> String {
+    let mut all = format!("{error} {error:?}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        all += &format!(": {cause}");
+        source = cause.source();
+    }
+    all
+}

@@ -1,0 +1,184 @@
+//! What the log says about a worker, and about the handlers that it cannot end.
+
+use std::{
+    future::pending,
+    sync::{Arc, mpsc},
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
+use article_webhook_inbox::{
+    Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES, MemoryStore, Source,
+    store::{Arrival, Claim, Events, Store},
+};
+
+use crate::observe::{log, observe};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn deliver(inbox: &Inbox, job: &str) {
+    let post = DeliveryRequest::complete().job_id(job);
+    let envelope = fixture::receiver().open(post.headers()).unwrap();
+    let delivery = envelope.read(post.body().clone()).unwrap();
+    assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+}
+
+/// The lines about this text.
+fn logged(text: &str) -> Vec<String> {
+    log().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+}
+
+/// The line is repeated while it lasts, but not at each look.
+#[tokio::test]
+async fn too_many_stuck_handlers_are_an_error_that_names_them() {
+    observe();
+    let inbox = Inbox::memory();
+    // A zero-width space turns an id around on a terminal.
+    let jobs =
+        ["stuck_\u{200b}0", "stuck_1", "stuck_2", "stuck_3", "stuck_4", "stuck_5", "stuck_6"];
+    for job in jobs {
+        deliver(&inbox, job).await;
+    }
+    let (end, never) = mpsc::channel::<()>();
+    let never = Arc::new(std::sync::Mutex::new(never));
+    let worker = inbox.worker(move |_: Job| {
+        let never = Arc::clone(&never);
+        async move {
+            let _ = never.lock().map(|never| never.recv()); // blocks its thread
+            Ok::<(), Failed>(())
+        }
+    });
+    let worker =
+        worker.concurrency(7).attempts(2).handler_timeout(Duration::ZERO).stuck_handlers(7);
+    let said = async {
+        for _ in 0..500 {
+            tokio::time::sleep(SECOND / 100).await;
+            if !logged("nothing is claimed while").is_empty() {
+                break;
+            }
+        }
+        tokio::time::sleep(2 * SECOND).await;
+    };
+    worker.backoff(Duration::ZERO, Duration::ZERO).run(said).await.unwrap();
+    drop(end);
+
+    let lines = logged("nothing is claimed while");
+    // It may also come just before and after a full minute.
+    assert!((1..=2).contains(&lines.len()), "{lines:#?}");
+    assert!(lines[0].contains("ERROR article_webhook_inbox: "), "{}", lines[0]);
+    assert!(lines[0].contains("handlers=7"), "{}", lines[0]);
+    let named = r"jobs=stuck_\u{200b}0 stuck_1 stuck_2 stuck_3 stuck_4";
+    assert!(lines[0].ends_with(named), "{}", lines[0]);
+    for job in &jobs[1..] {
+        let given_up = logged("its handler goes on");
+        assert!(given_up.iter().any(|line| line.contains(&format!("job_id={job:?} "))), "{job}");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_ends_with_an_error_or_is_dropped_says_so() {
+    observe();
+    let inbox = Inbox::memory();
+    let worker = || inbox.worker(|_: Job| async { Ok::<(), Failed>(()) });
+    worker().lease(Duration::ZERO).run(pending::<()>()).await.unwrap_err();
+    let line = "ERROR article_webhook_inbox: the worker has ended, and articles wait until another runs: \
+                worker: lease: expected at least 100ms, found 0ns";
+    assert_eq!(logged(line).len(), 1, "{:#?}", logged("the worker"));
+
+    let before =
+        logged("WARN article_webhook_inbox: the worker was dropped before it was told to stop")
+            .len();
+    assert!(tokio::time::timeout(Duration::ZERO, worker().run(pending::<()>())).await.is_err());
+    let after =
+        logged("WARN article_webhook_inbox: the worker was dropped before it was told to stop")
+            .len();
+    assert_eq!(after, before + 1);
+}
+
+#[tokio::test]
+async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
+    observe();
+    let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+    let store = MemoryStore::new(clock.clone());
+    let bytes = DeliveryRequest::complete().job_id("job_alone").body().clone();
+    let arrival = Arrival {
+        key: EntryKey::article("job_alone".parse().unwrap()),
+        source: Source::Api,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(&bytes),
+        bytes,
+    };
+    store.record(arrival).await.unwrap();
+    for _ in 0..2 {
+        let claim = Claim { limit: 1, lease: SECOND, attempts: 8, running: 0, events: Events::All };
+        assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1);
+        clock.advance(SECOND);
+    }
+    let inbox = Inbox::new(store);
+    let worker = inbox.worker(|_: Job| async { Err(Failed::snooze(SECOND)) });
+    let put_off = async {
+        while logged("entry is put off").is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    worker.run(put_off).await.unwrap();
+    for line in ["entry runs alone", "entry is put off"] {
+        let lines = logged(line);
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].contains("INFO article_webhook_inbox: "), "{}", lines[0]);
+        assert!(lines[0].contains(r#"job_id="job_alone" "#), "{}", lines[0]);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
+    observe();
+    let inbox = Inbox::memory();
+    let post = |number: usize| {
+        DeliveryRequest::complete().job_id("job_changes").field("number", number.into())
+    };
+    for number in 0..MAX_BODIES {
+        inbox.accept(post(number).delivery().unwrap()).await;
+    }
+    inbox.worker(|_: Job| async { Ok::<(), Failed>(()) }).run_until_idle().await.unwrap();
+    let fifth = post(MAX_BODIES);
+    assert_eq!(inbox.accept(fifth.delivery().unwrap()).await, Reply::Duplicate);
+    let lines = logged("acknowledged and not kept");
+    let line = lines.iter().find(|line| line.contains("job_changes")).unwrap();
+    assert!(line.contains(" WARN article_webhook_inbox: "), "{line}");
+    assert!(line.contains(&format!("digest={}", Digest::of(fifth.body()))), "{line}");
+}
+
+/// Once, however often a worker that has no handler for it claims. What the service said is not in the log.
+#[tokio::test]
+async fn a_failure_that_no_worker_handles_is_told_once() {
+    observe();
+    let store = MemoryStore::default();
+    let bytes = br#"{"error":"generation_failed","message":"failed-for-nobody"}"#;
+    let arrival = Arrival {
+        key: EntryKey::failure("job_failed".parse().unwrap()),
+        source: Source::Api,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(bytes),
+        bytes: bytes.as_slice().into(),
+    };
+    store.record(arrival).await.unwrap();
+    let inbox = Inbox::new(store);
+    for _ in 0..2 {
+        inbox.worker(|_: Job| async { Ok(()) }).run_until_idle().await.unwrap();
+    }
+    let lines = logged("jobs have failed");
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains(" WARN article_webhook_inbox: "), "{}", lines[0]);
+    assert!(lines[0].ends_with("no worker is told: add `Worker::on_failure`"), "{}", lines[0]);
+
+    let told = |_| async { Ok(()) };
+    inbox.worker(|_: Job| async { Ok(()) }).on_failure(told).run_until_idle().await.unwrap();
+    assert!(logged(r#"job_id="job_failed""#).iter().any(|line| line.contains("entry is done")));
+    assert!(!log().contains("failed-for-nobody"));
+}

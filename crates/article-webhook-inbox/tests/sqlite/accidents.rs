@@ -1,0 +1,142 @@
+//! Files that are removed or replaced while the store is open.
+#![cfg(unix)]
+
+use std::fs;
+
+use article_webhook_inbox::{
+    SqliteStore,
+    store::{Recorded, Store},
+};
+use tempfile::TempDir;
+
+use super::{Place, arrival, record, within};
+
+/// After the log was removed and the process was killed, everything that was acknowledged is there.
+#[tokio::test]
+async fn a_log_that_is_removed_loses_nothing() {
+    for endings in [&["-wal"][..], &["-wal", "-shm"], &["-shm"]] {
+        let place = Place::new();
+        let store = place.open();
+        record(&store, 0..35).await;
+        for ending in endings {
+            fs::remove_file(place.beside(ending)).unwrap();
+        }
+        record(&store, 35..70).await;
+        let crashed = place.after_a_kill();
+        assert_eq!(crashed.total().await, 70, "{endings:?}");
+        assert_eq!(store.check().await.unwrap(), []);
+        drop(store);
+        assert_eq!(place.total().await, 70);
+    }
+}
+
+/// The writer looks after its files by itself.
+#[tokio::test]
+async fn a_log_that_is_removed_is_saved_without_a_call() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..5).await;
+    fs::remove_file(place.beside("-wal")).unwrap();
+    within(4, async || place.beside("-wal").exists()).await;
+    assert_eq!(place.after_a_kill().total().await, 5);
+}
+
+#[tokio::test]
+async fn a_removed_log_is_saved_and_the_store_waits_for_those_that_still_use_it() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..5).await;
+    let other = place.sql();
+    other.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
+    fs::remove_file(place.beside("-wal")).unwrap();
+
+    let error = store.record(arrival("job_5", "{}")).await.unwrap_err();
+    assert!(error.is_transient());
+    let shown = place.shown();
+    let expected = format!(
+        "the log {shown}-wal was removed, and was copied into the database, but another connection still uses the removed \
+         log: end every other program that has {shown} open"
+    );
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(store.health().await.unwrap().blocked, Some(expected));
+    drop(other);
+    assert_eq!(store.record(arrival("job_5", "{}")).await.unwrap(), Recorded::Stored);
+    assert_eq!(store.health().await.unwrap().blocked, None);
+    assert_eq!(place.after_a_kill().total().await, 6);
+}
+
+#[tokio::test]
+async fn another_file_in_the_place_of_the_log_is_refused_and_not_removed() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..5).await;
+    let (log, away) = (place.beside("-wal"), place.beside("-away"));
+    fs::rename(&log, &away).unwrap();
+    fs::write(&log, "something else").unwrap();
+
+    let error = store.record(arrival("job_5", "{}")).await.unwrap_err();
+    assert!(error.is_transient());
+    let shown = place.shown();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the log {shown}-wal or its index {shown}-shm was replaced: put both back. If they were deleted, stop every program \
+             that uses {shown}, remove both, start again, and fetch the jobs of the last moments from the API: they may have \
+             been in the deleted log alone"
+        )
+    );
+    assert_eq!(fs::read(&log).unwrap(), b"something else");
+    // What the log held is in the database.
+    let crashed = place.after_a_kill();
+    fs::remove_file(crashed.beside("-wal")).unwrap();
+    assert_eq!(crashed.total().await, 5);
+    fs::rename(&away, &log).unwrap();
+    assert_eq!(store.record(arrival("job_5", "{}")).await.unwrap(), Recorded::Stored);
+
+    fs::rename(&log, &away).unwrap();
+    fs::write(&log, "something else").unwrap();
+    drop(store);
+    assert_eq!(fs::read(&log).unwrap(), b"something else");
+}
+
+#[tokio::test]
+async fn without_its_lock_a_store_commits_nothing() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..2).await;
+    fs::remove_file(place.beside("-lock")).unwrap();
+    let shown = place.shown();
+    let expected = format!(
+        "the lock {shown}-lock was removed or replaced, and no longer keeps a second receiver out: restart this one"
+    );
+    let error = store.record(arrival("job_2", "{}")).await.unwrap_err();
+    assert!(error.is_transient());
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(store.counts().await.unwrap().total(), 2);
+
+    let error = SqliteStore::open(&place.path).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "this process has {shown} open already: clone the inbox or the store that is open, or close it first"
+        )
+    );
+    assert_eq!(store.record(arrival("job_2", "{}")).await.unwrap_err().to_string(), expected);
+    drop(store);
+    assert_eq!(place.total().await, 2);
+}
+
+#[tokio::test]
+async fn one_file_is_open_once_in_a_process_whatever_its_path() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..1).await;
+    // The other name comes later, and the first is gone: neither links nor the lock tell that it is the same file.
+    let folder = TempDir::new().unwrap();
+    let other = folder.path().join("other.db");
+    fs::rename(&place.path, &other).unwrap();
+    let error = SqliteStore::open(&other).unwrap_err();
+    assert!(error.to_string().starts_with("this process has "), "{error}");
+    fs::rename(&other, &place.path).unwrap();
+    record(&store, 1..2).await;
+}

@@ -1,0 +1,148 @@
+//! What is special about [`SqliteStore`]: its file, its lock, its writer. What every store does is in the contract suite.
+
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
+
+mod accidents;
+mod attacks;
+mod clock;
+mod damage;
+mod damaged_index_pages;
+mod damaged_indexes;
+mod damaged_keys;
+mod damaged_ledger;
+mod damaged_ledger_pages;
+mod damaged_lists;
+mod damaged_pages;
+mod files;
+mod ledger;
+mod log;
+mod migration;
+mod newest;
+mod readers;
+mod refusals;
+mod refused_start;
+mod retention;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Clock, Digest, EntryKey, Source, SqliteSettings, SqliteStore,
+    store::{Arrival, Claim, Claimed, Events, Recorded, Store},
+};
+use bytes::Bytes;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+/// A folder with a database in it, and a clock.
+struct Place {
+    _folder: TempDir,
+    path: PathBuf,
+    clock: Clock,
+}
+
+const START: Duration = Duration::from_secs(1_800_000_000);
+const CLAIM: Claim = Claim {
+    limit: 10,
+    lease: Duration::from_secs(60),
+    attempts: 3,
+    running: 0,
+    events: Events::All,
+};
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("inbox.db");
+        Self { _folder: folder, path, clock: Clock::stepped(SystemTime::UNIX_EPOCH + START) }
+    }
+
+    fn open(&self) -> SqliteStore {
+        let settings = SqliteSettings::default().clock(self.clock.clone());
+        SqliteStore::open_with(&self.path, settings).unwrap()
+    }
+
+    /// A connection of another program to the same file.
+    fn sql(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        format!("{}{ending}", self.path.display()).into()
+    }
+
+    /// The files as they are when this process is killed now, in another folder.
+    fn after_a_kill(&self) -> Self {
+        let other = Self { clock: self.clock.clone(), ..Self::new() };
+        for ending in ["", "-wal"] {
+            // Another process copies: closing a file of the database here would release the locks of SQLite.
+            copy(&self.beside(ending), &other.beside(ending));
+        }
+        other
+    }
+
+    async fn total(&self) -> u64 {
+        self.open().counts().await.unwrap().total()
+    }
+
+    fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+/// Copies a file as an operator does: a file that is there stays the same file.
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args([from, to]).status().unwrap().success());
+}
+
+/// A program that reads, and has begun.
+fn reader(place: &Place) -> Connection {
+    let reader = place.sql();
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
+    reader
+}
+
+async fn record(store: &SqliteStore, jobs: std::ops::Range<u32>) {
+    for job in jobs {
+        let body = vec![b'a'; 4000];
+        let recorded = store.record(arrival(&format!("job_{job}"), body)).await;
+        assert_eq!(recorded.unwrap(), Recorded::Stored);
+    }
+}
+
+/// Waits until something is so, for at most some seconds.
+async fn within(seconds: u64, mut is_so: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < Duration::from_secs(seconds), "not within {seconds} s");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn arrival(job_id: &str, bytes: impl Into<Bytes>) -> Arrival {
+    let bytes = bytes.into();
+    Arrival {
+        key: key(job_id),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(&bytes),
+        bytes,
+    }
+}
+
+fn key(job_id: &str) -> EntryKey {
+    EntryKey::article(job_id.parse().unwrap())
+}
+
+async fn claimed(store: &SqliteStore) -> Claimed {
+    let mut claims = store.claim(CLAIM).await.unwrap();
+    assert_eq!(claims.claimed.len(), 1);
+    claims.claimed.remove(0)
+}

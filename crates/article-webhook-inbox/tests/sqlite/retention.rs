@@ -1,0 +1,159 @@
+use std::{path::Path, time::Duration};
+
+use article_webhook_inbox::{
+    Prune, Pruned,
+    store::{Outcome, Store},
+};
+
+use super::{CLAIM, Place, arrival, key};
+
+const CANARY: &[u8] = b"canary-5f1d0c";
+
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let content = std::fs::read(path).unwrap_or_default();
+    content.windows(bytes.len()).any(|window| window == bytes)
+}
+
+#[tokio::test]
+async fn a_forgotten_job_is_in_no_file() {
+    let place = Place::new();
+    let store = place.open();
+    // One body within a page of entries, and one that fills pages of its own.
+    let small = CANARY.to_vec();
+    let large = CANARY.repeat(5000);
+    for number in 0..20 {
+        store.record(arrival(&format!("other_{number}"), vec![b'x'; 3000 * number])).await.unwrap();
+        if number == 10 {
+            store.record(arrival("job_1", small.clone())).await.unwrap();
+            store.record(arrival("job_1", large.clone())).await.unwrap();
+        }
+    }
+    let files = [place.path.clone(), place.beside("-wal")];
+    assert!(files.iter().any(|file| holds(file, CANARY)));
+
+    assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 1);
+    for file in &files {
+        assert!(!holds(file, CANARY), "{}", file.display());
+        assert!(!holds(file, b"job_1"), "{}", file.display());
+    }
+    assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 0);
+    assert_eq!(store.counts().await.unwrap().total(), 20);
+}
+
+#[tokio::test]
+async fn forgetting_beside_a_reader_must_be_repeated() {
+    let place = Place::new();
+    let store = place.open();
+    store.record(arrival("job_1", CANARY)).await.unwrap();
+    let other = place.sql();
+    other.execute_batch("BEGIN").unwrap();
+    other.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
+
+    let error = store.forget(key("job_1").job_id).await.unwrap_err();
+    assert!(error.is_transient());
+    assert!(error.to_string().starts_with(
+        "the entries are removed, but another program or the search for damage reads"
+    ));
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 0);
+    assert!(!holds(&place.beside("-wal"), CANARY));
+    assert!(!holds(&place.path, CANARY));
+}
+
+#[tokio::test]
+async fn the_file_shrinks() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..100 {
+        store.record(arrival(&format!("job_{number}"), vec![b'a'; 16 << 10])).await.unwrap();
+    }
+    for claimed in store
+        .claim(article_webhook_inbox::store::Claim { limit: 100, ..CLAIM })
+        .await
+        .unwrap()
+        .claimed
+    {
+        store.settle(claimed.lease, Outcome::Done).await.unwrap();
+    }
+    store.close().await.unwrap();
+    let before = place.path.metadata().unwrap().len();
+    assert!(before > 100 * (16 << 10));
+
+    let store = place.open();
+    place.clock.advance(Duration::from_secs(1));
+    let now = place.clock.now();
+    let prune = Prune {
+        bodies_before: now,
+        entries_before: now - Duration::from_secs(60),
+        dead_before: None,
+        limit: 60,
+    };
+    let pruned = |bodies, more| Pruned { bodies, more, ..Pruned::default() };
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(60, true));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(40, false));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
+    store.close().await.unwrap();
+    let after = place.path.metadata().unwrap().len();
+    assert!(after < before / 5, "{before} → {after}");
+}
+
+/// A batch removes at most some megabytes. A body that is larger must still go, or it and all after it would stay.
+#[tokio::test]
+async fn a_body_larger_than_a_batch_is_removed() {
+    let place = Place::new();
+    let store = place.open();
+    for job in ["job_1", "job_2"] {
+        store.record(arrival(job, vec![b'a'; 9 << 20])).await.unwrap();
+    }
+    for claimed in store.claim(CLAIM).await.unwrap().claimed {
+        store.settle(claimed.lease, Outcome::Done).await.unwrap();
+    }
+    place.clock.advance(Duration::from_secs(1));
+    let now = place.clock.now();
+    let prune = Prune {
+        bodies_before: now,
+        entries_before: now - Duration::from_secs(60),
+        dead_before: None,
+        limit: 60,
+    };
+    let pruned = |bodies, more| Pruned { bodies, more, ..Pruned::default() };
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(1, true));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(1, false));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
+}
+
+/// Rows that move between pages, when others are removed, must leave no copies.
+#[tokio::test]
+async fn a_forgotten_job_is_in_no_file_however_often_it_was_moved() {
+    let place = Place::new();
+    let store = place.open();
+    let name = |number: usize| format!("canary-{number:04}-");
+    for number in 0..100 {
+        let repeated = 1 + (number * 7919) % 400;
+        let body = name(number).repeat(repeated);
+        store.record(arrival(&name(number), body)).await.unwrap();
+        // Some become done, and lose their bytes.
+        if number % 3 == 0 {
+            for claimed in store.claim(CLAIM).await.unwrap().claimed {
+                store.settle(claimed.lease, Outcome::Done).await.unwrap();
+            }
+            place.clock.advance(Duration::from_secs(1));
+            let now = place.clock.now();
+            let prune = Prune {
+                bodies_before: now,
+                entries_before: now - Duration::from_secs(30),
+                dead_before: None,
+                limit: 20,
+            };
+            store.prune(prune).await.unwrap();
+        }
+    }
+    for step in 0..100 {
+        let number = (step * 31) % 100;
+        store.forget(key(&name(number)).job_id).await.unwrap();
+        for file in [&place.path, &place.beside("-wal")] {
+            assert!(!holds(file, name(number).as_bytes()), "{number}: {}", file.display());
+        }
+    }
+    assert_eq!(store.counts().await.unwrap().total(), 0);
+}

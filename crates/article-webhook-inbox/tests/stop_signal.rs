@@ -1,0 +1,20 @@
+//! The end of a program by a signal. A program of its own: the signal is remembered until the process ends.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)] // an unwrap here is the assertion
+
+use std::{process::Command, time::Duration};
+
+use article_webhook_inbox::stop_signal;
+use tokio::time::timeout;
+
+#[tokio::test]
+async fn a_signal_stops_also_what_begins_to_wait_after_it() {
+    let mut first = std::pin::pin!(stop_signal());
+    // From here on the signal does not end the process.
+    assert!(timeout(Duration::ZERO, &mut first).await.is_err());
+    let process = std::process::id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+    let patience = Duration::from_secs(60);
+    timeout(patience, first).await.expect("what waited stops");
+    timeout(patience, stop_signal()).await.expect("what waits later stops, too");
+}

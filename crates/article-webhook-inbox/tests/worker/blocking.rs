@@ -1,0 +1,163 @@
+//! A handler may block its thread with everything that blocks, on every runtime.
+
+use std::{future::Future, sync::mpsc, thread, time::Duration};
+
+use article_webhook_inbox::{Failed, Job, State};
+use tokio::{
+    runtime::{Builder, Handle},
+    sync::oneshot,
+    time::sleep,
+};
+
+use super::scene::{Count, Dropped, Scene, bounded};
+
+const MOMENT: Duration = Duration::from_millis(5);
+
+/// Runs the handler once, on a runtime of one thread and on one of several.
+fn succeeds<F>(handler: fn(Job) -> F)
+where
+    F: Future<Output = Result<(), Failed>> + Send + 'static,
+{
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        builder.enable_all().build().unwrap().block_on(async {
+            let scene = Scene::new();
+            scene.deliver("job_1").await;
+            let ended = async {
+                while !matches!(scene.show("job_1").await.0.state, State::Done | State::Dead) {
+                    sleep(MOMENT).await;
+                }
+            };
+            bounded(scene.inbox.worker(handler).attempts(1).run(ended)).await.unwrap();
+            let (entry, _) = scene.show("job_1").await;
+            assert_eq!((entry.state, entry.cause), (State::Done, None));
+        });
+    }
+}
+
+#[test]
+fn a_handler_may_block_on_a_future_of_its_runtime() {
+    succeeds(|_| async {
+        let runtime = Handle::current();
+        runtime.block_on(sleep(MOMENT));
+        Ok(runtime.block_on(runtime.spawn(sleep(MOMENT)))?)
+    });
+}
+
+/// As the crate `postgres` does, whose client has a runtime of its own.
+#[test]
+fn a_handler_may_have_a_runtime_of_its_own() {
+    succeeds(|_| async {
+        for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+            let runtime = builder.enable_all().build()?;
+            runtime.block_on(async { tokio::spawn(sleep(MOMENT)).await })?;
+            drop(runtime);
+        }
+        Ok(())
+    });
+}
+
+/// As `reqwest::blocking` does: it enters a runtime only to learn whether it may block, drops it, and waits for a thread.
+#[test]
+fn a_handler_may_call_a_client_that_blocks() {
+    succeeds(|_| async {
+        let runtime = Builder::new_current_thread().build()?;
+        drop(runtime.enter());
+        drop(runtime);
+        let (answer, answered) = oneshot::channel();
+        let client = thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async { sleep(MOMENT).await });
+            answer.send(200)
+        });
+        assert_eq!(answered.blocking_recv()?, 200);
+        client.join().unwrap().unwrap();
+        Ok(())
+    });
+}
+
+#[test]
+fn a_handler_may_wait_for_a_channel_and_block_in_place() {
+    succeeds(|_| async {
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+        let sending = tokio::spawn(async move {
+            sleep(MOMENT).await;
+            sender.send(7).await
+        });
+        assert_eq!(receiver.blocking_recv(), Some(7));
+        sending.await??;
+        tokio::task::block_in_place(|| thread::sleep(MOMENT));
+        tokio::task::spawn_blocking(|| thread::sleep(MOMENT)).await?;
+        Ok(())
+    });
+}
+
+/// A thread that waits for a channel of the standard library takes every signal to its thread, also those to a future.
+#[test]
+fn a_handler_that_blocks_misses_no_wake_up() {
+    succeeds(|_| async {
+        let (wake, woken) = oneshot::channel();
+        let (let_go, go_on) = mpsc::channel();
+        let other = thread::spawn(move || {
+            thread::sleep(MOMENT);
+            wake.send(()).unwrap(); // wakes the future while its thread waits
+            thread::sleep(MOMENT);
+            let_go.send(()).unwrap();
+        });
+        let blocks = async move { go_on.recv() };
+        let (woken, went_on) = tokio::join!(woken, blocks);
+        other.join().unwrap();
+        woken?;
+        Ok(went_on?)
+    });
+}
+
+/// Timers, tasks and sockets of the runtime work beside what blocks.
+#[test]
+fn a_handler_may_use_sockets_and_timers() {
+    succeeds(|_| async {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let echo = tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await?;
+            socket.write_all(b"hello").await
+        });
+        let mut text = String::new();
+        tokio::net::TcpStream::connect(address).await?.read_to_string(&mut text).await?;
+        assert_eq!(text, "hello");
+        echo.await??;
+        let late = tokio::time::timeout(MOMENT, std::future::pending::<()>()).await;
+        assert!(late.is_err());
+        Ok(())
+    });
+}
+
+/// Its time limit ends a handler that waits in a runtime's timer, and its destructors run where Tokio's types may be used.
+#[tokio::test]
+async fn a_handler_is_cancelled_inside_its_runtime() {
+    struct Spawns(Count);
+    impl Drop for Spawns {
+        fn drop(&mut self) {
+            let ended = Dropped(self.0.clone());
+            tokio::spawn(async move { drop(ended) });
+        }
+    }
+
+    let (scene, ended) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let held = ended.clone();
+    let worker = scene.inbox.worker(move |_| {
+        let held = Spawns(held.clone());
+        async move {
+            let _held = held;
+            sleep(Duration::from_secs(3600)).await;
+            Ok(())
+        }
+    });
+    let worker = worker.attempts(1).handler_timeout(MOMENT);
+    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!(entry.cause.as_deref(), Some("the handler did not end within 5ms"));
+    bounded(super::scene::until_true(|| ended.now() == 1)).await;
+}

@@ -1,0 +1,236 @@
+//! Failed jobs reach the application as surely as articles.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use article_webhook_inbox::{
+    Digest, EntryKey, Failed, FailedJob, Job, State, Worker,
+    store::{Claim, Events, Store},
+};
+
+use super::{
+    gate::Gate,
+    scene::{Count, HOUR, Scene, bounded, until_true},
+};
+
+const SAID: &str = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
+const LEASE: Duration = Duration::from_secs(60);
+
+fn failure(job: &str) -> EntryKey {
+    EntryKey::failure(job.parse().unwrap())
+}
+
+impl Scene {
+    async fn fail(&self, job: &str) {
+        self.record(failure(job), SAID.as_bytes()).await;
+    }
+
+    fn publisher(&self) -> Worker {
+        self.inbox.worker(|_| async { Ok(()) })
+    }
+
+    async fn state(&self, key: EntryKey) -> (State, u32) {
+        let (entry, _) = self.inbox.show(key).await.unwrap().expect("it was stored");
+        (entry.state, entry.attempts)
+    }
+}
+
+#[tokio::test]
+async fn a_failure_reaches_its_handler_with_what_the_service_said() {
+    let scene = Scene::new();
+    scene.fail("job_1").await;
+    scene.record(failure("job_2"), b"<html>").await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&told);
+    let on_failure = move |job: FailedJob| {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let said =
+            (text(job.code()), text(job.message()), text(job.step()), job.credits_refunded());
+        let of = (job.job_id().to_string(), job.attempt(), job.received_at());
+        tell.lock().unwrap().push((of, said, job.body().clone()));
+        assert!(!format!("{job:?}").contains("draft"));
+        async { Ok(()) }
+    };
+    bounded(scene.publisher().concurrency(1).on_failure(on_failure).run_until_idle())
+        .await
+        .unwrap();
+
+    let text = |text: &str| Some(text.to_owned());
+    let said = (text("generation_failed"), text("It failed at draft."), text("draft"), Some(3));
+    let of = |job: &str| (job.to_owned(), 1, scene.clock.now());
+    let expected = [
+        (of("job_1"), said, SAID.into()),
+        (of("job_2"), (None, None, None, None), "<html>".into()),
+    ];
+    assert_eq!(*told.lock().unwrap(), expected);
+    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
+}
+
+/// Each of the two handlers gets what is its own.
+#[tokio::test]
+async fn an_article_that_comes_after_its_failure_is_handled() {
+    let (scene, articles, failures) = (Scene::new(), Count::default(), Count::default());
+    let (published, told) = (articles.clone(), failures.clone());
+    let worker = scene.inbox.worker(move |job: Job| {
+        assert!(!job.article().article.title.is_empty());
+        published.add();
+        async { Ok(()) }
+    });
+    let worker = worker.on_failure(move |_| {
+        told.add();
+        async { Ok(()) }
+    });
+    scene.fail("job_1").await;
+    let story = async {
+        scene.until(State::Done, 1).await;
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 2).await;
+    };
+    bounded(worker.poll(HOUR).run(story)).await.unwrap();
+    assert_eq!((articles.now(), failures.now()), (1, 1));
+}
+
+/// At least once and bounded attempts: pauses that cost an attempt, one that costs none, and the end.
+#[tokio::test]
+async fn a_failure_has_the_attempts_of_an_article() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.fail("job_1").await;
+    let counted = runs.clone();
+    let on_failure = move |job: FailedJob| {
+        let ended = match counted.add() {
+            1 => Err(Failed::snooze(Duration::from_secs(1))),
+            _ if job.attempt() == 1 => Err(Failed::retry_after("no", Duration::ZERO)),
+            _ => panic!("no author"),
+        };
+        async { ended }
+    };
+    let worker = || {
+        let worker = scene.publisher().attempts(2).backoff(Duration::ZERO, Duration::ZERO);
+        worker.on_failure(on_failure.clone())
+    };
+    bounded(worker().run_until_idle()).await.unwrap();
+    assert_eq!(scene.state(failure("job_1")).await, (State::Waiting, 0));
+    scene.clock.advance(Duration::from_secs(1));
+    bounded(worker().run_until_idle()).await.unwrap();
+    assert_eq!((scene.state(failure("job_1")).await, runs.now()), ((State::Dead, 2), 3));
+    let (entry, _) = scene.inbox.show(failure("job_1")).await.unwrap().unwrap();
+    assert_eq!(entry.cause.as_deref(), Some("the handler panicked: no author"));
+}
+
+/// The store keeps it, health shows it, and no claim is repeated for it.
+#[tokio::test]
+async fn a_failure_waits_for_a_worker_that_has_a_handler_for_it() {
+    let scene = Scene::new();
+    scene.fail("job_1").await;
+    scene.clock.advance(HOUR);
+    let story = async {
+        scene.deliver("job_2").await;
+        scene.until(State::Done, 1).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let claims = scene.store.calls("claim");
+        assert!(claims <= 4, "{claims} claims for an entry that is not wanted");
+        let health = scene.inbox.health().await;
+        assert_eq!((health.overdue, health.workers.failures_wait), (Ok(Some(HOUR)), true));
+    };
+    bounded(scene.publisher().poll(HOUR).run(story)).await.unwrap();
+    assert_eq!(scene.state(failure("job_1")).await, (State::Waiting, 0));
+
+    let worker = scene.publisher().on_failure(|_| async { Ok(()) });
+    bounded(worker.run(scene.until(State::Done, 2))).await.unwrap();
+    let health = scene.inbox.health().await;
+    assert_eq!((health.overdue, health.workers.failures_wait), (Ok(None), false));
+}
+
+/// Another worker of the inbox is told of it, so none is missing.
+#[tokio::test]
+async fn no_handler_is_missing_while_another_worker_has_one() {
+    let (scene, gate) = (Scene::new(), Gate::default());
+    let blocks = gate.clone();
+    let busy = scene.publisher().concurrency(1).on_failure(move |_| {
+        let blocks = blocks.clone();
+        async move {
+            blocks.block();
+            Ok(())
+        }
+    });
+    scene.fail("job_1").await;
+    scene.fail("job_2").await;
+    let story = async {
+        until_true(|| !gate.is_empty()).await;
+        let watched = async {
+            scene.deliver("job_3").await;
+            scene.until(State::Done, 1).await;
+            assert!(!scene.inbox.health().await.workers.failures_wait);
+            gate.open();
+            scene.until(State::Done, 3).await;
+        };
+        scene.publisher().run(watched).await.unwrap();
+    };
+    bounded(busy.poll(Duration::from_millis(10)).run(story)).await.unwrap();
+}
+
+/// One that may have crashed the process runs beside no article.
+#[tokio::test]
+async fn a_failure_whose_attempts_were_interrupted_runs_alone() {
+    let scene = Scene::new();
+    scene.fail("job_1").await;
+    for _ in 0..2 {
+        let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0, events: Events::All };
+        assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
+        scene.clock.advance(LEASE);
+    }
+    scene.deliver("job_2").await;
+    let (articles, ended) = (Count::default(), Count::default());
+    let (published, before) = (articles.clone(), articles.clone());
+    let worker = scene.inbox.worker(move |_| {
+        published.add();
+        async { Ok(()) }
+    });
+    let told = ended.clone();
+    let worker = worker.on_failure(move |_| {
+        let (told, before) = (told.clone(), before.clone());
+        async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            assert_eq!(before.now(), 0, "an article ran beside it");
+            told.add();
+            Ok(())
+        }
+    });
+    bounded(worker.run(scene.until(State::Done, 2))).await.unwrap();
+    assert_eq!((articles.now(), ended.now()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_damaged_failure_reaches_no_handler() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.record_as(failure("job_1"), b"flipped", Digest::of(SAID.as_bytes())).await;
+    let counted = runs.clone();
+    let worker = scene.publisher().on_failure(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    bounded(worker.run_until_idle()).await.unwrap();
+    assert_eq!((scene.state(failure("job_1")).await, runs.now()), ((State::Corrupt, 0), 0));
+}
+
+/// A handler that never ends is shown, and the shutdown does not wait for it.
+#[tokio::test]
+async fn a_handler_of_a_failure_that_never_ends_is_stuck() {
+    let (scene, gate) = (Scene::new(), Gate::default());
+    scene.fail("job_1").await;
+    let blocks = gate.clone();
+    let worker = scene.publisher().on_failure(move |_| {
+        let blocks = blocks.clone();
+        async move {
+            blocks.block();
+            Ok(())
+        }
+    });
+    let begun = until_true(|| !gate.is_empty());
+    bounded(worker.shutdown_grace(Duration::ZERO).run(begun)).await.unwrap();
+    assert_eq!(scene.inbox.health().await.stuck[0].key, failure("job_1"));
+    assert_eq!(scene.state(failure("job_1")).await, (State::Waiting, 0), "it was given back");
+    gate.open();
+}

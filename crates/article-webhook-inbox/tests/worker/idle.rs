@@ -1,0 +1,77 @@
+//! A worker that runs what is due, and ends.
+
+use std::time::Duration;
+
+use article_webhook_inbox::{Failed, Job, State, store::Store};
+
+use super::{
+    faulty::Fault,
+    scene::{Count, Scene, bounded},
+};
+
+#[tokio::test]
+async fn it_runs_everything_that_is_due_and_leaves_what_is_due_later() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    for number in 0..20 {
+        scene.deliver(&format!("job_{number}")).await;
+    }
+    scene.deliver("later").await;
+    let handler = {
+        let runs = runs.clone();
+        move |job: Job| {
+            runs.add();
+            async move {
+                match (job.job_id().as_str(), job.attempt()) {
+                    ("later", 1) => Err(Failed::retry_after("not now", Duration::from_secs(10))),
+                    (_, 1 | 2) => Err(Failed::retry_after("again", Duration::ZERO)),
+                    _ => Ok(()),
+                }
+            }
+        }
+    };
+    bounded(scene.inbox.worker(handler.clone()).run_until_idle()).await.unwrap();
+    let counts = scene.inbox.counts().await.unwrap();
+    assert_eq!((counts.of(State::Done), counts.of(State::Waiting)), (20, 1));
+    assert_eq!(runs.now(), 61);
+
+    scene.clock.advance(Duration::from_secs(10));
+    bounded(scene.inbox.worker(handler).run_until_idle()).await.unwrap();
+    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 21);
+}
+
+#[tokio::test]
+async fn it_also_runs_what_must_run_alone_and_what_is_on_its_last_attempt() {
+    let scene = Scene::new();
+    let lease = Duration::from_secs(1);
+    for number in 0..6 {
+        scene.deliver(&format!("job_{number}")).await;
+    }
+    // Two attempts did not end.
+    for _ in 0..2 {
+        let claim = article_webhook_inbox::store::Claim {
+            limit: 10,
+            lease,
+            attempts: 8,
+            running: 0,
+            events: article_webhook_inbox::store::Events::All,
+        };
+        while !scene.store.claim(claim).await.unwrap().claimed.is_empty() {}
+        scene.clock.advance(lease);
+    }
+    for (attempts, job) in [(8, "other"), (1, "last")] {
+        scene.deliver(job).await;
+        let worker = scene.inbox.worker(|_| async { Ok(()) }).attempts(attempts);
+        bounded(worker.run_until_idle()).await.unwrap();
+    }
+    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 8);
+}
+
+#[tokio::test]
+async fn it_outlives_a_store_that_fails_for_a_while() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    scene.store.fault_everywhere(&Fault::Fails(1));
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    bounded(worker.run_until_idle()).await.unwrap();
+    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 1);
+}

@@ -1,0 +1,129 @@
+//! What the tests share: an inbox on a store with faults, and a stepped clock.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
+use article_webhook_inbox::{
+    Body, Clock, Digest, Entry, EntryKey, Inbox, Source, State,
+    store::{Arrival, Recorded, Store},
+};
+
+use super::faulty::Faulty;
+
+/// A poll interval that no test reaches, so that only a wake-up can be the reason for a claim.
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
+
+pub(crate) struct Scene {
+    pub(crate) inbox: Inbox,
+    pub(crate) store: Faulty,
+    pub(crate) clock: Clock,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        Self::at(Clock::stepped(START + HOUR * 24 * 365))
+    }
+
+    /// A scene in real time, in which leases end by themselves.
+    pub(crate) fn real() -> Self {
+        Self::at(Clock::system())
+    }
+
+    fn at(clock: Clock) -> Self {
+        let store = Faulty::new(clock.clone());
+        Self { inbox: Inbox::new(store.clone()), store, clock }
+    }
+
+    pub(crate) async fn deliver(&self, job: &str) {
+        assert_eq!(self.accept(&DeliveryRequest::complete().job_id(job)).await, Reply::Stored);
+    }
+
+    pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
+        let envelope = fixture::receiver().open(post.headers()).unwrap();
+        self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
+    }
+
+    /// Stores a body as another process would, without waking the workers of this one.
+    pub(crate) async fn record(&self, key: EntryKey, bytes: &[u8]) -> Recorded {
+        self.record_as(key, bytes, Digest::of(bytes)).await
+    }
+
+    pub(crate) async fn record_as(&self, key: EntryKey, bytes: &[u8], digest: Digest) -> Recorded {
+        let arrival = Arrival {
+            key,
+            source: Source::Api,
+            target: "default".into(),
+            intent: None,
+            digest,
+            bytes: bytes.to_vec().into(),
+        };
+        self.store.record(arrival).await.unwrap()
+    }
+
+    pub(crate) async fn show(&self, job: &str) -> (Entry, Vec<Body>) {
+        self.inbox.show(key(job)).await.unwrap().expect("it was stored")
+    }
+
+    pub(crate) async fn until(&self, state: State, count: u64) {
+        until(&self.inbox, state, count).await;
+    }
+}
+
+pub(crate) fn key(job: &str) -> EntryKey {
+    EntryKey::article(job.parse().unwrap())
+}
+
+pub(crate) async fn until(inbox: &Inbox, state: State, count: u64) {
+    while inbox.counts().await.unwrap().of(state) < count {
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(crate) async fn until_true(mut fact: impl FnMut() -> bool) {
+    while !fact() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Fails a test that hangs.
+pub(crate) async fn bounded<F: Future>(work: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(20), work).await.expect("it came to an end")
+}
+
+/// A counter. Its clones share the count.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Count(Arc<AtomicU32>);
+
+impl Count {
+    pub(crate) fn add(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    pub(crate) fn take(&self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn now(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Counts when it is dropped: a handler that owns it has ended then.
+pub(crate) struct Dropped(pub(crate) Count);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.add();
+    }
+}

@@ -1,0 +1,171 @@
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use article_webhook_inbox::State;
+use tokio::sync::Notify;
+
+use super::{
+    faulty::Fault,
+    scene::{Count, Dropped, HOUR, Scene, bounded, until_true},
+};
+
+#[tokio::test]
+async fn a_worker_that_stops_at_once_claims_nothing() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    scene.inbox.worker(|_| async { Ok(()) }).run(std::future::ready(())).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    assert_eq!(scene.store.calls("claim"), 0);
+}
+
+#[tokio::test]
+async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhile() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let finish = Arc::new(Notify::new());
+    let wait = Arc::clone(&finish);
+    let worker = scene.inbox.worker(move |_| {
+        let wait = Arc::clone(&wait);
+        async move {
+            wait.notified().await;
+            Ok(())
+        }
+    });
+    let stop = Notify::new();
+    let meanwhile = async {
+        scene.until(State::Leased, 1).await;
+        stop.notify_one();
+        tokio::task::yield_now().await;
+        let claims = scene.store.calls("claim");
+        scene.deliver("job_2").await;
+        finish.notify_one();
+        scene.until(State::Done, 1).await;
+        claims
+    };
+    let (ran, claims) = bounded(async {
+        tokio::join!(worker.shutdown_grace(HOUR).run(stop.notified()), meanwhile)
+    })
+    .await;
+    ran.unwrap();
+    assert_eq!(scene.show("job_2").await.0.attempts, 0);
+    assert_eq!(scene.store.calls("claim"), claims);
+}
+
+#[tokio::test]
+async fn a_handler_that_outlives_the_grace_is_ended_and_its_attempt_does_not_count() {
+    let (scene, ended) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let held = ended.clone();
+    let worker = scene.inbox.worker(move |_| {
+        let held = Dropped(held.clone());
+        async move {
+            let _held = held;
+            std::future::pending().await
+        }
+    });
+    let worker = worker.shutdown_grace(Duration::from_millis(50));
+    bounded(worker.run(scene.until(State::Leased, 1))).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts, ended.now()), (State::Waiting, 0, 1));
+}
+
+#[tokio::test]
+async fn a_handler_that_never_yields_keeps_no_worker_from_stopping() {
+    let (scene, starts) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let (finish, wait) = std::sync::mpsc::channel::<()>();
+    let (wait, counted) = (Arc::new(Mutex::new(wait)), starts.clone());
+    let worker = scene.inbox.worker(move |_| {
+        let wait = Arc::clone(&wait);
+        counted.add();
+        async move { Ok(wait.lock().unwrap().recv()?) }
+    });
+    let started = until_true(|| starts.now() == 1);
+    bounded(worker.shutdown_grace(Duration::ZERO).run(started)).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
+    drop(finish);
+}
+
+/// Starts a handler, makes the whole store fail, and stops the worker.
+async fn stops_under(fault: Fault) -> Scene {
+    let (scene, starts) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let counted = starts.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        std::future::pending()
+    });
+    let worker = worker.shutdown_grace(Duration::ZERO).lease(Duration::from_secs(300));
+    let shutdown = async {
+        until_true(|| starts.now() == 1).await;
+        scene.store.fault_everywhere(&fault);
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    scene
+}
+
+/// At least once: an entry that could not be given back is claimed again after its lease.
+#[tokio::test]
+async fn a_store_that_is_down_keeps_no_worker_from_stopping() {
+    let scene = stops_under(Fault::Down).await;
+    assert_eq!(scene.show("job_1").await.0.state, State::Leased);
+    scene.store.mend();
+    scene.clock.advance(Duration::from_secs(300));
+    let worker = scene.inbox.worker(|_| async { Ok(()) });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+}
+
+/// At least once.
+#[tokio::test]
+async fn a_store_that_hangs_keeps_no_worker_from_stopping() {
+    let scene = stops_under(Fault::Hangs).await;
+    assert_eq!(scene.show("job_1").await.0.state, State::Leased);
+}
+
+#[tokio::test]
+async fn a_claim_that_hangs_keeps_no_worker_from_stopping() {
+    let scene = Scene::new();
+    scene.store.fault("claim", Fault::Hangs);
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
+    let claiming = until_true(|| scene.store.calls("claim") == 1);
+    bounded(worker.run(claiming)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_prune_that_hangs_keeps_no_worker_from_stopping() {
+    let scene = Scene::new();
+    scene.store.fault("prune", Fault::Hangs);
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
+    let sweeping = until_true(|| scene.store.calls("prune") == 1);
+    bounded(worker.run(sweeping)).await.unwrap();
+}
+
+#[tokio::test]
+async fn entries_that_are_claimed_while_stopping_are_given_back() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let go_on = Arc::new(Notify::new());
+    scene.store.fault("claim", Fault::Waits(Arc::clone(&go_on)));
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    let stop = Notify::new();
+    let meanwhile = async {
+        until_true(|| scene.store.calls("claim") == 1).await;
+        stop.notify_one();
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        go_on.notify_one();
+    };
+    let (ran, ()) = bounded(async { tokio::join!(worker.run(stop.notified()), meanwhile) }).await;
+    ran.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts, runs.now()), (State::Waiting, 0, 0));
+}

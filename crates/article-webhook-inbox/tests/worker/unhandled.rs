@@ -1,0 +1,204 @@
+use std::sync::{Arc, Mutex};
+
+use article_webhook::{Reply, fixture::DeliveryRequest};
+use article_webhook_inbox::{
+    Digest, EntryKey, Failed, Job, Source, State, UndecodableJob, Worker, store::Recorded,
+};
+use tokio::sync::Notify;
+
+use super::{
+    faulty::Fault,
+    scene::{Count, HOUR, Scene, bounded, key, until_true},
+};
+
+fn article() -> Vec<u8> {
+    DeliveryRequest::complete().job_id("job_1").body().to_vec()
+}
+
+/// A worker, and how often its handler ran.
+fn counting(scene: &Scene) -> (Worker, Count) {
+    let runs = Count::default();
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        async { Ok(()) }
+    });
+    (worker.poll(HOUR), runs)
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_article_costs_no_attempt_and_reaches_no_handler() {
+    let scene = Scene::new();
+    scene.record(key("job_1"), br#"{"job_id": "job_1"}"#).await;
+    let (worker, runs) = counting(&scene);
+    bounded(worker.run(scene.until(State::Unhandled, 1))).await.unwrap();
+    let (entry, bodies) = scene.show("job_1").await;
+    assert_eq!((entry.attempts, bodies.len(), runs.now()), (0, 1, 0));
+    assert!(entry.cause.is_some());
+}
+
+#[tokio::test]
+async fn what_is_no_article_reaches_a_handler_for_it_as_it_came_with_all_its_attempts() {
+    let scene = Scene::new();
+    let body = br#"{"job_id": "job_1", "note": "\u00e9"}"#;
+    scene.record(key("job_1"), body).await;
+    let retracted = EntryKey { event: "article.retracted".into(), ..key("job_2") };
+    scene.record(retracted, &article()).await;
+    scene.deliver("job_3").await;
+    let (worker, runs) = counting(&scene);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let worker = worker.concurrency(1).attempts(2).on_undecodable(move |job: UndecodableJob| {
+        let event = job.event().as_str().to_owned();
+        let shown = (job.job_id().to_string(), event, job.attempt(), job.body().to_vec());
+        noted.lock().unwrap().push(shown);
+        let refused = job.job_id().as_str() == "job_1";
+        async move {
+            match refused {
+                true => Err(Failed::retry_after("no", std::time::Duration::ZERO)),
+                false => Ok(()),
+            }
+        }
+    });
+    bounded(worker.run_until_idle()).await.unwrap();
+    let first =
+        |attempt| ("job_1".to_owned(), "article.complete".to_owned(), attempt, body.to_vec());
+    let second = ("job_2".to_owned(), "article.retracted".to_owned(), 1, article());
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort();
+    assert_eq!(seen, [first(1), first(2), second]);
+    assert_eq!(runs.now(), 1, "the article reached its own handler");
+    assert_eq!(scene.show("job_1").await.0.state, State::Dead);
+    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
+}
+
+#[tokio::test]
+async fn a_damaged_body_reaches_no_handler_for_what_is_no_article() {
+    let scene = Scene::new();
+    scene.record_as(key("job_1"), b"{}", Digest::of(b"another")).await;
+    let (worker, runs) = counting(&scene);
+    let worker = worker.on_undecodable(|_| async { Ok(()) });
+    bounded(worker.run_until_idle()).await.unwrap();
+    assert_eq!((scene.show("job_1").await.0.state, runs.now()), (State::Corrupt, 0));
+}
+
+/// At least once.
+#[tokio::test]
+async fn an_article_that_comes_after_another_body_is_worked_on_at_once() {
+    let scene = Scene::new();
+    scene.record(key("job_1"), b"{}").await;
+    let (worker, runs) = counting(&scene);
+    let shutdown = async {
+        scene.until(State::Unhandled, 1).await;
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.attempts, entry.conflicts, runs.now()), (1, 1, 1));
+}
+
+/// At least once: the article was recorded after the claim, and before the others were rejected.
+#[tokio::test]
+async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
+    let scene = Scene::new();
+    scene.record(key("job_1"), b"{}").await;
+    let go_on = Arc::new(Notify::new());
+    scene.store.fault("settle", Fault::Waits(Arc::clone(&go_on)));
+    let (worker, runs) = counting(&scene);
+    let shutdown = async {
+        until_true(|| scene.store.calls("settle") == 1).await;
+        let kept = scene.record(key("job_1"), &article()).await;
+        assert_eq!(kept, Recorded::Conflict { kept: true });
+        scene.store.mend();
+        go_on.notify_one();
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
+}
+
+#[tokio::test]
+async fn a_handler_is_given_the_first_body_that_is_an_article() {
+    let scene = Scene::new();
+    let other = DeliveryRequest::unicode().job_id("job_1");
+    for bytes in [b"{}".to_vec(), article(), other.body().to_vec()] {
+        scene.record(key("job_1"), &bytes).await;
+    }
+    let seen = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&seen);
+    let worker = scene.inbox.worker(move |job: Job| {
+        *keep.lock().unwrap() = Some((job.body().clone(), job.source()));
+        async { Ok(()) }
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), Some((article().into(), Source::Api)));
+}
+
+#[tokio::test]
+async fn an_unknown_event_reaches_no_handler_and_does_not_block_the_article() {
+    let scene = Scene::new();
+    let updated = EntryKey { job_id: "job_1".parse().unwrap(), event: "article.updated".into() };
+    scene.record(updated.clone(), &article()).await;
+    scene.deliver("job_1").await;
+    let (worker, runs) = counting(&scene);
+    let shutdown = async {
+        scene.until(State::Unhandled, 1).await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    let (entry, _) = scene.inbox.show(updated).await.unwrap().unwrap();
+    let cause = "an event that this version does not know";
+    assert_eq!((entry.attempts, entry.cause.as_deref(), runs.now()), (0, Some(cause), 1));
+}
+
+/// Durable acknowledgement: never a wrong body, and the next delivery repairs it.
+#[tokio::test]
+async fn a_damaged_body_reaches_no_handler_until_it_is_delivered_again() {
+    let scene = Scene::new();
+    scene.record_as(key("job_1"), b"flipped", Digest::of(&article())).await;
+    let (worker, runs) = counting(&scene);
+    let ran = runs.clone();
+    let shutdown = async {
+        scene.until(State::Corrupt, 1).await;
+        let (entry, _) = scene.show("job_1").await;
+        let cause = "the stored body is not the one that was received";
+        assert_eq!((entry.attempts, entry.cause.as_deref(), ran.now()), (0, Some(cause), 0));
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+    assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
+}
+
+#[tokio::test]
+async fn a_duplicate_of_a_leased_entry_changes_nothing() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|_| std::future::pending());
+    let shutdown = async {
+        scene.until(State::Leased, 1).await;
+        let before = scene.show("job_1").await;
+        assert_eq!(
+            scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
+            Reply::Duplicate
+        );
+        assert_eq!(scene.show("job_1").await, before);
+    };
+    bounded(worker.shutdown_grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn health_names_each_way_in_which_the_service_has_changed_once() {
+    let scene = Scene::new();
+    for job in ["job_1", "job_2"] {
+        let post = DeliveryRequest::complete().job_id(job);
+        let post = post.field("tone", "warm".into()).field("credits_used", "2".into());
+        assert_eq!(scene.accept(&post).await, Reply::Stored);
+    }
+    assert_eq!(scene.inbox.health().await.drift, [""; 0], "nothing was decoded yet");
+    bounded(scene.inbox.worker(|_| async { Ok(()) }).run_until_idle()).await.unwrap();
+    let drift =
+        ["credits_used: expected a number, found a string", "tone: unknown field, a string"];
+    assert_eq!(scene.inbox.health().await.drift, drift);
+}

@@ -1,0 +1,146 @@
+use std::{sync::Arc, time::Duration};
+
+use article_webhook_inbox::{Failed, Job, State};
+use tokio::sync::Notify;
+
+use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
+
+#[tokio::test]
+async fn a_delivery_is_worked_on_at_once() {
+    let scene = Scene::new();
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
+    let shutdown = async {
+        until_true(|| scene.store.calls("claim") == 1).await;
+        scene.deliver("job_1").await;
+        scene.until(State::Done, 1).await;
+        scene.deliver("job_2").await;
+        scene.until(State::Done, 2).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_delivery_that_came_while_all_handlers_were_busy_is_worked_on_as_soon_as_one_ends() {
+    let scene = Scene::new();
+    let finish = Arc::new(Notify::new());
+    let wait = Arc::clone(&finish);
+    let worker = scene.inbox.worker(move |_| {
+        let wait = Arc::clone(&wait);
+        async move {
+            wait.notified().await;
+            Ok(())
+        }
+    });
+    let shutdown = async {
+        scene.deliver("job_1").await;
+        scene.until(State::Leased, 1).await;
+        scene.deliver("job_2").await;
+        finish.notify_one();
+        scene.until(State::Done, 1).await;
+        finish.notify_one();
+        scene.until(State::Done, 2).await;
+    };
+    bounded(worker.concurrency(1).poll(HOUR).run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_of_another_process_is_found_by_polling() {
+    let scene = Scene::new();
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
+    let shutdown = async {
+        until_true(|| scene.store.calls("claim") == 1).await;
+        scene
+            .record(
+                key("job_1"),
+                article_webhook::fixture::DeliveryRequest::complete().job_id("job_1").body(),
+            )
+            .await;
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_requeued_entry_is_worked_on_at_once() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let runs = Count::default();
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        let run = counted.add();
+        async move { if run == 1 { Err(Failed::dead("no")) } else { Ok(()) } }
+    });
+    let shutdown = async {
+        scene.until(State::Dead, 1).await;
+        assert!(scene.inbox.requeue(key("job_1")).await.unwrap());
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.poll(HOUR).run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_imported_entry_is_worked_on_at_once_even_if_a_later_line_is_wrong() {
+    let (from, scene) = (Scene::new(), Scene::new());
+    from.deliver("job_1").await;
+    let mut lines = Vec::new();
+    from.inbox.export(&mut lines).await.unwrap();
+    lines.extend(b"no entry\n");
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
+    let shutdown = async {
+        until_true(|| scene.store.calls("claim") == 1).await;
+        scene.inbox.import(&lines[..]).await.unwrap_err();
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_second_attempt_begins_when_its_pause_is_over() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(|job: Job| async move {
+        if job.attempt() == 1 {
+            Err("again")?;
+        }
+        Ok(())
+    });
+    let worker = worker.backoff(Duration::ZERO, Duration::ZERO).poll(HOUR);
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+}
+
+/// Two workers on one inbox, one of which is stopping: it must not take the signal from the other.
+#[tokio::test]
+async fn a_delivery_wakes_the_worker_that_is_free() {
+    let scene = Scene::new();
+    let (finish, stop) = (Arc::new(Notify::new()), Notify::new());
+    let wait = Arc::clone(&finish);
+    let busy = scene.inbox.worker(move |_| {
+        let wait = Arc::clone(&wait);
+        async move {
+            wait.notified().await;
+            Ok(())
+        }
+    });
+    let free = scene.inbox.worker(|_| async { Ok(()) });
+    let all_done = Notify::new();
+    let story = async {
+        scene.deliver("job_0").await;
+        scene.until(State::Leased, 1).await;
+        stop.notify_one();
+        let claims = scene.store.calls("claim");
+        until_true(|| scene.store.calls("claim") > claims).await;
+        for job in 1..=5 {
+            scene.deliver(&format!("job_{job}")).await;
+            scene.until(State::Done, job).await;
+        }
+        finish.notify_one();
+        all_done.notify_one();
+    };
+    let late = async {
+        scene.until(State::Leased, 1).await;
+        free.poll(HOUR).run(all_done.notified()).await
+    };
+    let busy = busy.poll(HOUR).shutdown_grace(HOUR).run(stop.notified());
+    let (one, other, ()) = bounded(async { tokio::join!(busy, late, story) }).await;
+    assert!(one.is_ok() && other.is_ok());
+}

@@ -1,0 +1,313 @@
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::{io, time::Duration};
+
+use article_webhook_inbox::Error;
+use tokio_postgres::error::SqlState;
+
+/// A server that answers, and is the wrong one. A failover ends this by itself.
+const READ_ONLY: &str = "PostgreSQL allows no writing, because it is a standby or default_transaction_read_only is on: \
+    connect to the primary server, or turn that setting off for the role";
+
+const UNREACHABLE: &str =
+    "PostgreSQL cannot be reached: start it, or correct the host and the port of the URL";
+
+const NO_PASSWORD: &str = "PostgreSQL asks for a password, and the URL has none: write \
+    postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
+
+/// Why a transaction has not committed, as far as is known.
+///
+/// What an operator must change refuses a start ([`refusal`](Self::refusal)). Later it is an outage like any other, which
+/// ends by itself once it was changed: a password that is rotated, a database that is being restored, a right that is given
+/// again.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The driver or the server reports it of a statement.
+    Driver(tokio_postgres::Error),
+    /// No connection could be made.
+    Connecting(tokio_postgres::Error),
+    /// The server, its settings or the tables are not what the inbox needs. The text says what to change.
+    Unfit(String),
+    /// The server allows no writing.
+    ReadOnly,
+    /// A row that was just read is gone: the transaction is tried again.
+    Vanished,
+    /// A cause of our own.
+    Ours(Error),
+}
+
+impl Fault {
+    /// How often a transaction with this fault is tried in all. One that was the victim of a conflict, or has lost a row that it
+    /// had just read, may succeed at once: each time another transaction has come further.
+    pub(crate) fn attempts(&self) -> u32 {
+        match self {
+            Self::Driver(error) => match error.code() {
+                Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED) => 3,
+                _ => 1,
+            },
+            Self::Vanished => 10,
+            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Ours(_) => 1,
+        }
+    }
+
+    /// Whether a setting of the role may be the cause: a time-out for statements, or that transactions only read unless they
+    /// say otherwise.
+    pub(crate) fn is_of_the_settings(&self) -> bool {
+        let code = match self {
+            Self::Driver(error) => error.code(),
+            _ => None,
+        };
+        code.is_some_and(|code| {
+            [SqlState::QUERY_CANCELED, SqlState::READ_ONLY_SQL_TRANSACTION].contains(code)
+        })
+    }
+
+    /// Whether a value of the call was refused.
+    pub(crate) fn is_of_the_values(&self) -> bool {
+        let class =
+            |error: &tokio_postgres::Error| error.code().map(|code| code.code()[..2].to_owned());
+        match self {
+            // Data exceptions, constraints, and a program's limits, such as a key that is too long for its index.
+            Self::Driver(error) => {
+                class(error).is_some_and(|class| ["22", "23", "54"].contains(&class.as_str()))
+            }
+            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Vanished => false,
+            Self::Ours(error) => error.is_invalid(),
+        }
+    }
+
+    /// Whether the server could not read what it has stored.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code().is_some_and(|code| code.code().starts_with("XX")))
+    }
+
+    /// Whether a transaction of another program held a row for too long.
+    pub(crate) fn is_locked(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
+    /// Whether one call of several may be the cause: the others may succeed without it.
+    pub(crate) fn may_be_of_one_call(&self) -> bool {
+        let is_unreadable = matches!(self, Self::Driver(error) if is_unreadable(error));
+        self.is_locked() || self.is_damage() || is_unreadable || self.is_of_the_values()
+    }
+
+    /// A row was not written, and no error came.
+    pub(crate) fn not_written() -> Self {
+        Self::Ours(Error::unavailable(
+            "PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it",
+        ))
+    }
+
+    /// A host that cannot be found.
+    pub(crate) fn unreachable(error: io::Error) -> Self {
+        Self::Ours(Error::unavailable(UNREACHABLE).because(error))
+    }
+
+    /// The error of a start: not transient, if an operator must change something.
+    pub(crate) fn refusal(&self) -> Error {
+        if self.needs_an_operator() {
+            Error::unusable(self.error().to_string())
+        } else {
+            self.error()
+        }
+    }
+
+    /// The error of a call.
+    pub(crate) fn error(&self) -> Error {
+        match self {
+            Self::Driver(error) => of_statement(error),
+            Self::Connecting(error) => of_connecting(error),
+            Self::Unfit(what) => Error::unavailable(what),
+            Self::ReadOnly => Error::unavailable(READ_ONLY),
+            Self::Vanished => Error::unavailable("the entry changes too often: try again"),
+            Self::Ours(error) => copy(error),
+        }
+    }
+
+    /// How much it says, of several hosts that refuse a connection.
+    pub(crate) fn weight(&self) -> u8 {
+        let answers = match self {
+            Self::Connecting(error) => {
+                error.as_db_error().is_some() || is_read_only(error) || lacks_a_password(error)
+            }
+            other => matches!(other, Self::ReadOnly),
+        };
+        u8::from(answers) + 2 * u8::from(self.needs_an_operator())
+    }
+
+    fn needs_an_operator(&self) -> bool {
+        match self {
+            // A role without a right, a table that is not there.
+            Self::Driver(error) => error.code().is_some_and(|code| code.code().starts_with("42")),
+            Self::Connecting(error) => {
+                let codes = ["28P01", "28000", "3D000", "42501"];
+                lacks_a_password(error)
+                    || error.code().is_some_and(|code| codes.contains(&code.code()))
+            }
+            Self::Unfit(_) => true,
+            Self::ReadOnly | Self::Vanished | Self::Ours(_) => false,
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Ours(error)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Ours(error) => error,
+            fault => fault.error(),
+        }
+    }
+}
+
+/// The error of a statement. The server's own text may quote a value, so only its code is told, unless it is about names.
+fn of_statement(error: &tokio_postgres::Error) -> Error {
+    let Some(code) = error.code() else {
+        if is_unreadable(error) {
+            return Error::unavailable(
+                "PostgreSQL has stored a value that cannot be read: check the inbox",
+            )
+            .because(error.to_string());
+        }
+        return Error::unavailable("the connection to PostgreSQL is lost")
+            .because(error.to_string());
+    };
+    let told = match *code {
+        SqlState::LOCK_NOT_AVAILABLE => {
+            "another transaction holds the entry: if it is of another program, end it; if it is a COMMIT of the inbox, bring back \
+             the standby that it waits for"
+                .to_owned()
+        }
+        SqlState::QUERY_CANCELED => {
+            "PostgreSQL took too long, or an administrator cancelled the statement".to_owned()
+        }
+        SqlState::DISK_FULL => "the disk of PostgreSQL is full: make room".to_owned(),
+        SqlState::READ_ONLY_SQL_TRANSACTION => READ_ONLY.to_owned(),
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::IDLE_SESSION_TIMEOUT => {
+            "PostgreSQL has ended the connection, because it stops, or because an administrator wants it".to_owned()
+        }
+        // Of a right, a table, a column or a function, which its text names.
+        SqlState::INSUFFICIENT_PRIVILEGE
+        | SqlState::UNDEFINED_TABLE
+        | SqlState::UNDEFINED_COLUMN
+        | SqlState::UNDEFINED_FUNCTION
+        | SqlState::AMBIGUOUS_COLUMN => {
+            let text = error.as_db_error().map_or("", tokio_postgres::error::DbError::message);
+            format!("PostgreSQL refuses a statement: {text}: undo what was changed in the tables, or in the rights of the role")
+        }
+        _ => return of_code(code),
+    };
+    Error::unavailable(format!("{told} (SQLSTATE {})", code.code()))
+}
+
+fn of_code(code: &SqlState) -> Error {
+    let code = code.code();
+    match &code[..2] {
+        "42" => Error::unavailable(format!(
+            "PostgreSQL refuses a statement (SQLSTATE {code}): the tables of the inbox or the rights of its role were \
+             changed; undo that"
+        )),
+        "P0" => Error::unavailable(format!(
+            "PostgreSQL has not written a row of the inbox (SQLSTATE {code}): drop the trigger or the rule that prevents it"
+        )),
+        "3F" => Error::unavailable(format!(
+            "the schema of the inbox is not there, or the role may not use it (SQLSTATE {code}): restore it, or grant USAGE"
+        )),
+        "22" | "23" | "54" => {
+            Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"))
+        }
+        "XX" => Error::unavailable(format!(
+            "PostgreSQL cannot read what it has stored (SQLSTATE {code}): check the inbox, and restore the server from a \
+             backup or fail over to a standby"
+        )),
+        _ => Error::unavailable(format!("PostgreSQL refuses a statement (SQLSTATE {code})")),
+    }
+}
+
+/// The error of a connection that could not be made. The server's own text names the role and the database, and no
+/// password.
+fn of_connecting(error: &tokio_postgres::Error) -> Error {
+    #[cfg(feature = "tls")]
+    if let Some(failure) = tls::tls_failure(error) {
+        return Error::unavailable(failure).because(error.to_string());
+    }
+    let Some(answer) = error.as_db_error() else {
+        if is_read_only(error) {
+            return Error::unavailable(READ_ONLY);
+        }
+        if lacks_a_password(error) {
+            return Error::unavailable(NO_PASSWORD);
+        }
+        let cause = std::error::Error::source(error).map(ToString::to_string);
+        let cause = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+        return Error::unavailable(UNREACHABLE).because(cause);
+    };
+    let mend = match *answer.code() {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            "correct the role and the password of the URL, or pg_hba.conf"
+        }
+        SqlState::INVALID_CATALOG_NAME => "create the database, or correct its name in the URL",
+        SqlState::TOO_MANY_CONNECTIONS => "raise max_connections, or make the pools smaller",
+        SqlState::CANNOT_CONNECT_NOW => "it is starting or stopping: try again",
+        _ => "correct the URL or the server",
+    };
+    Error::unavailable(format!("PostgreSQL refuses the connection: {}: {mend}", answer.message()))
+}
+
+/// The driver's own finding about a server that it has reached, where the URL asks for one that allows writing. It has no
+/// number, which the system's would have.
+fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    let source = std::error::Error::source(error);
+    source.and_then(|source| source.downcast_ref::<io::Error>()).is_some_and(|found| {
+        found.kind() == io::ErrorKind::PermissionDenied && found.raw_os_error().is_none()
+    })
+}
+
+/// Whether the server has answered, and a value of its answer is none of its type.
+fn is_unreadable(error: &tokio_postgres::Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let is_of_the_connection =
+        error.is_closed() || cause.is_some_and(<dyn std::error::Error>::is::<io::Error>);
+    error.code().is_none() && !is_of_the_connection
+}
+
+/// The same error, for another caller.
+fn copy(error: &Error) -> Error {
+    let text = error.to_string();
+    let copy = match error {
+        _ if error.is_transient() => Error::unavailable(text),
+        _ if error.is_damage() => Error::damaged(text),
+        _ if error.is_invalid() => Error::invalid(text),
+        _ => Error::unusable(text),
+    };
+    match std::error::Error::source(error) {
+        Some(source) => copy.because(source.to_string()),
+        None => copy,
+    }
+}
+
+/// Whether the server asked for a password that the URL does not have. The driver has no other sign of it.
+fn lacks_a_password(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.to_string() == "password missing")
+}
+
+/// The error of something that took longer than it may.
+pub(crate) fn late(what: &str, than: Duration) -> Error {
+    match than.as_secs() {
+        0 | 1 => Error::unavailable(format!("{what} took longer than a second")),
+        seconds => Error::unavailable(format!("{what} took longer than {seconds} seconds")),
+    }
+}

@@ -1,0 +1,31 @@
+//! Log events (feature `tracing`). Without the feature the functions are empty.
+
+#[cfg(feature = "tracing")]
+mod enabled {
+    use tracing::{info, warn};
+
+    /// That of the inbox, so that one filter selects all.
+    const TARGET: &str = "article_webhook_inbox";
+
+    pub(crate) fn unheard() {
+        let advice = "workers find what they store at their next poll. A pooler that gives each transaction another \
+            connection lets none through; a URL that leads to PostgreSQL itself makes it sooner";
+        info!(target: TARGET, "notifications of other nodes do not arrive: {advice}");
+    }
+
+    /// An operator should know this of the server.
+    pub(crate) fn found(finding: &str) {
+        warn!(target: TARGET, "{finding}");
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+mod disabled {
+    pub(crate) fn unheard() {}
+    pub(crate) fn found(_: &str) {}
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) use disabled::*;
+#[cfg(feature = "tracing")]
+pub(crate) use enabled::*;

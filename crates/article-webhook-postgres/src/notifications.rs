@@ -1,0 +1,187 @@
+use std::{
+    hash::{BuildHasher, RandomState},
+    mem,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use article_webhook_inbox::Error;
+use tokio::{
+    sync::{Notify, oneshot},
+    task::AbortHandle,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    connection::{Database, Lane},
+    log,
+    statements::{self, CHANNEL, Notification, Sent},
+};
+
+/// How long a node waits before it tells others: what its own workers take meanwhile needs no notification, and entries that are
+/// stored together need one.
+const SOON: Duration = Duration::from_millis(50);
+
+/// How long a notification of its own may take until a node hears it.
+const PROBE: Duration = Duration::from_secs(5);
+
+/// How long a node does not listen after its connection was lost, and after it did not hear its own notification.
+const LOST: Duration = Duration::from_secs(5);
+const UNHEARD: Duration = Duration::from_secs(600);
+
+/// Tells the workers of other nodes that entries were stored, and hears of theirs. It saves them the time until their next
+/// poll. Nothing else depends on it: a notification may be lost, and a pooler that changes connections lets none through.
+pub(crate) struct Notifications {
+    database: Arc<Database>,
+    /// Names this store among the nodes. A notification is the schema and this name.
+    node: String,
+    /// A notification will be sent that is not sent yet.
+    is_sending: AtomicBool,
+    wakes: Arc<Wakes>,
+    listening: OnceLock<AbortHandle>,
+}
+
+/// What wakes the workers of this process.
+#[derive(Default)]
+struct Wakes(Mutex<Vec<Box<dyn Fn() + Send + Sync>>>);
+
+impl Notifications {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        let node = format!("{:016x}", RandomState::new().hash_one("node"));
+        Self {
+            database,
+            node,
+            is_sending: AtomicBool::new(false),
+            wakes: Arc::default(),
+            listening: OnceLock::new(),
+        }
+    }
+
+    /// Tells the other nodes soon that an entry was stored.
+    pub(crate) fn send(self: &Arc<Self>) {
+        if self.is_sending.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let notifications = Arc::clone(self);
+        self.database.connections.runtime.spawn(async move {
+            sleep(SOON).await;
+            // What is stored from here on has a notification of its own.
+            notifications.is_sending.store(false, Ordering::SeqCst);
+            let Notifications { database, node, .. } = &*notifications;
+            let payload = format!("{} {node}", database.settings.schema);
+            let notification = Notification { payload, sent: Sent::IfDue };
+            // If this fails, the others poll.
+            let _ = database.transact(Lane::Working, notification, statements::notify).await;
+        });
+    }
+
+    /// Takes what wakes the workers of an inbox.
+    pub(crate) fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
+        self.wakes.lock().push(wake);
+    }
+
+    /// Listens from now on, if there are workers to wake. A node that only receives has no connection for it.
+    pub(crate) fn listen(&self) {
+        let connections = &self.database.connections;
+        if self.wakes.lock().is_empty() || connections.check_open().is_err() {
+            return;
+        }
+        self.listening.get_or_init(|| {
+            let (database, wakes) = (Arc::clone(&self.database), Arc::clone(&self.wakes));
+            let listening = listen(database, self.node.clone(), wakes);
+            connections.runtime.spawn(listening).abort_handle()
+        });
+        // It may have been closed meanwhile.
+        if connections.check_open().is_err() {
+            self.close();
+        }
+    }
+
+    /// Listens no longer.
+    pub(crate) fn close(&self) {
+        if let Some(listening) = self.listening.get() {
+            listening.abort();
+        }
+    }
+}
+
+impl Drop for Notifications {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Wakes {
+    fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn Fn() + Send + Sync>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self) {
+        self.lock().iter().for_each(|wake| wake());
+    }
+}
+
+async fn listen(database: Arc<Database>, node: String, wakes: Arc<Wakes>) {
+    let mut is_told = false;
+    loop {
+        let pause = match listen_once(&database, &node, &wakes).await {
+            Ok(Ended::Unheard) => {
+                if !mem::replace(&mut is_told, true) {
+                    log::unheard();
+                }
+                UNHEARD
+            }
+            Ok(Ended::Lost) | Err(_) => LOST,
+        };
+        // Nodes that lost the server together do not come back together.
+        sleep(pause.mul_f64(1.0 - 0.5 * fastrand::f64())).await;
+    }
+}
+
+/// Why a connection is no longer listened on.
+enum Ended {
+    Lost,
+    /// A notification of this node was not heard: a pooler gives the connection to others.
+    Unheard,
+}
+
+/// Listens on a connection until it ends.
+async fn listen_once(
+    database: &Arc<Database>,
+    node: &str,
+    wakes: &Arc<Wakes>,
+) -> Result<Ended, Error> {
+    let schema = &database.settings.schema;
+    let (own, probe) = (format!("{schema} {node}"), format!("{schema} {node} probe"));
+    let probed = Arc::new(Notify::new());
+    let (is_open, ended) = oneshot::channel::<()>();
+    let hear = {
+        let of_schema = format!("{schema} ");
+        let (own, probe) = (own, probe.clone());
+        let (probed, wakes) = (Arc::clone(&probed), Arc::clone(wakes));
+        move |payload: &str| {
+            // Dropped with the connection.
+            let _ = &is_open;
+            if payload == probe {
+                probed.notify_one();
+            } else if payload.starts_with(&of_schema) && payload != own {
+                wakes.wake();
+            }
+        }
+    };
+    let client = database.connections.listen(CHANNEL, hear).await?;
+    // Sent on another connection: a pooler may bring a notification back to the one that sent it.
+    let notification = Notification { payload: probe, sent: Sent::Always };
+    database.transact(Lane::Working, notification, statements::notify).await?;
+    if timeout(PROBE, probed.notified()).await.is_err() {
+        return Ok(Ended::Unheard);
+    }
+    // Entries may have come before it listened.
+    wakes.wake();
+    let _ = ended.await;
+    drop(client);
+    Ok(Ended::Lost)
+}

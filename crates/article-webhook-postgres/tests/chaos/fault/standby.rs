@@ -1,0 +1,151 @@
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use article_webhook_inbox::store::{Recorded, Store as _};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+
+use super::network::arrival;
+use crate::{
+    database::Database,
+    form::Form,
+    log,
+    scene::{self, wait},
+    server::{Server, free_port},
+    trial,
+};
+
+/// The server ends, and the standby that it waited for takes over.
+pub(crate) fn switch(form: Form) -> Option<()> {
+    let mut primary = Server::start(&[])?;
+    let mut free = free_port();
+    trial::run("switch", Database::fresh(&[primary.port, free]), |trial| {
+        let database = &trial.database;
+        let switches = form.choose(2, 20);
+        for _ in 0..switches {
+            let standby = primary.standby(free);
+            database.run("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+            database.run("SELECT pg_reload_conf()");
+            database.wait_for("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'");
+            trial.goes_on("with a synchronous standby");
+            thread::sleep(Duration::from_millis(fastrand::u64(20..500)));
+
+            primary.crash();
+            promote(&standby);
+            trial.goes_on("after the standby took over");
+            free = primary.port;
+            primary = standby;
+        }
+        format!("{switches} failovers to a synchronous standby")
+    });
+    Some(())
+}
+
+/// The standby that takes over follows asynchronously, and lacks what came last. The inbox has said so at its start.
+pub(crate) fn async_standby(_: Form) -> Option<()> {
+    let mut primary = Server::start(&[])?;
+    let standby = primary.standby(free_port());
+    let database = Database::fresh(&[primary.port, standby.port]);
+    database.wait_for("SELECT FROM pg_stat_replication WHERE state = 'streaming'");
+    log::keep();
+    let before = connect(&database);
+    let findings = wait(before.health()).unwrap().findings;
+    let warning = "a standby follows this server asynchronously";
+    assert!(findings.iter().any(|finding| finding.starts_with(warning)), "{findings:?}");
+    let (log, told) = (log::kept(), format!("WARN article_webhook_inbox: {warning}"));
+    assert_eq!(log.matches(&told).count(), 1, "{log}");
+    wait(before.record(arrival("job_1"))).unwrap();
+    let position = database.run("SELECT pg_current_wal_flush_lsn()");
+    let has_followed =
+        format!("SELECT FROM pg_stat_replication WHERE replay_lsn >= '{}'::pg_lsn", position[0][0]);
+    database.wait_for(&has_followed);
+
+    let standby_alone = Database::of(standby.port);
+    standby_alone.run("ALTER SYSTEM SET primary_conninfo = ''");
+    standby_alone.run("SELECT pg_reload_conf()");
+    database.wait_for("SELECT WHERE NOT EXISTS (SELECT FROM pg_stat_replication)");
+    let acknowledged = (2..12).map(|number| format!("job_{number}"));
+    let acknowledged: Vec<_> = acknowledged
+        .filter(|job| wait(before.record(arrival(job))).unwrap() == Recorded::Stored)
+        .collect();
+    primary.crash();
+    promote(&standby);
+
+    let after = connect(&database);
+    assert_eq!(wait(after.record(arrival("job_1"))).unwrap(), Recorded::Duplicate);
+    let lost = acknowledged
+        .iter()
+        .filter(|job| wait(after.record(arrival(job))).unwrap() == Recorded::Stored);
+    let lost = lost.count();
+    assert_eq!(lost, acknowledged.len(), "nothing that came last is lost");
+    println!(
+        "postgres: async_standby: warned at the start; {lost} of {lost} acknowledged last are lost, as documented"
+    );
+    Some(())
+}
+
+/// The wait for a standby is cancelled. The row is visible, and not safe, so neither it nor its duplicate is acknowledged.
+pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
+    let server = Server::start(&[])?;
+    let database = Database::fresh(&[server.port]);
+    let store = Arc::new(connect(&database));
+    database.run("ALTER SYSTEM SET synchronous_standby_names = 'missing'");
+    database.run("SELECT pg_reload_conf()");
+    database.wait_for("SELECT WHERE current_setting('synchronous_standby_names') = 'missing'");
+
+    let record = || {
+        let store = Arc::clone(&store);
+        thread::spawn(move || wait(store.record(arrival("job_1"))))
+    };
+    let first = record();
+    let waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    database.wait_for(waits);
+    database
+        .run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    let error = first.join().unwrap().unwrap_err();
+    assert!(error.is_transient() && error.to_string().contains("with a warning"), "{error:?}");
+    let seen =
+        database.run(&format!("SELECT job_id FROM {}.article_inbox_entries", database.schema));
+    assert_eq!(seen, [["job_1"]], "the row is there");
+
+    // It stays there without an answer, until the standby is there, or is not wanted any more.
+    let start = Instant::now();
+    let error = record().join().unwrap().unwrap_err();
+    assert!(error.is_transient() && error.to_string().contains("unknown"), "{error:?}");
+    assert!(
+        start.elapsed() > Duration::from_secs(3),
+        "a duplicate of an unsafe row is not waited for"
+    );
+    let waiting = database.run(waits).len();
+    assert_eq!(waiting, 1, "the commit goes on without its caller");
+    let blocked = wait(store.health()).unwrap().blocked;
+    assert!(blocked.is_some_and(|blocked| blocked.contains("unknown")), "health says it");
+
+    let last = record();
+    database.wait_for(
+        "SELECT WHERE 2 = (SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep')",
+    );
+    database.run("ALTER SYSTEM RESET synchronous_standby_names");
+    database.run("SELECT pg_reload_conf()");
+    assert_eq!(last.join().unwrap().unwrap(), Recorded::Duplicate);
+    assert_eq!(wait(store.health()).unwrap().blocked, None);
+    println!(
+        "postgres: cancelled_wait: neither the row nor its duplicate is acknowledged before it is safe"
+    );
+    Some(())
+}
+
+fn connect(database: &Database) -> PostgresStore {
+    let settings = PostgresSettings::new(&database.url()).unwrap();
+    let settings = settings.schema(&database.schema).unwrap();
+    wait(PostgresStore::connect(settings)).unwrap()
+}
+
+fn promote(standby: &Server) {
+    let url = standby.url();
+    let promote =
+        async move { scene::connect(&url).await.batch_execute("SELECT pg_promote()").await };
+    wait(promote).unwrap();
+}

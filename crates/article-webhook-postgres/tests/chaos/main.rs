@@ -1,0 +1,89 @@
+//! What the inbox in PostgreSQL promises, held against faults: two nodes are delivered to over sockets and work, while their
+//! server crashes, their connections are killed and cut, they are killed themselves, the disk fills, and standbys take over.
+//! The senders keep a ledger of what was acknowledged, the workers a record of what they ran.
+//!
+//! ```text
+//! cargo test -p article-webhook-postgres --test postgres_chaos                     every fault, its short form
+//! cargo test -p article-webhook-postgres --test postgres_chaos -- restart          this one
+//! cargo test -p article-webhook-postgres --test postgres_chaos -- restart --long   its long form
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | `restart` | the server ends at once, as with `pg_ctl -m immediate`, and starts again |
+//! | `backends` | connections are killed by the server |
+//! | `node` | nodes are killed |
+//! | `clocks` | the clock of one node is ten minutes ahead, and that of the other late |
+//! | `exhausted` | others have taken every connection; then a lock on the table keeps those of the nodes busy |
+//! | `timeout` | an administrator has set short time-outs for the role |
+//! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 7 |
+//! | `lost_commit` | the answer to a COMMIT is lost |
+//! | `pooler` | behind PgBouncer: its connections are killed, the server crashes, and PgBouncer ends |
+//! | `full` | the disk of the tables is full, and that of the log |
+//! | `switch` | the server ends, and its synchronous standby takes over |
+//! | `async_standby` | an asynchronous one takes over: the loss is shown |
+//! | `cancelled_wait` | the wait for a synchronous standby is cancelled |
+//!
+//! Where there are no PostgreSQL programs, or no part of a disk can be made small, it says so.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program may
+#![allow(clippy::unwrap_used)] // what cannot be set up fails the test
+
+#[path = "../common/bouncer.rs"]
+mod bouncer;
+#[path = "../common/log.rs"]
+mod log;
+#[path = "../common/proxy.rs"]
+mod proxy;
+#[path = "../common/scene.rs"]
+mod scene;
+#[path = "../common/server.rs"]
+mod server;
+
+mod acknowledged;
+mod database;
+mod form;
+mod node;
+mod runs;
+mod sender;
+
+mod trial;
+
+mod fault;
+
+use std::env;
+
+use form::Form;
+
+/// Nothing if it cannot be done here, which the fault says.
+type Fault = fn(Form) -> Option<()>;
+
+fn main() {
+    if node::serves() {
+        return;
+    }
+    let form = Form::from_arguments();
+    // What `cargo test` passes on besides is for a harness that this is not.
+    let names: Vec<_> = env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+    let chosen = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
+    let faults: [(&str, Fault); 13] = [
+        ("restart", fault::server::restart),
+        ("backends", fault::server::backends),
+        ("exhausted", fault::server::exhausted),
+        ("timeout", fault::server::timeout),
+        ("node", fault::nodes::killed),
+        ("clocks", fault::clocks::clocks),
+        ("cut", fault::cut::cut),
+        ("lost_commit", fault::network::lost_commit),
+        ("pooler", fault::pooler::pooler),
+        ("full", fault::disk::full),
+        ("switch", fault::standby::switch),
+        ("async_standby", fault::standby::async_standby),
+        ("cancelled_wait", fault::standby::cancelled_wait),
+    ];
+    for (name, fault) in faults {
+        if chosen(name) && fault(form).is_none() {
+            println!("postgres: {name}: skipped");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The store in PostgreSQL as a subject of the contract. Each case has a schema of its own.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Clock, Completion,
+    store::{Ledger, Store},
+};
+use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::scene;
+
+pub(crate) struct Postgres {
+    store: Option<Arc<PostgresStore>>,
+    clock: Clock,
+    schema: String,
+    url: String,
+}
+
+impl Postgres {
+    pub(crate) fn fresh(url: String) -> Self {
+        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
+        let schema = scene::fresh_schema();
+        let mut subject = Self { store: None, clock, schema, url };
+        subject.open();
+        subject
+    }
+
+    fn open(&mut self) {
+        let settings = PostgresSettings::new(&self.url).unwrap().schema(&self.schema).unwrap();
+        let settings = settings.clock(self.clock.clone()).receiving_connections(2).unwrap();
+        self.store = Some(Arc::new(scene::wait(PostgresStore::connect(settings)).unwrap()));
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let (url, drop) = (self.url.clone(), format!("DROP SCHEMA {} CASCADE", self.schema));
+        self.store = None;
+        scene::wait(async move { scene::connect(&url).await.batch_execute(&drop).await }).unwrap();
+    }
+}
+
+impl Subject for Postgres {
+    fn store(&self) -> Arc<dyn Store> {
+        self.store.clone().unwrap()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+impl LedgerSubject for Postgres {
+    fn ledger(&self) -> Arc<dyn Ledger> {
+        self.store.clone().unwrap()
+    }
+}
+
+impl Durable for Postgres {
+    fn reopen(&mut self) {
+        self.store = None;
+        self.open();
+    }
+}
+
+impl Transactional for Postgres {
+    fn execute(&mut self, completion: &Completion) -> u64 {
+        let (url, completion) = (self.url.clone(), completion.clone());
+        scene::wait(async move {
+            let mut application = scene::connect(&url).await;
+            let transaction = application.transaction().await.unwrap();
+            let parameters = completion.parameters().iter();
+            // A pooler may give another client's statement the name of this one.
+            let parameters: Vec<_> =
+                parameters.map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
+            let changed = transaction.execute_typed(completion.sql(), &parameters).await.unwrap();
+            transaction.commit().await.unwrap();
+            changed
+        })
+    }
+}

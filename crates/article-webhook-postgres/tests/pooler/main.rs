@@ -1,0 +1,162 @@
+//! The store behind PgBouncer, which gives each transaction another connection, held to the contract of every store.
+
+#![allow(clippy::unwrap_used)] // a store that cannot be made fails its tests
+
+#[path = "../common/bouncer.rs"]
+mod bouncer;
+#[path = "../common/log.rs"]
+mod log;
+#[path = "../common/scene.rs"]
+mod scene;
+#[path = "../common/server.rs"]
+mod server;
+#[path = "../common/subject.rs"]
+mod subject;
+
+use std::{
+    fs,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{
+    Digest, EntryKey, Failed, Inbox, Job, Source,
+    store::{Arrival, Store as _},
+};
+use article_webhook_postgres::{PostgresSettings, PostgresStore, connect};
+use bouncer::Bouncer;
+use server::Server;
+use tokio::sync::mpsc;
+use tokio_postgres::NoTls;
+
+/// The URL of a database of the PgBouncer that the tests of this process share. `None`, said aloud, if it cannot be had.
+fn shared_url(database: &str) -> Option<String> {
+    static SHARED: OnceLock<Option<(Bouncer, Server)>> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| {
+        let server = Server::start(&[])?;
+        Some((Bouncer::before(&server)?, server))
+    });
+    let (bouncer, _) = shared.as_ref()?;
+    Some(format!("postgresql://postgres@127.0.0.1:{}/{database}", bouncer.port))
+}
+
+/// A new subject. Without a server or PgBouncer, which is said aloud, the case ends.
+macro_rules! fresh {
+    () => {
+        match $crate::shared_url("by_transaction") {
+            Some(url) => $crate::subject::Postgres::fresh(url),
+            None => return,
+        }
+    };
+}
+
+article_webhook_inbox_contract::store_contract!(fresh!());
+
+mod with_an_application {
+    article_webhook_inbox_contract::transactional_store_contract!(fresh!());
+}
+
+mod ledger {
+    article_webhook_inbox_contract::ledger_contract!(fresh!());
+}
+
+mod after_a_restart {
+    article_webhook_inbox_contract::durable_store_contract!(fresh!());
+}
+
+#[test]
+fn a_pooler_that_gives_each_statement_another_connection_is_refused() {
+    let Some(url) = shared_url("by_statement") else { return };
+    let start = Instant::now();
+    let error = scene::wait(connect(&url)).unwrap_err();
+    let told =
+        "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session";
+    assert_eq!(error.to_string(), told);
+    assert!(!error.is_transient());
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+/// No notification comes through such a pooler, which is told once.
+#[test]
+fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
+    let Some(url) = shared_url("by_transaction") else { return };
+    log::keep();
+    scene::wait(async move {
+        let settings = PostgresSettings::new(&url).unwrap().schema(&scene::fresh_schema()).unwrap();
+        let [receiver, worker] = [
+            PostgresStore::connect(settings.clone()).await.unwrap(),
+            PostgresStore::connect(settings).await.unwrap(),
+        ]
+        .map(Inbox::new);
+        let (said, mut handled) = mpsc::unbounded_channel();
+        let handler = move |job: Job| {
+            let said = said.clone();
+            async move { Ok::<(), Failed>(said.send(job.job_id().as_str().to_owned())?) }
+        };
+        let worker = worker.worker(handler).poll(Duration::from_millis(200));
+        let worker = tokio::spawn(worker.run(std::future::pending::<()>()));
+        // The last is stored after the worker has given up listening.
+        for (job, pause) in [("job_1", 0), ("job_2", 6)] {
+            tokio::time::sleep(Duration::from_secs(pause)).await;
+            let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+            assert_eq!(receiver.accept(delivery).await, Reply::Stored);
+            let found = tokio::time::timeout(Duration::from_secs(30), handled.recv()).await;
+            assert_eq!(found.expect("it polls").as_deref(), Some(job));
+        }
+        worker.abort();
+    });
+    let log = log::kept();
+    let told = "article_webhook_inbox: notifications of other nodes do not arrive";
+    assert_eq!(log.matches(told).count(), 1, "{log}");
+}
+
+/// Its connections to the pooler outlive the failover.
+#[test]
+fn a_server_that_became_a_standby_behind_a_pooler_is_said() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(bouncer) = Bouncer::before(&server) else { return };
+    let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", bouncer.port);
+    let store = scene::wait(PostgresStore::connect(PostgresSettings::new(&url).unwrap())).unwrap();
+    let store = Arc::new(store);
+    let arrival = Arrival {
+        key: EntryKey::article("job_1".parse().unwrap()),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(b"{}"),
+        bytes: "{}".into(),
+    };
+    let record = || scene::wait(store.record(arrival.clone()));
+    record().unwrap();
+    server.crash();
+    fs::write(server.folder().join("data/standby.signal"), "").unwrap();
+    server.start_again();
+    // Until the pooler has a connection, it ends those of its clients.
+    let answers = async {
+        while let Ok((client, connection)) = tokio_postgres::connect(&url, NoTls).await {
+            tokio::spawn(connection);
+            if client.simple_query("SELECT 1").await.is_ok() {
+                return;
+            }
+        }
+        panic!("the pooler is there");
+    };
+    scene::wait(answers);
+    let start = Instant::now();
+    loop {
+        let error = scene::wait(store.probe()).unwrap_err();
+        assert!(error.is_transient() && start.elapsed() < Duration::from_secs(10), "{error:?}");
+        assert!(!error.to_string().contains("0A000"), "{error:?}");
+        if error.to_string().starts_with("PostgreSQL allows no writing") {
+            break;
+        }
+    }
+    let promote =
+        async { scene::connect(&server.url()).await.batch_execute("SELECT pg_promote()").await };
+    scene::wait(promote).unwrap();
+    let start = Instant::now();
+    while let Err(error) = record() {
+        assert!(error.is_transient() && start.elapsed() < Duration::from_secs(10), "{error:?}");
+    }
+}

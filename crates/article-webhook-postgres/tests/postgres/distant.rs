@@ -1,0 +1,117 @@
+//! A server that is far away: what is asked for many entries takes few round trips.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::Arc,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook_inbox::{
+    Prune,
+    store::{Expect, Ledger as _, Recorded, Store as _},
+};
+use article_webhook_postgres::PostgresStore;
+use tokio::task::JoinSet;
+
+use crate::{
+    arrival, fresh,
+    scene::{self, wait},
+    schema,
+    server::shared_url,
+};
+
+/// How long a round trip takes. A call may take ten seconds.
+const AWAY: Duration = Duration::from_millis(15);
+
+/// The shared server, and as it is from far away.
+fn distant() -> Option<(String, String)> {
+    let url = shared_url()?;
+    let (before, rest) = url.split_once('@').unwrap();
+    let (address, database) = rest.split_once('/').unwrap();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let distant = format!("{before}@127.0.0.1:{port}/{database}");
+    let address = address.to_owned();
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(server) = TcpStream::connect(&address) else { continue };
+            let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || pass(client, server, AWAY));
+            thread::spawn(move || pass(back.0, back.1, Duration::ZERO));
+        }
+    });
+    Some((url, distant))
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, after: Duration) {
+    to.set_nodelay(true).unwrap();
+    let mut bytes = vec![0; 1 << 16];
+    while let Ok(length @ 1..) = from.read(&mut bytes) {
+        thread::sleep(after);
+        if to.write_all(&bytes[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+#[test]
+fn a_burst_of_duplicates_is_answered() {
+    let Some((_, url)) = distant() else { return };
+    wait(async move {
+        let settings = fresh(&url).receiving_connections(1).unwrap();
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        for expected in [Recorded::Stored, Recorded::Duplicate] {
+            let mut deliveries = JoinSet::new();
+            for job in 0..300 {
+                let store = Arc::clone(&store);
+                let arrival = arrival(&format!("job_{job}"), "{}");
+                deliveries.spawn(async move { store.record(arrival).await });
+            }
+            for recorded in deliveries.join_all().await {
+                assert_eq!(recorded.unwrap(), expected);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_batch_of_old_entries_is_pruned_and_their_jobs_stay_known() {
+    let Some((near, url)) = distant() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let old = format!(
+            "INSERT INTO {schema}.article_inbox_entries (job_id, event, state, at, lease_end, attempts, fence, since, received_at, \
+             interrupted, conflicts, has_bytes) SELECT 'job_' || n, 'article.complete', 'done', 0, 0, 1, 1, 0, 0, 0, 0, false \
+             FROM generate_series(1, 500) n"
+        );
+        scene::connect(&near).await.batch_execute(&old).await.unwrap();
+        let before = SystemTime::now() - Duration::from_secs(60);
+        let prune =
+            Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 500 };
+        let pruned = store.prune(prune).await.unwrap();
+        assert_eq!((pruned.entries, pruned.more), (500, false));
+        assert_eq!(store.record(arrival("job_500", "{}")).await.unwrap(), Recorded::Duplicate);
+        assert_eq!(store.ledger_counts().await.unwrap().states.iter().sum::<u64>(), 500);
+    });
+}
+
+#[test]
+fn many_jobs_are_expected_at_once() {
+    let Some((_, url)) = distant() else { return };
+    wait(async move {
+        let store = PostgresStore::connect(fresh(&url)).await.unwrap();
+        store.record(arrival("job_7", "{}")).await.unwrap();
+        let expect =
+            |job: u32| Expect::job(format!("job_{job}").parse().unwrap(), SystemTime::now());
+        let states = store.expect((0..500).map(expect).collect()).await.unwrap();
+        let has_article = |state: &&article_webhook_inbox::JobState| state.has_article();
+        assert_eq!((states.len(), states.iter().filter(has_article).count()), (500, 1));
+        assert!(states[7].has_article());
+        assert_eq!(store.ledger_counts().await.unwrap().states.iter().sum::<u64>(), 500);
+    });
+}

@@ -1,0 +1,219 @@
+//! Calls that change the same jobs and entries. They take them in one order, so that they do not wait for each other.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use article_webhook_inbox::{
+    EntryKey, Error, Prune,
+    store::{
+        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Expect, Ledger as _,
+        Outcome, Store,
+    },
+};
+use article_webhook_postgres::PostgresStore;
+use tokio::task::JoinSet;
+
+use crate::{
+    CLAIM, arrival, fresh,
+    scene::{self, wait},
+    schema,
+    server::{Server, shared_url},
+};
+
+const JOBS: u32 = 3;
+
+const BUCKET: BucketSettings = BucketSettings { per_minute: 60_000, burst: 10_000, key: 1 };
+
+#[test]
+fn calls_of_two_nodes_about_the_same_jobs_never_block_each_other() {
+    let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
+    let url = server.url();
+    let settings = fresh(&url).working_connections(8).unwrap();
+    wait(async move {
+        let mut calls = JoinSet::new();
+        for _ in 0..2 {
+            let store = Arc::new(PostgresStore::connect(settings.clone()).await.unwrap());
+            for intent in ["intent_0", "intent_1"] {
+                store.intend(intent, Duration::from_secs(60), BUCKET).await.unwrap();
+            }
+            for _ in 0..8 {
+                let store = Arc::clone(&store);
+                calls.spawn(async move {
+                    let end = Instant::now() + Duration::from_secs(3);
+                    while Instant::now() < end {
+                        call(&store).await.unwrap();
+                    }
+                });
+            }
+        }
+        calls.join_all().await;
+        no_deadlock(&server).await;
+    });
+}
+
+#[test]
+fn calls_about_the_same_intents_of_other_jobs_never_block_each_other() {
+    let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
+    let url = server.url();
+    // Deliveries that come together share a transaction.
+    let settings = fresh(&url).receiving_connections(1).unwrap();
+    wait(async move {
+        let mut calls = JoinSet::new();
+        for (jobs, intents) in [
+            (["a", "b", "c", "d"], ["1", "2", "3", "4"]),
+            (["e", "f", "g", "h"], ["4", "3", "2", "1"]),
+        ] {
+            let store = PostgresStore::connect(settings.clone()).await.unwrap();
+            for intent in intents {
+                store.intend(intent, Duration::from_secs(60), BUCKET).await.unwrap();
+            }
+            calls.spawn(async move {
+                let expect = |of: usize| {
+                    let expect = Expect::job(jobs[of].parse().unwrap(), SystemTime::now());
+                    Expect { intent: Some(intents[of].into()), ..expect }
+                };
+                let record = |of: usize| {
+                    let intent = Some(intents[of].into());
+                    store.record(Arrival { intent, ..arrival(jobs[of], "{}") })
+                };
+                let end = Instant::now() + Duration::from_secs(3);
+                while Instant::now() < end {
+                    store.expect((0..4).map(expect).collect()).await.unwrap();
+                    tokio::try_join!(record(0), record(1), record(2), record(3)).unwrap();
+                }
+            });
+        }
+        calls.join_all().await;
+        no_deadlock(&server).await;
+    });
+}
+
+/// Fails if the server has ended a transaction because it and another waited for each other.
+async fn no_deadlock(server: &Server) {
+    // What a session counted is there once it has ended.
+    let application = scene::connect(&server.url()).await;
+    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+    application.batch_execute(kill).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+    let deadlocks: i64 = application.query_one(deadlocks, &[]).await.unwrap().get(0);
+    let log = std::fs::read_to_string(server.folder().join("log")).unwrap_or_default();
+    assert_eq!(deadlocks, 0, "{log}");
+}
+
+/// One of the calls that change a job and an entry.
+async fn call(store: &PostgresStore) -> Result<(), Error> {
+    let job = || format!("job_{}", fastrand::u32(..JOBS));
+    let key = EntryKey::article(job().parse().unwrap());
+    let intent = || Some(format!("intent_{}", fastrand::u32(..2)).into());
+    let expect = |job: String| {
+        let expect = Expect::job(job.parse().unwrap(), SystemTime::now());
+        Expect { intent: intent(), ..expect }
+    };
+    match fastrand::u32(..11) {
+        0 | 1 => {
+            // They share a transaction.
+            let arrivals = (0..3).map(|_| {
+                let body = format!("{{\"n\": {}}}", fastrand::u32(..4));
+                let intent = if fastrand::bool() { intent() } else { None };
+                Arrival { intent, ..arrival(&job(), &body) }
+            });
+            let mut recorded = JoinSet::new();
+            for arrival in arrivals {
+                let store = store.clone();
+                recorded.spawn(async move { store.record(arrival).await.map(drop) });
+            }
+            recorded.join_all().await.into_iter().collect::<Result<(), _>>()?;
+        }
+        2 => {
+            let claims = store.claim(Claim { lease: Duration::from_millis(5), ..CLAIM }).await?;
+            for claimed in claims.claimed {
+                let outcome = match fastrand::u32(..3) {
+                    0 => Outcome::Done,
+                    1 => Outcome::Unhandled {
+                        seen: claimed.bodies.len(),
+                        cause: "no article".into(),
+                    },
+                    _ => {
+                        Outcome::Corrupt { seen: claimed.bodies.len(), cause: "its digest".into() }
+                    }
+                };
+                store.settle(claimed.lease, outcome).await?;
+            }
+        }
+        3 => drop(store.requeue(key, None).await?),
+        4 => drop(store.bury(key, "not wanted".into()).await?),
+        5 => drop(store.expect(vec![expect(job()), expect(job())]).await?),
+        6 => {
+            if let Some((entry, bodies)) = store.show(key).await? {
+                store.import(entry, bodies).await?;
+            }
+        }
+        7 => drop(store.forget(key.job_id).await?),
+        8 => {
+            let name = format!("intent_{}", fastrand::u32(..2));
+            store.ordered(&name, key.job_id, SystemTime::now(), 1).await?;
+        }
+        9 => {
+            let lease = Duration::from_secs(1);
+            let asks = store.claim_asks(AskClaim { limit: 2, lease, bucket: BUCKET }).await?.asks;
+            for ask in asks {
+                let Arrival { target, digest, bytes, .. } = arrival("job", "{\"n\": 9}");
+                let answer = ApiAnswer { target, digest, bytes };
+                let outcome = match fastrand::bool() {
+                    true => AskOutcome::Answered(answer),
+                    false => AskOutcome::Failed { answer, cause: "no model".into() },
+                };
+                store.settle_ask(ask.lease, outcome, 1).await?;
+            }
+        }
+        _ => {
+            let now = SystemTime::now() + Duration::from_secs(60);
+            let prune = Prune {
+                bodies_before: now,
+                entries_before: now,
+                dead_before: Some(now),
+                limit: 10,
+            };
+            store.prune(prune).await?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
+    let Some(url) = shared_url() else { return };
+    // The second attempt would find the connection of the first, if that were kept.
+    let settings = fresh(&url).working_connections(1).unwrap();
+    let schema = schema(&settings);
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, "{}")).await.unwrap();
+            store.bury(EntryKey::article(job.parse().unwrap()), "not wanted".into()).await.unwrap();
+        }
+        store.expect(vec![Expect::job("job_1".parse().unwrap(), SystemTime::now())]).await.unwrap();
+
+        // An application that takes an entry before its job. It looks for a deadlock later than we do.
+        let mut application = scene::connect(&url).await;
+        application.batch_execute("SET deadlock_timeout = '1min'").await.unwrap();
+        let transaction = application.transaction().await.unwrap();
+        let lock = |table: &str| {
+            format!("SELECT FROM {schema}.article_inbox_{table} WHERE job_id = 'job_1' FOR UPDATE")
+        };
+        transaction.batch_execute(&lock("entries")).await.unwrap();
+        let requeued = {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move {
+                store.requeue(EntryKey::article("job_1".parse().unwrap()), None).await
+            })
+        };
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        transaction.batch_execute(&lock("jobs")).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert!(requeued.await.unwrap().unwrap());
+    });
+}

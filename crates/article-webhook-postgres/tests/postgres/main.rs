@@ -1,0 +1,69 @@
+//! What is particular to the store in PostgreSQL: what it refuses, what it survives, and how it shares a database.
+
+#![allow(clippy::print_stderr)] // some times are said
+#![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
+
+#[path = "../common/proxy.rs"]
+mod proxy;
+#[path = "../common/scene.rs"]
+mod scene;
+#[path = "../common/server.rs"]
+mod server;
+
+mod bloat;
+mod clock;
+mod clocks;
+mod closing;
+mod distant;
+mod inbox;
+mod lock_order;
+mod locked;
+mod moving;
+mod network;
+mod nodes;
+mod notifications;
+mod outages;
+mod refusals;
+mod rights;
+mod skipped;
+mod statements;
+mod storage;
+mod tampered;
+#[cfg(feature = "tls")]
+mod tls;
+
+use article_webhook_inbox::{
+    Digest, EntryKey, Source,
+    store::{Arrival, Claim, Events},
+};
+use article_webhook_postgres::PostgresSettings;
+
+const CLAIM: Claim = Claim {
+    limit: 100,
+    lease: std::time::Duration::from_secs(60),
+    attempts: 8,
+    running: 0,
+    events: Events::All,
+};
+
+fn arrival(job: &str, body: &str) -> Arrival {
+    Arrival {
+        key: EntryKey::article(job.parse().unwrap()),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(body.as_bytes()),
+        bytes: body.as_bytes().to_vec().into(),
+    }
+}
+
+/// Settings for a new schema of a server.
+fn fresh(url: &str) -> PostgresSettings {
+    PostgresSettings::new(url).unwrap().schema(&scene::fresh_schema()).unwrap()
+}
+
+/// The schema of these settings.
+fn schema(settings: &PostgresSettings) -> String {
+    let told = format!("{settings:?}");
+    told.split('"').find(|part| part.starts_with("test_")).unwrap().to_owned()
+}

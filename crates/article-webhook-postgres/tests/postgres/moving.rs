@@ -1,0 +1,162 @@
+//! An inbox and its ledger move from a file into the database, and back.
+
+use std::time::Duration;
+
+use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook_inbox::{
+    Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore, State,
+    store::{
+        ApiAnswer, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Expect, Intended,
+        Ledger, Outcome, Recorded, Settled, Store,
+    },
+};
+use article_webhook_postgres::PostgresStore;
+use serde_json::Value;
+
+use crate::{CLAIM, arrival, fresh, scene::wait, server::shared_url};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
+
+/// Entries in every state, one with bodies that differ, jobs and intents in several states, and a bucket that pauses.
+async fn fill(store: &SqliteStore, inbox: &Inbox) {
+    let soon = store.now() + HOUR;
+    let moment = Duration::from_millis(1);
+    for (post, within) in [("post-1", HOUR), ("post-2", HOUR), ("post-3", moment)] {
+        assert!(matches!(store.intend(post, within, BUCKET).await.unwrap(), Intended::Begun(_)));
+    }
+    tokio::time::sleep(moment * 5).await;
+    assert!(store.abandon("post-3").await.unwrap());
+    store.ordered("post-1", "job_1".parse().unwrap(), soon, BUCKET.key).await.unwrap();
+    for job in ["job_1", "job_2", "job_3"] {
+        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    }
+    let key = EntryKey::article("job_2".parse().unwrap());
+    assert!(inbox.bury(key, "not wanted").await.unwrap());
+    settle_each(store, inbox).await;
+
+    let reason = Reason::Refused { code: "too_large".into() };
+    let refused = Expect { reason, ..Expect::job("job_4".parse().unwrap(), soon) };
+    let due = |id: &str| Expect::job(id.parse().unwrap(), store.now());
+    store.expect(vec![refused, due("job_5"), due("job_6")]).await.unwrap();
+    let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
+    let outcomes = [
+        AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() },
+        AskOutcome::Failed { answer, cause: "generation_failed".into() },
+    ];
+    for outcome in outcomes {
+        let claim = AskClaim { limit: 1, lease: HOUR, bucket: BUCKET };
+        let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
+        store.settle_ask(lease, outcome, BUCKET.key).await.unwrap();
+    }
+    store.report(BucketEvent::RateLimited { retry_after: Duration::from_secs(60) }).await.unwrap();
+    store.report(BucketEvent::Unavailable { retry_after: HOUR }).await.unwrap();
+    store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
+}
+
+/// Adds an entry in each state that a worker leaves behind.
+async fn settle_each(store: &SqliteStore, inbox: &Inbox) {
+    let outcomes = [
+        ("done", Some(Outcome::Done)),
+        ("retried", Some(Outcome::Retry { after: HOUR, cause: "not now".into() })),
+        ("dead", Some(Outcome::Dead { cause: "never".into() })),
+        ("unhandled", Some(Outcome::Unhandled { seen: 1, cause: "no handler".into() })),
+        ("corrupt", Some(Outcome::Corrupt { seen: 1, cause: "damaged".into() })),
+        ("leased", None),
+    ];
+    for (job, _) in &outcomes {
+        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    }
+    for claimed in store.claim(Claim { lease: HOUR, ..CLAIM }).await.unwrap().claimed {
+        let is_it = |(job, _): &&(&str, _)| *job == claimed.key.job_id.as_str();
+        let outcome = match outcomes.iter().find(is_it) {
+            Some((_, outcome)) => outcome.clone(),
+            None => Some(Outcome::Released),
+        };
+        if let Some(outcome) = outcome {
+            assert_eq!(store.settle(claimed.lease, outcome).await.unwrap(), Settled::Settled);
+        }
+    }
+    // Two bodies of one article that differ.
+    let other = store.record(arrival("job_3", "{}")).await.unwrap();
+    assert_eq!(other, Recorded::Conflict { kept: true });
+    let counts = inbox.counts().await.unwrap();
+    for state in State::ALL {
+        assert!(counts.of(state) > 0, "{state}");
+    }
+}
+
+/// The lines of an export without that of the bucket, which fills as time passes; and the line of the entry that was leased.
+fn lines_of(export: &str) -> (Vec<&str>, Value) {
+    let lines = export.lines().filter(|line| !line.contains(r#""kind":"bucket""#));
+    let (leased, others): (Vec<_>, _) = lines.partition(|line| line.contains(r#""leased""#));
+    let [leased] = leased[..] else { panic!("{leased:?}") };
+    (others, serde_json::from_str(leased).unwrap())
+}
+
+/// Only the lease stays behind.
+fn is_due(there: &Value, mut leased: Value) {
+    assert_eq!((&there["state"], &leased["state"]), (&"waiting".into(), &"leased".into()));
+    for field in ["state", "at", "since"] {
+        leased[field] = there[field].clone();
+    }
+    assert_eq!(*there, leased);
+}
+
+async fn exported(inbox: &Inbox) -> String {
+    let mut lines = Vec::new();
+    inbox.export(&mut lines).await.unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+async fn ledger(store: &impl Ledger) -> (Vec<ExpectedJob>, Vec<Intent>) {
+    let filter = JobFilter { limit: 1000, ..JobFilter::default() };
+    let jobs = store.jobs(filter).await.unwrap().items.into_iter();
+    let intents = store.intents(None, 0, 1000).await.unwrap().items.into_iter();
+    // An id has no meaning elsewhere.
+    let mut jobs: Vec<_> = jobs.map(|job| ExpectedJob { id: 0, ..job }).collect();
+    jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
+    (jobs, intents.map(|intent| Intent { id: 0, ..intent }).collect())
+}
+
+#[test]
+fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SqliteStore::open(folder.path().join("inbox.db")).unwrap();
+        let database = PostgresStore::connect(settings).await.unwrap();
+        let back = SqliteStore::open(folder.path().join("back.db")).unwrap();
+        let [from, there, again] =
+            [Inbox::new(file.clone()), Inbox::new(database.clone()), Inbox::new(back.clone())];
+        fill(&file, &from).await;
+
+        let lines = exported(&from).await;
+        let imported = there.import(lines.as_bytes()).await.unwrap();
+        assert_eq!((imported.added, imported.present), (10, 0));
+        assert_eq!(imported.ledger_added, 7, "four jobs and three intents");
+        let moved = exported(&there).await;
+        let ((entries, leased), (entries_there, due)) = (lines_of(&lines), lines_of(&moved));
+        assert_eq!(entries_there, entries);
+        is_due(&due, leased);
+        assert_eq!(ledger(&database).await, ledger(&file).await);
+
+        let imported = again.import(moved.as_bytes()).await.unwrap();
+        assert_eq!((imported.added, imported.ledger_added), (10, 7));
+        assert_eq!(lines_of(&exported(&again).await), (entries, due));
+        assert_eq!(ledger(&back).await, ledger(&file).await);
+        let (here, there_too) = (file.bucket().await.unwrap(), back.bucket().await.unwrap());
+        assert_eq!((here.share, here.limited), (there_too.share, there_too.limited));
+        assert_eq!((&here.refused, here.refused_at), (&there_too.refused, there_too.refused_at));
+        assert_eq!(here.refused.len(), 1);
+
+        // The pause of the service and the refused key hold wherever it is.
+        let intended = database.intend("post-9", HOUR, BUCKET).await.unwrap();
+        assert!(matches!(intended, Intended::Paused(_)), "{intended:?}");
+        let again = there.import(lines.as_bytes()).await.unwrap();
+        assert_eq!((again.added, again.present, again.ledger_added), (0, 10, 0));
+    });
+}

@@ -1,0 +1,293 @@
+//! Connections that fail, and servers that do not answer.
+
+use std::{
+    net::TcpListener,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use article_webhook_inbox::{
+    Error, Finding,
+    store::{Recorded, Store as _},
+};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use tokio::task::JoinSet;
+
+use crate::{
+    arrival,
+    proxy::{Fate, Proxy},
+    scene::{self, wait},
+    server::Server,
+};
+
+/// A server, a proxy before it, and the settings of a store that goes through it.
+fn scene() -> Option<(Server, Proxy, PostgresSettings)> {
+    let server = Server::start(&[])?;
+    let proxy = Proxy::before(server.port);
+    let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", proxy.port);
+    Some((server, proxy, PostgresSettings::new(&url).unwrap()))
+}
+
+#[test]
+fn a_commit_that_is_not_answered_is_unknown_and_is_not_cancelled() {
+    let Some((_server, proxy, settings)) = scene() else { return };
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        proxy.once(Fate::Unanswered);
+        // A receiver waits for five seconds.
+        let recorded =
+            tokio::time::timeout(Duration::from_secs(5), store.record(arrival("job_1", "{}")));
+        let error = recorded.await.expect("the caller is told in time").unwrap_err();
+        assert!(error.is_transient() && error.to_string().contains("unknown"), "{error:?}");
+        assert_eq!(store.health().await.unwrap().blocked, Some(error.to_string()));
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+        assert_eq!(store.health().await.unwrap().blocked, None);
+    });
+}
+
+#[test]
+fn commits_that_are_not_answered_take_no_further_connections() {
+    let Some((server, proxy, settings)) = scene() else { return };
+    let settings = settings.receiving_connections(2).unwrap();
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        let application = scene::connect(&server.url()).await;
+        proxy.fate(|| Fate::Unanswered);
+        let mut connections = Vec::new();
+        for round in 0..2 {
+            let mut deliveries = JoinSet::new();
+            for job in 0..4 {
+                let store = Arc::clone(&store);
+                let arrival = arrival(&format!("job_{round}_{job}"), "{}");
+                deliveries.spawn(async move { store.record(arrival).await });
+            }
+            for recorded in deliveries.join_all().await {
+                assert!(recorded.is_err_and(|error| error.is_transient()));
+            }
+            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+            connections.push(application.query_one(count, &[]).await.unwrap().get::<_, i64>(0));
+        }
+        // Two for deliveries, two for the rest, and one that asks whether they are committed.
+        assert!(connections.iter().all(|count| *count <= 5), "{connections:?}");
+
+        proxy.fate(|| Fate::Passed);
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+        application.batch_execute(kill).await.unwrap();
+        while store.record(arrival("job_1", "{}")).await.is_err() {}
+    });
+}
+
+/// Each would open one more, and that when the server has none to spare.
+#[test]
+fn commits_that_are_not_answered_take_turns_to_ask_whether_they_go_on() {
+    let Some((_server, proxy, settings)) = scene() else { return };
+    let settings = settings.receiving_connections(4).unwrap().working_connections(1).unwrap();
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        proxy.fate(|| Fate::Unanswered);
+        let mut deliveries = JoinSet::new();
+        for job in 0..4 {
+            let store = Arc::clone(&store);
+            let arrival = arrival(&format!("job_{job}"), "{}");
+            deliveries.spawn(async move { store.record(arrival).await });
+            // Those that come together share a transaction.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        // The questions are not answered either.
+        proxy.mute();
+        for recorded in deliveries.join_all().await {
+            let error = recorded.unwrap_err().to_string();
+            assert!(error.contains("its outcome is unknown"), "{error}");
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let open = proxy.open();
+        assert!((5..=6).contains(&open), "{open} connections");
+
+        proxy.fate(|| Fate::Passed);
+        proxy.unmute();
+        let again = async { while store.record(arrival("job_1", "{}")).await.is_err() {} };
+        tokio::time::timeout(Duration::from_secs(60), again).await.expect("places are given back");
+    });
+}
+
+#[test]
+fn a_server_that_stops_answering_holds_no_call_and_is_used_again() {
+    let Some((_server, proxy, settings)) = scene() else { return };
+    wait(async move {
+        let settings = settings.receiving_connections(1).unwrap();
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        proxy.mute();
+        // First on a connection that was there, then without one.
+        for _ in 0..2 {
+            let longest = Duration::from_secs(10);
+            let recorded = tokio::time::timeout(longest, store.record(arrival("job_1", "{}")));
+            let recorded = recorded.await.expect("no call is held");
+            assert!(recorded.is_err_and(|error| error.is_transient()));
+        }
+        proxy.unmute();
+        // The delivery may be in the middle of its commit, until the server says that it is not.
+        let again = async {
+            loop {
+                if let Ok(recorded) = store.record(arrival("job_1", "{}")).await {
+                    break recorded;
+                }
+            }
+        };
+        let again = tokio::time::timeout(Duration::from_secs(30), again).await;
+        assert_eq!(again.expect("it is used again"), Recorded::Duplicate);
+    });
+}
+
+#[test]
+fn a_first_host_that_says_nothing_does_not_hide_the_others() {
+    let Some(server) = Server::start(&[]) else { return };
+    let Some(read_only) = Server::start(&["default_transaction_read_only = on"]) else { return };
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().map(|address| (silent, address.port())).unwrap();
+    let hosts = [silent.1, read_only.port, server.port].map(|port| format!("127.0.0.1:{port}"));
+    let url = format!("postgresql://postgres@{}/postgres", hosts.join(","));
+    wait(async move {
+        let start = Instant::now();
+        let settings = PostgresSettings::new(&url).unwrap().receiving_connections(1).unwrap();
+        let store = PostgresStore::connect(settings.clone()).await.unwrap();
+        assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+        store.record(arrival("job_1", "{}")).await.unwrap();
+
+        // It delays one connection, and not each.
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+        scene::connect(&server.url()).await.batch_execute(kill).await.unwrap();
+        let start = Instant::now();
+        while store.record(arrival("job_1", "{}")).await.is_err() {}
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+
+        // A connection beside those of the inbox may lead to any that answers.
+        let client = settings.client().await.unwrap();
+        let port = "SELECT current_setting('port')";
+        let port = client.query_one(port, &[]).await.unwrap().get::<_, String>(0);
+        assert_eq!(port, read_only.port.to_string());
+        let both = format!("postgresql://postgres@{},{}/postgres", hosts[1], hosts[0]);
+        let error = PostgresStore::connect(PostgresSettings::new(&both).unwrap()).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("PostgreSQL allows no writing"), "{error}");
+    });
+}
+
+#[test]
+fn a_connection_beside_the_inbox_does_not_hang_on_a_server_that_says_nothing() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let url = format!("postgresql://postgres@127.0.0.1:{port}/postgres");
+    wait(async move {
+        let settings = PostgresSettings::new(&url).unwrap();
+        let client = tokio::time::timeout(Duration::from_secs(10), settings.client());
+        let error = client.await.expect("no call is held").unwrap_err();
+        assert!(error.is_transient(), "{error:?}");
+    });
+}
+
+#[test]
+fn a_check_that_takes_long_keeps_no_worker_waiting() {
+    let Some(server) = Server::start(&[]) else { return };
+    let settings = PostgresSettings::new(&server.url()).unwrap();
+    let settings = settings.working_connections(1).unwrap();
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        let mut holder = scene::connect(&server.url()).await;
+        let transaction = holder.transaction().await.unwrap();
+        let lock = "LOCK TABLE article_inbox_bodies IN ACCESS EXCLUSIVE MODE";
+        transaction.batch_execute(lock).await.unwrap();
+        let check = {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.check().await })
+        };
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let counted = tokio::time::timeout(Duration::from_secs(10), store.counts());
+        counted.await.expect("the connection is free").unwrap();
+        assert!(!check.is_finished());
+        transaction.commit().await.unwrap();
+        let findings = check.await.unwrap().unwrap();
+        assert!(!findings.iter().any(|finding| matches!(finding, Finding::Damage(_))));
+    });
+}
+
+/// One that waits for a row fails alone.
+#[test]
+fn deliveries_that_are_stored_together_do_not_wait_for_one_that_is_locked() {
+    let Some(server) = Server::start(&[]) else { return };
+    let settings = PostgresSettings::new(&server.url()).unwrap();
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        let deliver = |job: String, body: &str| {
+            let (store, arrival) = (Arc::clone(&store), arrival(&job, body));
+            async move { (store.record(arrival).await, Instant::now()) }
+        };
+        for job in ["locked", "known"] {
+            deliver(job.into(), "{}").await.0.unwrap();
+        }
+        let (mut program, mut other) =
+            (scene::connect(&server.url()).await, scene::connect(&server.url()).await);
+        let holds = program.transaction().await.unwrap();
+        let hold = "SELECT FROM article_inbox_entries WHERE job_id = 'locked' FOR UPDATE";
+        holds.batch_execute(hold).await.unwrap();
+        // Four deliveries take all connections, and the others are stored together after them.
+        let stops = other.transaction().await.unwrap();
+        stops.batch_execute("LOCK TABLE article_inbox_bodies IN EXCLUSIVE MODE").await.unwrap();
+        let (mut stopped, mut together) = (JoinSet::new(), JoinSet::new());
+        for number in 0..4 {
+            stopped.spawn(deliver(format!("first_{number}"), "{}"));
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        for number in 0..20 {
+            together.spawn(deliver(format!("new_{number}"), "{}"));
+            together.spawn(deliver("known".into(), "{}"));
+        }
+        let locked = tokio::spawn(deliver("locked".into(), "{\"a\":1}"));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stops.commit().await.unwrap();
+        let start = Instant::now();
+        for (recorded, _) in stopped.join_all().await {
+            assert_eq!(recorded.unwrap(), Recorded::Stored);
+        }
+        let (mut stored, mut known) = (0, 0);
+        for (recorded, at) in together.join_all().await {
+            match recorded.unwrap() {
+                Recorded::Stored => stored += 1,
+                recorded => {
+                    assert_eq!(recorded, Recorded::Duplicate);
+                    known += 1;
+                }
+            }
+            let took = at.duration_since(start);
+            assert!(took < Duration::from_millis(1800), "after {took:?}");
+        }
+        assert_eq!((stored, known), (20, 20));
+        let (recorded, _) = locked.await.unwrap();
+        let error = recorded.unwrap_err();
+        assert!(error.is_transient() && error.to_string().contains("holds the entry"), "{error:?}");
+        holds.commit().await.unwrap();
+        let (recorded, _) = deliver("locked".into(), "{\"a\":1}").await;
+        recorded.unwrap();
+    });
+}
+
+#[test]
+fn a_server_before_13_is_refused() {
+    let Some((server, proxy, settings)) = scene() else { return };
+    let number =
+        "SELECT current_setting('server_version_num')::int, current_setting('server_version')";
+    let url = server.url();
+    let (number, version): (i32, String) = wait(async move {
+        let row = scene::connect(&url).await.query_one(number, &[]).await.unwrap();
+        (row.get(0), row.get(1))
+    });
+    let old = format!("12{}", &version[2..]);
+    proxy.lie(&[
+        (&number.to_be_bytes(), &120_022_i32.to_be_bytes()),
+        (version.as_bytes(), old.as_bytes()),
+    ]);
+    let error: Error = wait(PostgresStore::connect(settings)).unwrap_err();
+    let told = format!("this is PostgreSQL {old}, and the inbox needs 13 or newer: upgrade it");
+    assert_eq!(error.to_string(), told);
+    assert!(!error.is_transient());
+}

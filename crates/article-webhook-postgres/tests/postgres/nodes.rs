@@ -1,0 +1,205 @@
+//! Several nodes with one database, and an application beside them.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use article_webhook_inbox::{
+    State,
+    store::{Claim, Outcome, Recorded, Settled, Store},
+};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use tokio::task::JoinSet;
+use tokio_postgres::{IsolationLevel, error::SqlState};
+
+use crate::{
+    CLAIM, arrival, fresh,
+    scene::{self, wait},
+    schema,
+    server::{Server, shared_url},
+};
+
+#[test]
+fn nodes_that_start_at_once_make_one_schema() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let stores = wait(async move {
+        let mut starts = JoinSet::new();
+        for _ in 0..8 {
+            starts.spawn(PostgresStore::connect(settings.clone()));
+        }
+        starts.join_all().await
+    });
+    for store in stores {
+        assert_eq!(wait(store.unwrap().counts()).unwrap().total(), 0);
+    }
+}
+
+/// A newer version may add columns and tables. A node of this version works on, keeps what it does not know, and starts no
+/// more.
+#[test]
+fn a_node_works_beside_one_of_a_newer_version() {
+    let Some(url) = shared_url() else { return };
+    let schema = scene::fresh_schema();
+    let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
+    wait(async move {
+        let store = PostgresStore::connect(settings.clone()).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let newer = scene::connect(&url).await;
+        let step = format!(
+            "SET search_path = {schema}; \
+             ALTER TABLE article_inbox_entries ADD COLUMN later text NOT NULL DEFAULT 'default'; \
+             ALTER TABLE article_inbox_bodies ADD COLUMN later text NOT NULL DEFAULT 'default'; \
+             UPDATE article_inbox_entries SET later = 'newer'; UPDATE article_inbox_bodies SET later = 'newer'; \
+             UPDATE article_inbox_meta SET value = 1000"
+        );
+        newer.batch_execute(&step).await.unwrap();
+
+        assert_eq!(store.record(arrival("job_2", "{}")).await.unwrap(), Recorded::Stored);
+        let conflict = store.record(arrival("job_1", "{\"a\":1}")).await.unwrap();
+        assert_eq!(conflict, Recorded::Conflict { kept: true });
+        for claimed in store.claim(CLAIM).await.unwrap().claimed {
+            let held = store.extend(&[claimed.lease], CLAIM.lease).await.unwrap();
+            assert_eq!(held, [claimed.lease]);
+            assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
+        }
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 2);
+        let later = "SELECT later FROM article_inbox_entries WHERE job_id = 'job_1' \
+            UNION ALL SELECT later FROM article_inbox_bodies WHERE entry = 1 AND slot = 0";
+        for row in newer.query(later, &[]).await.unwrap() {
+            assert_eq!(row.get::<_, &str>(0), "newer");
+        }
+
+        let error = PostgresStore::connect(settings).await.unwrap_err();
+        assert!(error.to_string().contains("use a newer version of this program"), "{error}");
+        let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
+        assert_eq!(newer.query_one(version, &[]).await.unwrap().get::<_, i64>(0), 1000);
+    });
+}
+
+#[test]
+fn no_entry_is_handed_to_two_of_sixteen_workers() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url).working_connections(16).unwrap();
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        let mut deliveries = JoinSet::new();
+        for job in 0..400 {
+            let store = Arc::clone(&store);
+            deliveries
+                .spawn(async move { store.record(arrival(&format!("job_{job}"), "{}")).await });
+        }
+        for recorded in deliveries.join_all().await {
+            assert_eq!(recorded.unwrap(), Recorded::Stored);
+        }
+        let mut workers = JoinSet::new();
+        for _ in 0..16 {
+            let store = Arc::clone(&store);
+            workers.spawn(async move {
+                let mut leases = Vec::new();
+                while store.counts().await.unwrap().of(State::Waiting) > 0 {
+                    let claims = store.claim(Claim { limit: 7, ..CLAIM }).await.unwrap();
+                    leases.extend(claims.claimed.iter().map(|claimed| claimed.lease));
+                    assert!(claims.claimed.len() <= 7);
+                }
+                leases
+            });
+        }
+        let leases = workers.join_all().await.concat();
+        let once: HashSet<_> = leases.iter().collect();
+        assert_eq!((leases.len(), once.len()), (400, 400));
+    });
+}
+
+#[test]
+fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, "{}")).await.unwrap();
+        }
+        let claimed = store.claim(CLAIM).await.unwrap().claimed;
+        let leases: Vec<_> = claimed.iter().map(|claimed| claimed.lease).collect();
+        let completion = store.completion(leases[0]).unwrap();
+
+        let mut application = scene::connect(&url).await;
+        let transaction = application.transaction().await.unwrap();
+        let changed = transaction.execute_raw(completion.sql(), completion.parameters()).await;
+        completion.check(changed.unwrap()).unwrap();
+
+        let unblocked = async {
+            assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+            let held = store.extend(&leases, Duration::from_secs(60)).await.unwrap();
+            assert_eq!(held.len(), 2);
+            assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty());
+        };
+        tokio::time::timeout(Duration::from_secs(1), unblocked).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::AlreadyDone);
+    });
+}
+
+/// An application whose transactions are stricter than the default gets an error, and no second row.
+#[test]
+fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let mut application = scene::connect(&url).await;
+        let strict = application.build_transaction().isolation_level(IsolationLevel::Serializable);
+        let transaction = strict.start().await.unwrap();
+        transaction.query_one("SELECT 1", &[]).await.unwrap();
+        store.extend(&[lease], CLAIM.lease * 2).await.unwrap();
+        let completion = store.completion(lease).unwrap();
+        let refused = transaction.execute_raw(completion.sql(), completion.parameters()).await;
+        let code = refused.unwrap_err().code().cloned();
+        assert_eq!(code, Some(SqlState::T_R_SERIALIZATION_FAILURE));
+        transaction.rollback().await.unwrap();
+        assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
+    });
+}
+
+#[test]
+fn an_entry_that_another_program_holds_delays_no_claim() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, "{}")).await.unwrap();
+        }
+        let mut application = scene::connect(&url).await;
+        let transaction = application.transaction().await.unwrap();
+        let hold =
+            format!("SELECT FROM {schema}.article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE");
+        transaction.batch_execute(&hold).await.unwrap();
+        let claims = store.claim(CLAIM).await.unwrap().claimed;
+        assert_eq!(claims.len(), 1);
+        assert_eq!(claims[0].key.job_id.as_str(), "job_2");
+        transaction.rollback().await.unwrap();
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
+    });
+}
+
+#[test]
+fn a_killed_connection_fails_its_call_and_no_later_one() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = server.url();
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let application = scene::connect(&url).await;
+        for round in 0..20 {
+            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+            application.batch_execute(kill).await.unwrap();
+            let job = format!("job_{round}");
+            while store.record(arrival(&job, "{}")).await.is_err() {}
+            assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Duplicate);
+        }
+        assert_eq!(store.counts().await.unwrap().total(), 20);
+    });
+}

@@ -1,0 +1,239 @@
+//! What changes while nodes run: each is an outage that ends by itself once its cause has ended.
+
+use std::{future::pending, time::Duration};
+
+use article_webhook::{Reply, Sink as _, fixture::DeliveryRequest};
+use article_webhook_inbox::{
+    Failed, Inbox, Job,
+    store::{Recorded, Store as _},
+};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use tokio::{sync::mpsc, time::Instant};
+use tokio_postgres::Client;
+
+use crate::{
+    arrival, fresh,
+    proxy::{Fate, Proxy},
+    refusals::{run, with_password},
+    scene::{self, wait},
+    server::Server,
+};
+
+/// Within this time work goes on.
+const RECOVERY: Duration = Duration::from_secs(10);
+
+/// What an operator does, what the inbox then says, and how it is undone.
+const CHANGES: [(&str, &str, &str); 5] = [
+    (
+        "ALTER ROLE blog PASSWORD 'rotated'",
+        "correct the role and the password of the URL",
+        "ALTER ROLE blog PASSWORD 'right'",
+    ),
+    ("ALTER ROLE blog NOLOGIN", "is not permitted to log in", "ALTER ROLE blog LOGIN"),
+    (
+        "ALTER DATABASE app RENAME TO away",
+        "create the database, or correct its name",
+        "ALTER DATABASE away RENAME TO app",
+    ),
+    (
+        "REVOKE CONNECT ON DATABASE app FROM PUBLIC, blog",
+        "permission denied for database",
+        "GRANT CONNECT ON DATABASE app TO PUBLIC",
+    ),
+    (
+        "ALTER ROLE blog CONNECTION LIMIT 0",
+        "too many connections",
+        "ALTER ROLE blog CONNECTION LIMIT -1",
+    ),
+];
+
+const KILL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+
+/// Stores a delivery within the time of a recovery.
+async fn goes_on(store: &PostgresStore, job: &str) {
+    let end = Instant::now() + RECOVERY;
+    while let Err(error) = store.record(arrival(job, "{}")).await {
+        assert!(error.is_transient() && Instant::now() < end, "{error:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[test]
+fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
+    let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
+    with_password(&server);
+    run(&server.url(), "CREATE DATABASE app OWNER blog");
+    let app = format!("postgresql://postgres@127.0.0.1:{}/app", server.port);
+    let url = app.replace("postgres@", "blog:right@");
+    wait(async move {
+        let store = PostgresStore::connect(PostgresSettings::new(&url).unwrap()).await.unwrap();
+        let inbox = Inbox::new(store.clone());
+        let (said, mut handled) = mpsc::unbounded_channel();
+        let handler = move |job: Job| {
+            let said = said.clone();
+            async move { Ok::<(), Failed>(said.send(job.job_id().as_str().to_owned())?) }
+        };
+        let worker = inbox.worker(handler).poll(Duration::from_millis(200));
+        let worker = tokio::spawn(worker.run(pending::<()>()));
+        let operator = scene::connect(&server.url()).await;
+
+        for (round, (change, told, undo)) in CHANGES.into_iter().enumerate() {
+            // Another connection to a database forbids to rename it.
+            let job = format!("job-{round}");
+            while operator.batch_execute(change).await.is_err() {
+                let all =
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'app'";
+                operator.batch_execute(all).await.unwrap();
+            }
+            operator.batch_execute(KILL).await.unwrap();
+            let end = Instant::now() + RECOVERY;
+            loop {
+                let error = store.record(arrival(&job, "{}")).await.unwrap_err();
+                assert!(error.is_transient() && Instant::now() < end, "{error:?}");
+                if error.to_string().contains(told) {
+                    break;
+                }
+            }
+            let blocked = store.health().await.unwrap().blocked;
+            assert!(
+                blocked.is_some_and(|blocked| blocked.contains(told)),
+                "health names the cause"
+            );
+            operator.batch_execute(undo).await.unwrap();
+            goes_on(&store, &job).await;
+            assert_eq!(store.health().await.unwrap().blocked, None);
+        }
+        let operator = scene::connect(&app).await;
+        operator.batch_execute("REVOKE ALL ON article_inbox_entries FROM blog").await.unwrap();
+        let error = store.record(arrival("job-9", "{}")).await.unwrap_err();
+        assert!(error.is_transient(), "{error:?}");
+        assert!(
+            error.to_string().contains("permission denied for table article_inbox_entries"),
+            "{error:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        operator.batch_execute("GRANT ALL ON article_inbox_entries TO blog").await.unwrap();
+        goes_on(&store, "job-9").await;
+
+        let delivery = DeliveryRequest::complete().job_id("job-last").delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+        let last =
+            async { while handled.recv().await.expect("the worker goes on") != "job-last" {} };
+        tokio::time::timeout(RECOVERY, last).await.expect("the worker is not late");
+        worker.abort();
+    });
+}
+
+/// Changes a setting of the server, and waits until sessions have it.
+async fn set(operator: &Client, setting: &str, value: &str) {
+    let alter = format!("ALTER SYSTEM SET {setting} = '{value}'");
+    operator.batch_execute(&alter).await.unwrap();
+    operator.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    let show = format!("SELECT current_setting('{setting}')");
+    while operator.query_one(&show, &[]).await.unwrap().get::<_, &str>(0) != value {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // The other sessions look when they are asked next.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+}
+
+/// Runs a test whose clock can be advanced.
+fn on_a_clock(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(test);
+}
+
+/// A pause of this length.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+#[test]
+fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
+    let Some(server) = Server::start(&[]) else { return };
+    on_a_clock(async {
+        let store = PostgresStore::connect(fresh(&server.url())).await.unwrap();
+        let operator = scene::connect(&server.url()).await;
+        let changes = [
+            ("fsync", "off", "on", "fsync is off in PostgreSQL"),
+            ("default_transaction_read_only", "on", "off", "PostgreSQL allows no writing"),
+        ];
+        for (round, (setting, wrong, right, told)) in changes.into_iter().enumerate() {
+            goes_on(&store, &format!("job_{round}")).await;
+            operator.batch_execute("SET default_transaction_read_only = off").await.unwrap();
+            set(&scene::connect(&server.url()).await, setting, wrong).await;
+            // A connection that was there finds it. It may be in use, and a new one is refused.
+            let found = match store.health().await {
+                Ok(health) => health.findings.join("; "),
+                Err(error) => error.to_string(),
+            };
+            assert!(found.starts_with(told), "{found}");
+            // Connections that were there are judged again after some minutes.
+            pass(Duration::from_secs(200)).await;
+            let error = store.record(arrival("job_9", "{}")).await.unwrap_err();
+            assert!(error.is_transient() && error.to_string().starts_with(told), "{error:?}");
+            set(&operator, setting, right).await;
+            goes_on(&store, &format!("job_{round}_again")).await;
+            assert_eq!(store.health().await.unwrap().findings, [""; 0]);
+        }
+    });
+}
+
+/// PostgreSQL ends no COMMIT whose standby is missing, also if its connection is gone.
+#[test]
+fn a_missing_standby_takes_no_further_connections_and_health_says_so() {
+    let Some(server) = Server::start(&[]) else { return };
+    on_a_clock(async {
+        let settings = fresh(&server.url()).receiving_connections(1).unwrap();
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let inbox = Inbox::new(store.clone());
+        let operator = scene::connect(&server.url()).await;
+        set(&operator, "synchronous_standby_names", "missing").await;
+        let delivery = DeliveryRequest::complete().job_id("job_1").delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Unavailable, "after two seconds");
+        // The commit is waited for longer than by the receiver.
+        tokio::time::sleep(Duration::from_millis(2500)).await;
+        let health = inbox.health().await.store.unwrap();
+        let blocked = health.blocked.expect("it is known why");
+        assert!(blocked.contains("synchronous standby"), "{blocked}");
+        let told = "no synchronous standby is connected";
+        assert!(health.findings[0].starts_with(told), "{:?}", health.findings);
+
+        for round in 0..4 {
+            pass(Duration::from_secs(130)).await;
+            // What has passed was asked for meanwhile.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let error = store.record(arrival(&format!("job_{round}"), "{}")).await.unwrap_err();
+            assert!(error.is_transient(), "{error:?}");
+            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = 'postgres'";
+            let waiting: i64 = operator.query_one(waiting, &[]).await.unwrap().get(0);
+            // One delivery, and the jobs that are expected because it was refused.
+            assert!((1..=3).contains(&waiting), "{waiting} in round {round}");
+            assert!(error.to_string().contains("wait for the answer to a COMMIT"), "{error:?}");
+        }
+        set(&operator, "synchronous_standby_names", "").await;
+        goes_on(&store, "job_1").await;
+        let health = store.health().await.unwrap();
+        assert_eq!((health.blocked, health.findings), (None, Vec::new()));
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+    });
+}
+
+/// A pooler may wait for a server that has vanished, and its clients with it.
+#[test]
+fn a_commit_that_the_server_has_ended_gives_its_place_back() {
+    let Some(server) = Server::start(&[]) else { return };
+    wait(async move {
+        let proxy = Proxy::before(server.port);
+        let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", proxy.port);
+        let settings = PostgresSettings::new(&url).unwrap().receiving_connections(1).unwrap();
+        let store = PostgresStore::connect(settings).await.unwrap();
+        proxy.once(Fate::Unanswered);
+        let error = store.record(arrival("job_1", "{}")).await.unwrap_err();
+        assert!(error.to_string().contains("its outcome is unknown"), "{error:?}");
+        goes_on(&store, "job_1").await;
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+    });
+}

@@ -1,0 +1,249 @@
+//! Bad URLs and servers: each is a clear error with what to do, within ten seconds.
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    time::{Duration, Instant},
+};
+
+use article_webhook_inbox::{
+    Error,
+    store::{Outcome, Recorded, Settled, Store as _},
+};
+use article_webhook_postgres::{PostgresSettings, PostgresStore, connect};
+
+use crate::{
+    CLAIM, arrival, fresh,
+    scene::{self, wait},
+    server::{Server, free_port, shared_url},
+};
+
+/// The error of a start, which no secret is in.
+pub(crate) fn refused(settings: PostgresSettings) -> Error {
+    let start = Instant::now();
+    let error = wait(PostgresStore::connect(settings)).unwrap_err();
+    assert!(start.elapsed() < Duration::from_secs(10), "after {:?}: {error:?}", start.elapsed());
+    assert!(!format!("{error:?}").contains("canary"), "{error:?}");
+    error
+}
+
+pub(crate) fn says(error: &Error, what: &str) {
+    assert!(format!("{error:?}").contains(what), "{error:?}");
+}
+
+/// Runs statements as the server's superuser.
+pub(crate) fn run(url: &str, statements: &str) {
+    wait(async { scene::connect(url).await.batch_execute(statements).await }).unwrap();
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said() {
+    let url = format!("postgresql://blog:canary@127.0.0.1:{}/blog", free_port());
+    let error = wait(connect(&url)).unwrap_err();
+    assert!(error.is_transient());
+    says(&error, "cannot be reached: start it");
+}
+
+#[test]
+fn a_server_that_says_nothing_does_not_hang_the_start() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let url = format!("postgresql://blog:canary@127.0.0.1:{port}/blog");
+    let error = refused(PostgresSettings::new(&url).unwrap());
+    assert!(error.is_transient(), "{error:?}");
+    says(&error, "check the host and the port of the URL");
+}
+
+#[test]
+fn a_start_behind_a_silent_host_and_another_start_is_told_in_time() {
+    let Some(server) = Server::start(&[]) else { return };
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let other = wait(scene::connect(&server.url()));
+    // Another start, which does not end.
+    let lock = "SELECT pg_advisory_lock(hashtext('article_inbox'), hashtext('waits'))";
+    wait(other.batch_execute(lock)).unwrap();
+    let hosts = format!("@{},127.0.0.1:{}/", silent.local_addr().unwrap(), server.port);
+    let url = format!("postgresql://postgres{hosts}postgres");
+    let error = refused(PostgresSettings::new(&url).unwrap().schema("waits").unwrap());
+    assert!(error.is_transient(), "{error:?}");
+    says(&error, "PostgreSQL took longer than 9 seconds");
+}
+
+#[test]
+fn a_password_that_the_url_lacks_is_said() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgresql://blog@{}/blog", server.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let mut stream = stream.unwrap();
+            // A request for TLS, which it does not have, has eight bytes.
+            if stream.read(&mut [0; 1024]).is_ok_and(|bytes| bytes == 8) {
+                let _ = stream.write_all(b"N");
+                let _ = stream.read(&mut [0; 1024]);
+            }
+            // It asks for the password as it is.
+            let _ = stream.write_all(b"R\0\0\0\x08\0\0\0\x03");
+            let _ = stream.read(&mut [0; 1024]);
+        }
+    });
+    let error = refused(PostgresSettings::new(&url).unwrap());
+    says(&error, "PostgreSQL asks for a password, and the URL has none");
+    assert!(!error.is_transient(), "{error:?}");
+}
+
+#[test]
+fn a_wrong_database_and_a_wrong_role_are_said() {
+    let Some(url) = shared_url() else { return };
+    let (server, _) = url.rsplit_once('/').unwrap();
+    let error = refused(PostgresSettings::new(&format!("{server}/no_such_database")).unwrap());
+    says(&error, "database \"no_such_database\" does not exist: create the database");
+    assert!(!error.is_transient());
+
+    let other = url.replace("postgres@", "no_such_role:canary@");
+    says(&refused(PostgresSettings::new(&other).unwrap()), "correct the role and the password");
+}
+
+#[test]
+fn a_database_of_another_encoding_is_refused() {
+    let Some(url) = shared_url() else { return };
+    let (server, _) = url.rsplit_once('/').unwrap();
+    run(
+        &url,
+        "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
+    );
+    let error = refused(PostgresSettings::new(&format!("{server}/latin")).unwrap());
+    says(&error, "the database has the encoding LATIN1");
+    run(&url, "DROP DATABASE latin");
+    assert!(!error.is_transient());
+}
+
+#[test]
+fn a_role_without_rights_is_told_which() {
+    let Some(url) = shared_url() else { return };
+    let schema = scene::fresh_schema();
+    run(
+        &url,
+        &format!("CREATE SCHEMA {schema}; DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN"),
+    );
+    let reader = PostgresSettings::new(&url.replace("postgres@", "reader@")).unwrap();
+    says(&refused(reader.clone().schema(&schema).unwrap()), "grant it CREATE there");
+    says(&refused(reader.schema(&scene::fresh_schema()).unwrap()), "may not create tables");
+}
+
+#[test]
+fn tables_of_others_and_of_newer_versions_are_left_alone() {
+    let Some(url) = shared_url() else { return };
+    let schema = scene::fresh_schema();
+    run(&url, &format!("CREATE SCHEMA {schema}; CREATE TABLE {schema}.article_inbox_entries ()"));
+    let settings = PostgresSettings::new(&url).unwrap();
+    says(&refused(settings.clone().schema(&schema).unwrap()), "if not, name another schema");
+
+    let schema = scene::fresh_schema();
+    let settings = settings.schema(&schema).unwrap();
+    wait(PostgresStore::connect(settings.clone())).unwrap();
+    run(&url, &format!("UPDATE {schema}.article_inbox_meta SET value = 1000"));
+    says(&refused(settings.clone()), "use a newer version of this program");
+    run(&url, &format!("UPDATE {schema}.article_inbox_meta SET value = 1"));
+    wait(PostgresStore::connect(settings)).unwrap();
+}
+
+#[test]
+fn a_server_that_may_lose_what_it_committed_is_refused() {
+    for setting in ["fsync", "full_page_writes"] {
+        let Some(server) = Server::start(&[&format!("{setting} = off")]) else { return };
+        let error = refused(fresh(&server.url()));
+        says(&error, &format!("{setting} is off in PostgreSQL"));
+        assert!(!error.is_transient());
+    }
+}
+
+#[test]
+fn a_server_that_allows_no_writing_is_refused() {
+    let Some(server) = Server::start(&["default_transaction_read_only = on"]) else { return };
+    let error = refused(fresh(&server.url()));
+    says(
+        &error,
+        "PostgreSQL allows no writing, because it is a standby or default_transaction_read_only is on",
+    );
+    drop(server);
+
+    let Some(server) = Server::start(&[]) else { return };
+    let standby = server.standby(free_port());
+    let settings = fresh(&standby.url());
+    // A standby may be about to take over.
+    let error = refused(settings.clone());
+    says(&error, "connect to the primary server");
+    assert!(error.is_transient());
+    run(&standby.url(), "SELECT pg_promote()");
+    wait(PostgresStore::connect(settings)).unwrap();
+}
+
+/// Makes the role `blog` with the password `right`.
+pub(crate) fn with_password(server: &Server) {
+    let rules = server.folder().join("data/pg_hba.conf");
+    let rules = rules.display();
+    run(
+        &server.url(),
+        "CREATE ROLE blog LOGIN PASSWORD 'right'; GRANT CREATE ON DATABASE postgres TO blog",
+    );
+    let lines = "host all blog 127.0.0.1/32 scram-sha-256\nhost all postgres 127.0.0.1/32 trust";
+    run(
+        &server.url(),
+        &format!("COPY (SELECT unnest(string_to_array(E'{lines}', E'\n'))) TO '{rules}'"),
+    );
+    run(&server.url(), "SELECT pg_reload_conf()");
+}
+
+#[test]
+fn a_wrong_password_is_said() {
+    let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
+    with_password(&server);
+    let with =
+        |password: &str| fresh(&server.url().replace("postgres@", &format!("blog:{password}@")));
+    let error = refused(with("canary"));
+    says(&error, "correct the role and the password of the URL");
+    assert!(!error.is_transient());
+    wait(PostgresStore::connect(with("right"))).unwrap();
+}
+
+#[test]
+fn a_role_that_may_not_write_is_said_and_stricter_settings_of_a_role_do_not_matter() {
+    let Some(server) = Server::start(&[]) else { return };
+    run(
+        &server.url(),
+        "CREATE ROLE blog LOGIN; GRANT CREATE ON DATABASE postgres TO blog; \
+         ALTER ROLE blog SET default_transaction_read_only = on",
+    );
+    let url = server.url().replace("postgres@", "blog@");
+    let error = refused(fresh(&url));
+    says(&error, "or turn that setting off for the role");
+    assert!(error.is_transient());
+
+    run(
+        &server.url(),
+        "ALTER ROLE blog SET default_transaction_read_only = off; ALTER ROLE blog SET statement_timeout = '20ms'; \
+         ALTER ROLE blog SET lock_timeout = '1ms'; ALTER ROLE blog SET default_transaction_isolation = 'serializable'; \
+         ALTER ROLE blog SET default_transaction_deferrable = on; ALTER ROLE blog SET client_min_messages = 'debug5'",
+    );
+    // A word of SQL is a plain name as well.
+    let settings = PostgresSettings::new(&url).unwrap().schema("order").unwrap();
+    wait(async {
+        let nodes = [settings.clone(), settings.clone()].map(PostgresStore::connect);
+        let mut stores = Vec::new();
+        for node in nodes.map(tokio::spawn) {
+            stores.push(node.await.unwrap().unwrap());
+        }
+        let [store, other] = &stores[..] else { panic!("there are two") };
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Stored);
+        assert_eq!(other.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+        let lease = other.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let completion = store.completion(lease).unwrap();
+        assert!(completion.sql().contains("\"order\".article_inbox_entries"));
+        assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
+        assert!(store.check().await.unwrap().is_empty());
+    });
+    run(&server.url(), "REVOKE EXECUTE ON FUNCTION \"order\".article_inbox_due FROM PUBLIC, blog");
+    says(&refused(settings.clone()), "no function article_inbox_due that the role may execute");
+    run(&server.url(), "UPDATE \"order\".article_inbox_meta SET value = 1000");
+    says(&refused(settings), "the schema \"order\" has version 1000");
+}

@@ -1,0 +1,289 @@
+//! Rows that another program has changed, or a disk. Each costs itself alone.
+
+use std::time::{Duration, SystemTime};
+
+use article_webhook::{Reply, Sink as _, fixture::DeliveryRequest};
+use article_webhook_inbox::{
+    EntryKey, Filter, Finding, Inbox, JobState, State,
+    store::{
+        AskClaim, BucketSettings, Claim, Expect, Ledger as _, Outcome, Recorded, Settled, Store,
+    },
+};
+use article_webhook_postgres::PostgresStore;
+
+use crate::{
+    CLAIM, arrival, fresh, scene,
+    scene::wait,
+    schema,
+    server::{Server, shared_url},
+};
+
+const ASK_CLAIM: AskClaim = AskClaim {
+    limit: 10,
+    lease: Duration::from_secs(60),
+    bucket: BucketSettings { per_minute: 600, burst: 100, key: 1 },
+};
+
+fn expected(job: &str) -> Expect {
+    Expect::job(job.parse().unwrap(), SystemTime::now() - Duration::from_secs(600))
+}
+
+#[test]
+fn a_damaged_entry_costs_no_other_its_claim() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for (job, body) in [("job_1", "{}"), ("job_1", "{ }"), ("job_2", "{}"), ("job_3", "{}")] {
+            store.record(arrival(job, body)).await.unwrap();
+        }
+        let application = scene::connect(&url).await;
+        let damage = |job: &str, value: &str| {
+            format!("UPDATE {schema}.article_inbox_entries SET {value} WHERE job_id = '{job}'")
+        };
+        // This one is found damaged only once it is leased.
+        application.batch_execute(&damage("job_1", "failures = 'not a list'")).await.unwrap();
+        let two = Claim { limit: 2, ..CLAIM };
+        let claimed = store.claim(two).await.unwrap().claimed;
+        assert_eq!(claimed.len(), 1);
+        assert_eq!((claimed[0].key.job_id.as_str(), claimed[0].bodies.len()), ("job_2", 1));
+        assert_eq!(store.counts().await.unwrap().of(State::Corrupt), 1);
+
+        // No fence is larger than this one.
+        application
+            .batch_execute(&damage("job_3", &format!("fence = {}", i64::MAX)))
+            .await
+            .unwrap();
+        let claimed = store.claim(two).await.unwrap().claimed;
+        assert_eq!(claimed[0].key.job_id.as_str(), "job_3");
+    });
+}
+
+#[test]
+fn a_damaged_entry_is_set_aside_and_the_others_are_claimed() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        for job in 1..=6 {
+            store.record(arrival(&format!("job_{job}"), "{}")).await.unwrap();
+        }
+        store.expect(vec![expected("job_1")]).await.unwrap();
+        let application = scene::connect(&url).await;
+        let damage = |column: &str, value: &str, job: &str| {
+            format!(
+                "UPDATE {schema}.article_inbox_entries SET {column} = {value} WHERE job_id = '{job}';"
+            )
+        };
+        let damage = [
+            damage("failures", "'not a list'", "job_1"),
+            damage("attempts", "-1", "job_2"),
+            damage("interrupted", "1::bigint << 40", "job_3"),
+            damage("job_id", "'a job'", "job_4"),
+            format!("UPDATE {schema}.article_inbox_bodies SET source = 'a friend';"),
+        ];
+        application.batch_execute(&damage.concat()).await.unwrap();
+        assert_eq!(store.check().await.unwrap().len(), 4);
+        assert_eq!(store.list(Filter::default()).await.unwrap().entries.len(), 6);
+
+        let claims = store.claim(CLAIM).await.unwrap();
+        let claimed: Vec<_> =
+            claims.claimed.iter().map(|entry| entry.key.job_id.as_str()).collect();
+        assert_eq!(claimed, ["job_5", "job_6"]);
+        for claimed in &claims.claimed {
+            assert_eq!(claimed.bodies[0].bytes.as_deref(), Some(&b"{}"[..]));
+            assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
+        }
+        assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty());
+        let counts = store.counts().await.unwrap();
+        assert_eq!((counts.of(State::Corrupt), counts.of(State::Waiting)), (4, 0));
+
+        // Each was told once, and by its name.
+        let findings = store.health().await.unwrap().findings;
+        let told = |about: &str| findings.iter().filter(|finding| finding.contains(about)).count();
+        for about in [
+            "job_1 (article.complete), is corrupt: the column failures of its row is damaged",
+            "the column attempts",
+            "the column interrupted",
+            "damaged_entry_4 (article.complete), is corrupt: the column job_id",
+        ] {
+            assert_eq!(told(about), 1, "{about}: {findings:?}");
+        }
+        assert_eq!(store.check().await.unwrap().len(), 4, "they are corrupt");
+
+        // Its job is expected again, and its next delivery mends it.
+        let job = || "job_1".parse().unwrap();
+        assert_eq!(store.job(job()).await.unwrap().unwrap().state, JobState::Expected);
+        let recorded = store.record(arrival("job_1", "{}")).await.unwrap();
+        assert!(matches!(recorded, Recorded::Arrived { .. }), "{recorded:?}");
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed[0].key.job_id, job());
+        // An operator can write the name of the one whose job id is gone.
+        let renamed = EntryKey::article("damaged_entry_4".parse().unwrap());
+        assert!(store.requeue(renamed, None).await.unwrap());
+    });
+}
+
+#[test]
+fn a_body_that_the_server_cannot_read_keeps_no_other_from_being_claimed() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let url = server.url();
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let store = wait(PostgresStore::connect(settings)).unwrap();
+    let file = wait(async {
+        // No compression makes a body so small that it is in its row.
+        let body: String = std::iter::repeat_with(fastrand::alphanumeric).take(20_000).collect();
+        for job in ["job_1", "job_2"] {
+            store.record(arrival(job, &body)).await.unwrap();
+        }
+        let application = scene::connect(&url).await;
+        application.batch_execute("CHECKPOINT").await.unwrap();
+        let file = format!(
+            "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = '{schema}.article_inbox_bodies'::regclass"
+        );
+        application.query_one(&file, &[]).await.unwrap().get::<_, String>(0)
+    });
+    server.crash();
+    let file = server.folder().join("data").join(file);
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[..8192].fill(0);
+    std::fs::write(&file, bytes).unwrap();
+    server.start_again();
+    wait(async {
+        // The first calls find their connections lost.
+        let findings = loop {
+            match store.check().await {
+                Ok(findings) => break findings,
+                Err(error) => assert!(error.to_string().contains("connection"), "{error}"),
+            }
+        };
+        assert!(
+            findings[0].to_string().starts_with("entry 1: its bodies cannot be read"),
+            "{findings:?}"
+        );
+        let claims = loop {
+            match store.claim(CLAIM).await {
+                Ok(claims) => break claims,
+                Err(error) => assert!(error.to_string().contains("connection"), "{error}"),
+            }
+        };
+        assert_eq!(claims.claimed.len(), 1);
+        assert_eq!(claims.claimed[0].key.to_string(), "job_2 (article.complete)");
+        let findings = store.health().await.unwrap().findings;
+        assert!(findings[0].contains("is corrupt: a body cannot be read"), "{findings:?}");
+        assert_eq!(store.check().await.unwrap().len(), 1);
+
+        // The next delivery brings the body again.
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Stored);
+        let claimed = store.claim(CLAIM).await.unwrap().claimed;
+        assert_eq!(claimed[0].key.to_string(), "job_1 (article.complete)");
+    });
+}
+
+/// A flipped bit of a text. No client can store it.
+#[test]
+fn a_body_whose_target_or_intent_is_no_text_costs_itself_alone() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let inbox = Inbox::new(store.clone());
+        let deliver = async |job: u8| {
+            let delivery = DeliveryRequest::complete().job_id(&format!("job_{job}"));
+            inbox.accept(delivery.delivery().unwrap()).await
+        };
+        for job in 1..=4 {
+            assert_eq!(deliver(job).await, Reply::Stored);
+        }
+        let application = scene::connect(&url).await;
+        let damage = |job: u8, column: &str| {
+            format!(
+                "UPDATE {schema}.article_inbox_bodies SET {column} = ('\\xff'::bytea)::text WHERE entry = \
+                 (SELECT id FROM {schema}.article_inbox_entries WHERE job_id = 'job_{job}');"
+            )
+        };
+        let damage = [damage(1, "target"), damage(2, "intent"), damage(3, "source")].concat();
+        let damage = format!(
+            "CREATE CAST (bytea AS text) WITHOUT FUNCTION; {damage} DROP CAST (bytea AS text)"
+        );
+        application.batch_execute(&damage).await.unwrap();
+        let findings = store.check().await.unwrap();
+        let told = |finding: &&Finding| finding.to_string().contains("target or intent is damaged");
+        assert_eq!((findings.len(), findings.iter().filter(told).count()), (2, 2));
+        assert_eq!(store.list(Filter::default()).await.unwrap().entries.len(), 4);
+
+        inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
+        let counts = store.counts().await.unwrap();
+        assert_eq!((counts.of(State::Done), counts.of(State::Corrupt)), (2, 2));
+
+        // The next deliveries bring them again.
+        for (job, reply) in [(1, Reply::Stored), (2, Reply::Stored), (3, Reply::Duplicate)] {
+            assert_eq!(deliver(job).await, reply);
+        }
+        inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 4);
+        assert_eq!(store.check().await.unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn a_damaged_row_of_an_entry_that_is_done_does_not_bring_it_back() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        store.settle(lease, Outcome::Done).await.unwrap();
+        let damage = format!("UPDATE {schema}.article_inbox_entries SET conflicts = -1");
+        scene::connect(&url).await.batch_execute(&damage).await.unwrap();
+
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 1);
+        let findings = store.check().await.unwrap();
+        assert!(findings[0].to_string().contains("in the column conflicts"), "{findings:?}");
+    });
+}
+
+#[test]
+fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_asked_for() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.expect((1..=3).map(|job| expected(&format!("job_{job}"))).collect()).await.unwrap();
+        let damage = format!(
+            "UPDATE {schema}.article_inbox_jobs SET reason = 'for no reason' WHERE job_id = 'job_1'; \
+             UPDATE {schema}.article_inbox_jobs SET job_id = 'a job' WHERE job_id = 'job_2'; \
+             UPDATE {schema}.article_inbox_bucket SET value = 'no bucket'"
+        );
+        scene::connect(&url).await.batch_execute(&damage).await.unwrap();
+        assert_eq!(store.check().await.unwrap().len(), 3);
+
+        let asks = store.claim_asks(ASK_CLAIM).await.unwrap().asks;
+        let asked: Vec<_> = asks.iter().map(|ask| ask.job.job_id.as_str()).collect();
+        assert_eq!(asked, ["job_1", "job_3"]);
+        let findings = store.health().await.unwrap().findings;
+        assert!(findings.iter().any(|finding| finding.contains("removed; expect its job again")));
+        assert!(
+            findings
+                .iter()
+                .any(|finding| finding.contains("job_1, has a damaged row, in the column reason"))
+        );
+        assert!(store.check().await.unwrap().is_empty());
+
+        // A delivery needs nothing of a damaged job but its name.
+        let damage =
+            format!("UPDATE {schema}.article_inbox_jobs SET asks = -1 WHERE job_id = 'job_3'");
+        scene::connect(&url).await.batch_execute(&damage).await.unwrap();
+        let recorded = store.record(arrival("job_3", "{}")).await.unwrap();
+        assert!(matches!(recorded, Recorded::Arrived { .. }), "{recorded:?}");
+        let job = store.job("job_3".parse().unwrap()).await.unwrap().unwrap();
+        assert_eq!(job.state, JobState::Arrived);
+    });
+}

@@ -1,0 +1,90 @@
+//! Leases of claims that the database has lost: a standby lacked them when it took over, or a backup was restored.
+
+use std::time::{Duration, SystemTime};
+
+use article_webhook_inbox::{
+    JobState,
+    store::{
+        AskClaim, AskOutcome, AskSettled, BucketSettings, Expect, Intended, Ledger as _, Outcome,
+        Settled, Store,
+    },
+};
+use article_webhook_postgres::PostgresStore;
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::{CLAIM, arrival, fresh, scene, scene::wait, schema, server::shared_url};
+
+const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 1 };
+
+#[test]
+fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        store
+            .expect(vec![Expect::job("job_2".parse().unwrap(), SystemTime::UNIX_EPOCH)])
+            .await
+            .unwrap();
+        let claim = AskClaim { limit: 10, lease: Duration::from_secs(60), bucket: BUCKET };
+        let application = scene::connect(&url).await;
+        let keep = format!(
+            "CREATE TABLE {schema}.entries AS SELECT * FROM {schema}.article_inbox_entries; \
+             CREATE TABLE {schema}.jobs AS SELECT * FROM {schema}.article_inbox_jobs"
+        );
+        application.batch_execute(&keep).await.unwrap();
+        let lost = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let lost_ask = store.claim_asks(claim).await.unwrap().asks[0].lease;
+        let lose = format!(
+            "UPDATE {schema}.article_inbox_entries e SET state = k.state, attempts = k.attempts, fence = k.fence, at = k.at \
+             FROM {schema}.entries k WHERE e.id = k.id; \
+             UPDATE {schema}.article_inbox_jobs j SET state = k.state, asks = k.asks, fence = k.fence, at = k.at, \
+             lane = k.lane FROM {schema}.jobs k WHERE j.id = k.id"
+        );
+        application.batch_execute(&lose).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let ask = store.claim_asks(claim).await.unwrap().asks[0].lease;
+
+        let completion = store.completion(lost).unwrap();
+        let parameters: Vec<_> = completion
+            .parameters()
+            .iter()
+            .map(|value| (value as &(dyn ToSql + Sync), Type::INT8))
+            .collect();
+        let changed = application.execute_typed(completion.sql(), &parameters).await.unwrap();
+        assert_eq!(changed, 0);
+        assert_eq!(store.settle(lost, Outcome::Done).await.unwrap(), Settled::LostLease);
+        assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
+        let released = |lease| store.settle_ask(lease, AskOutcome::Released, 1);
+        assert_eq!(released(lost_ask).await.unwrap(), AskSettled::LostLease);
+        assert_eq!(released(ask).await.unwrap(), AskSettled::Settled(JobState::Expected));
+    });
+}
+
+#[test]
+fn a_call_whose_intent_was_lost_ends_no_other() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let begun = |intended| match intended {
+            Intended::Begun(lease) => lease,
+            other => panic!("{other:?}"),
+        };
+        let minute = Duration::from_secs(60);
+        let lost = begun(store.intend("post-1", minute, BUCKET).await.unwrap());
+        let lose = format!(
+            "DELETE FROM {schema}.article_inbox_intents; \
+             SELECT setval('{schema}.article_inbox_ledger_ids', {}, false)",
+            lost.id
+        );
+        scene::connect(&url).await.batch_execute(&lose).await.unwrap();
+        let other = begun(store.intend("post-2", minute, BUCKET).await.unwrap());
+        assert_eq!(other.id, lost.id);
+        assert!(!store.not_ordered(lost).await.unwrap());
+        assert!(store.not_ordered(other).await.unwrap());
+    });
+}

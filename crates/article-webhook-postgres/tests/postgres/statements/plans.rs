@@ -1,0 +1,206 @@
+//! How the server finds what the statements ask for, where the tables are large.
+
+use std::{
+    fs,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+use article_webhook_inbox::{
+    EntryKey, Filter, JobFilter, Prune, State,
+    store::{
+        AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Intended, Ledger as _,
+        Outcome, Settled, Store,
+    },
+};
+use article_webhook_postgres::PostgresStore;
+
+use crate::{CLAIM, arrival, fresh, scene, scene::wait, schema, server::Server};
+
+const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 1 };
+
+/// What fills the tables: most rows have ended, and some are in each other state.
+const FILL: &str = "INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
+    interrupted, conflicts, has_bytes) \
+    SELECT 'job_' || n, CASE WHEN n % 50 = 0 THEN 'generation failed' ELSE 'article.complete' END, \
+    CASE WHEN n % 40 = 1 THEN 'waiting' WHEN n % 200 = 2 THEN 'leased' WHEN n % 1000 = 3 THEN 'dead' \
+    WHEN n % 1000 = 4 THEN 'unhandled' WHEN n % 1000 = 5 THEN 'corrupt' ELSE 'done' END, \
+    1, n, n * 1000, n * 1000, n * 1000, n * 1000, 0, 0, n % 10 = 0 FROM generate_series(1, 100000) n; \
+    INSERT INTO article_inbox_bodies SELECT id, 0, received_at, 'webhook', 'default', NULL, sha256('{}'), \
+    CASE WHEN has_bytes THEN '{}'::bytea END FROM article_inbox_entries; \
+    INSERT INTO article_inbox_jobs (job_id, state, reason, intent, expected_at, at, asks, fence, lane) \
+    SELECT 'job_' || n, CASE WHEN n % 100 = 1 THEN 'expected' ELSE 'arrived' END, 'ordered', 'post-' || n, n * 1000, n * 1000, \
+    0, 0, CASE WHEN n % 100 = 1 THEN n / 100 % 3 END FROM generate_series(1, 100000) n; \
+    INSERT INTO article_inbox_intents (name, state, created_at, at, fence, job_id, forgotten) \
+    SELECT 'post-' || n, CASE WHEN n % 1000 = 1 THEN 'ordering' ELSE 'ordered' END, n * 1000, n * 1000, n, 'job_' || n, '' \
+    FROM generate_series(1, 100000) n;";
+
+fn job(number: u32) -> JobId {
+    format!("job_{number}").parse().unwrap()
+}
+
+/// Makes every call of a store but the check, which reads everything.
+async fn call_each(store: &PostgresStore) {
+    let key = |number| EntryKey::article(job(number));
+    let minute = Duration::from_secs(60);
+    for claim in [CLAIM, Claim { events: Events::ExceptFailures, ..CLAIM }] {
+        let leases = store.claim(claim).await.unwrap();
+        let leases: Vec<_> = leases.claimed.iter().map(|claimed| claimed.lease).collect();
+        store.extend(&leases, minute).await.unwrap();
+        let retry = Outcome::Retry { after: minute, cause: "no network".into() };
+        let corrupt = Outcome::Corrupt { seen: 1, cause: "its digest".into() };
+        for (lease, outcome) in
+            leases.into_iter().zip([Outcome::Done, Outcome::Done, retry, corrupt])
+        {
+            store.settle(lease, outcome).await.unwrap();
+        }
+    }
+    store.record(arrival("new_1", "{}")).await.unwrap();
+    store.record(arrival("new_1", "{}")).await.unwrap();
+    store.record(arrival("job_101", "{ }")).await.unwrap();
+    store.due_since().await.unwrap();
+    store.counts().await.unwrap();
+    store.ledger_counts().await.unwrap();
+    store
+        .list(Filter { state: Some(State::Waiting), limit: 10, ..Filter::default() })
+        .await
+        .unwrap();
+    store.show(key(6)).await.unwrap();
+    store.requeue(key(1003), None).await.unwrap();
+    store.bury(key(1004), "not wanted".into()).await.unwrap();
+    let (entry, bodies) = store.show(key(1005)).await.unwrap().unwrap();
+    store.forget(job(1005)).await.unwrap();
+    store.import(entry, bodies).await.unwrap();
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(5000);
+    let prune =
+        Prune { bodies_before: old, entries_before: old, dead_before: Some(old), limit: 100 };
+    store.prune(prune).await.unwrap();
+
+    store.expect(vec![Expect::job(job(6), old), Expect::job(job(200_000), old)]).await.unwrap();
+    let Intended::Begun(lease) = store.intend("new", minute, BUCKET).await.unwrap() else {
+        panic!("it is new");
+    };
+    store.outcome_lost(lease).await.unwrap();
+    store.order_again("new", minute, BUCKET).await.unwrap();
+    store.ordered("new", job(200_001), old, 1).await.unwrap();
+    store.abandon("post-1001").await.unwrap();
+    let claim = AskClaim { limit: 4, lease: minute, bucket: BUCKET };
+    for ask in store.claim_asks(claim).await.unwrap().asks {
+        store.settle_ask(ask.lease, AskOutcome::Released, 1).await.unwrap();
+    }
+    store.job(job(6)).await.unwrap();
+    store
+        .jobs(JobFilter { intent: Some("post-7".into()), limit: 10, ..JobFilter::default() })
+        .await
+        .unwrap();
+    store.intent("post-7").await.unwrap();
+    store.intents(None, 0, 10).await.unwrap();
+    store.prune_ledger(old, 100).await.unwrap();
+}
+
+/// Fills the tables, and makes each call. Returns the plans that read a whole table, and the indexes that no call has used.
+fn plans(statistics: &str, settings: &[&str]) -> Option<(Vec<String>, Vec<String>)> {
+    let explained = [
+        "session_preload_libraries = 'auto_explain'",
+        "auto_explain.log_min_duration = 0",
+        "auto_explain.log_nested_statements = on",
+        "log_min_messages = log",
+        "autovacuum = off",
+    ];
+    let server = Server::start(&[&explained, settings].concat())?;
+    let url = server.url();
+    let (statistics, log) = (statistics.to_owned(), server.folder().join("log"));
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let (log, unused) = wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let client = scene::connect(&url).await;
+        let fill = format!("SET search_path = {schema}; {}", statistics.replace("FILL", FILL));
+        client.batch_execute(&fill).await.unwrap();
+        let before = fs::read_to_string(&log).unwrap().len();
+        call_each(&store).await;
+        store.close().await.unwrap();
+        // A connection reports what it has used when it ends.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let unused = format!(
+            "SELECT indexrelname::text FROM pg_stat_user_indexes WHERE schemaname = '{schema}' AND idx_scan = 0 \
+             AND relname NOT IN ('article_inbox_meta', 'article_inbox_bucket')"
+        );
+        let unused = client.query(&unused, &[]).await.unwrap();
+        let unused = unused.iter().map(|row| row.get(0)).collect::<Vec<String>>();
+        let log = fs::read_to_string(&log).unwrap().split_off(before);
+        (log, unused)
+    });
+    // A plan begins with a line of the log, and goes on in lines that begin with a tab.
+    let plans = log.replace("\n\t", "\t");
+    let scans = |plan: &&str| {
+        // Counts by state are of all rows.
+        plan.contains("Seq Scan on article_inbox_")
+            && !plan.contains("GROUP BY state")
+            && !plan.contains("Seq Scan on article_inbox_bucket")
+            && !plan.contains("Seq Scan on article_inbox_meta")
+    };
+    Some((plans.lines().filter(scans).map(|plan| plan.replace('\t', "\n")).collect(), unused))
+}
+
+fn no_table_is_read_whole(statistics: &str, settings: &[&str]) -> Option<Vec<String>> {
+    let (read_whole, unused) = plans(statistics, settings)?;
+    assert!(read_whole.is_empty(), "{}", read_whole.join("\n\n"));
+    Some(unused)
+}
+
+#[test]
+fn with_statistics_no_table_is_read_whole_and_each_index_is_used() {
+    let Some(unused) = no_table_is_read_whole("FILL ANALYZE", &[]) else { return };
+    assert_eq!(unused, [""; 0]);
+}
+
+#[test]
+fn with_the_statistics_of_empty_tables_no_table_is_read_whole() {
+    no_table_is_read_whole("ANALYZE; FILL", &[]);
+}
+
+#[test]
+fn with_plans_for_any_value_no_table_is_read_whole() {
+    no_table_is_read_whole("FILL ANALYZE", &["plan_cache_mode = force_generic_plan"]);
+}
+
+/// A connection keeps the plans of the functions that it has called. An index that does not begin with what is looked for is
+/// as good as any while it is empty.
+#[test]
+fn plans_made_while_the_tables_are_empty_read_little_of_large_ones() {
+    let Some(server) = Server::start(&["autovacuum = off"]) else { return };
+    let url = server.url();
+    let settings = fresh(&url).receiving_connections(1).unwrap().working_connections(1).unwrap();
+    let schema = schema(&settings);
+    let read = format!(
+        "SELECT sum(idx_blks_hit + idx_blks_read)::bigint FROM pg_statio_user_indexes WHERE schemaname = '{schema}'"
+    );
+    let (before, after) = wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        let (old, fill) = (scene::connect(&url).await, format!("SET search_path = {schema}; "));
+        deliver_and_complete(&store, "early").await;
+        let mut done = FILL.split_inclusive(';').next().unwrap().replace("100000", "300000");
+        for state in ["'waiting'", "'leased'"] {
+            done = done.replace(state, "'done'");
+        }
+        old.batch_execute(&(fill + &done)).await.unwrap();
+        // A connection reports what it has read when it ends, or after a second.
+        drop(old);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let client = scene::connect(&url).await;
+        let before: i64 = client.query_one(&read, &[]).await.unwrap().get(0);
+        deliver_and_complete(&store, "late").await;
+        store.close().await.unwrap();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        (before, client.query_one(&read, &[]).await.unwrap().get::<_, i64>(0))
+    });
+    assert!(after - before < 500, "{} pages of indexes were read", after - before);
+}
+
+async fn deliver_and_complete(store: &PostgresStore, job_id: &str) {
+    store.record(arrival(job_id, "{}")).await.unwrap();
+    let claimed = store.claim(Claim { limit: 1, ..CLAIM }).await.unwrap().claimed;
+    assert_eq!(claimed[0].key, EntryKey::article(job_id.parse().unwrap()));
+    assert_eq!(store.settle(claimed[0].lease, Outcome::Done).await.unwrap(), Settled::Settled);
+}

@@ -1,0 +1,210 @@
+//! Tables that an administrator has changed: nothing is acknowledged that is not kept, and the finding names the table.
+
+use std::time::Duration;
+
+use article_webhook_inbox::store::{BucketSettings, Ledger as _, Outcome, Recorded, Store as _};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+
+use crate::{
+    CLAIM, arrival, fresh,
+    refusals::{refused, run, says},
+    scene::wait,
+    schema,
+    server::shared_url,
+};
+
+/// A function that skips the row of a trigger which runs before it.
+fn skipping(schema: &str) -> String {
+    format!(
+        "CREATE FUNCTION {schema}.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+    )
+}
+
+#[test]
+fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let store = wait(PostgresStore::connect(settings.clone())).unwrap();
+    run(&url, &skipping(&schema));
+    let before = format!("BEFORE INSERT ON {schema}.article_inbox_bodies");
+    let rule = format!("ON INSERT TO {schema}.article_inbox_bodies DO INSTEAD NOTHING");
+    for (change, back, told) in [
+        (
+            format!("CREATE TRIGGER t {before} FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"),
+            format!("DROP TRIGGER t ON {schema}.article_inbox_bodies"),
+            "the trigger t may skip or change rows of article_inbox_bodies: drop it",
+        ),
+        (
+            format!("CREATE RULE r AS {rule}"),
+            format!("DROP RULE r ON {schema}.article_inbox_bodies"),
+            "a rule changes what is written to article_inbox_bodies: drop it",
+        ),
+        (
+            format!("ALTER TABLE {schema}.article_inbox_jobs SET UNLOGGED"),
+            format!("ALTER TABLE {schema}.article_inbox_jobs SET LOGGED"),
+            "a crash empties article_inbox_jobs, which is unlogged: SET LOGGED",
+        ),
+        (
+            format!("ALTER TABLE {schema}.article_inbox_bucket RENAME TO away"),
+            format!("ALTER TABLE {schema}.away RENAME TO article_inbox_bucket"),
+            "has no table article_inbox_bucket: restore it",
+        ),
+    ] {
+        run(&url, &change);
+        let error = refused(settings.clone());
+        says(&error, told);
+        assert!(!error.is_transient());
+        let found = wait(store.health()).unwrap().findings;
+        assert!(found.iter().any(|found| found.contains(told)), "{found:?}");
+        run(&url, &back);
+        assert!(!wait(store.health()).unwrap().findings.iter().any(|found| found.contains(told)));
+    }
+    wait(PostgresStore::connect(settings)).unwrap();
+}
+
+#[test]
+fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let store = wait(PostgresStore::connect(settings)).unwrap();
+    wait(store.record(arrival("known", "{}"))).unwrap();
+    run(&url, &skipping(&schema));
+    for (change, back) in [
+        (
+            format!(
+                "CREATE TRIGGER t BEFORE INSERT ON {schema}.article_inbox_bodies FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"
+            ),
+            format!("DROP TRIGGER t ON {schema}.article_inbox_bodies"),
+        ),
+        (
+            format!(
+                "CREATE RULE r AS ON INSERT TO {schema}.article_inbox_bodies DO INSTEAD NOTHING"
+            ),
+            format!("DROP RULE r ON {schema}.article_inbox_bodies"),
+        ),
+    ] {
+        run(&url, &change);
+        for (job, body) in [("new", "{}"), ("known", "{ }")] {
+            let error = wait(store.record(arrival(job, body))).unwrap_err();
+            assert!(error.is_transient(), "{error:?}");
+        }
+        // One that the ledger knows comes another way.
+        let bucket = BucketSettings { per_minute: 60, burst: 10, key: 1 };
+        wait(store.intend("known-intent", Duration::from_secs(30), bucket)).unwrap();
+        let mut known = arrival("of_an_intent", "{}");
+        known.intent = Some("known-intent".into());
+        assert!(wait(store.record(known)).is_err());
+        run(&url, &back);
+    }
+    assert_eq!(wait(store.record(arrival("new", "{}"))).unwrap(), Recorded::Stored);
+    assert_ne!(wait(store.record(arrival("known", "{ }"))).unwrap(), Recorded::Duplicate);
+
+    let trigger = format!(
+        "CREATE TRIGGER t BEFORE UPDATE ON {schema}.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"
+    );
+    run(&url, &trigger);
+    assert!(wait(store.claim(CLAIM)).is_err(), "what is not leased is not handed out");
+    run(&url, &format!("DROP TRIGGER t ON {schema}.article_inbox_entries"));
+    let claimed = wait(store.claim(CLAIM)).unwrap().claimed;
+    assert_eq!(claimed.len(), 2);
+    run(&url, &trigger);
+    for claimed in &claimed {
+        let settled = wait(store.settle(claimed.lease, Outcome::Done));
+        assert!(settled.is_err(), "it is not done");
+    }
+    run(&url, &format!("DROP TRIGGER t ON {schema}.article_inbox_entries"));
+}
+
+#[test]
+fn a_policy_that_hides_rows_is_an_outage_and_not_the_end_of_an_entry() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    run(
+        &url,
+        &format!(
+            "CREATE SCHEMA {schema}; DROP ROLE IF EXISTS hidden_from; CREATE ROLE hidden_from LOGIN; \
+             ALTER SCHEMA {schema} OWNER TO hidden_from"
+        ),
+    );
+    let url_of_role = url.replace("postgres@", "hidden_from@");
+    let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
+    let store = wait(PostgresStore::connect(settings.clone())).unwrap();
+    wait(store.record(arrival("job_1", "{}"))).unwrap();
+    let table = format!("ALTER TABLE {schema}.article_inbox_bodies");
+    run(&url, &format!("{table} ENABLE ROW LEVEL SECURITY; {table} FORCE ROW LEVEL SECURITY"));
+    says(&refused(settings), "row level security may hide rows of article_inbox_bodies");
+    let error = wait(store.claim(CLAIM)).unwrap_err();
+    says(&error, "row-level security policy for table");
+    run(&url, &format!("{table} NO FORCE ROW LEVEL SECURITY; {table} DISABLE ROW LEVEL SECURITY"));
+    let claimed = wait(store.claim(CLAIM)).unwrap().claimed;
+    assert_eq!((claimed.len(), claimed[0].bodies.len()), (1, 1));
+}
+
+#[test]
+fn a_right_that_is_missing_is_named() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(PostgresStore::connect(settings)).unwrap();
+    let role = format!("role_of_{schema}");
+    run(
+        &url,
+        &format!(
+            "CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+             GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
+             GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
+        ),
+    );
+    let url_of_role = url.replace("postgres@", &format!("{role}@"));
+    let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
+    wait(PostgresStore::connect(settings.clone())).unwrap();
+    run(&url, &format!("REVOKE INSERT ON {schema}.article_inbox_bodies FROM {role}"));
+    says(&refused(settings), "the role has no right to INSERT on article_inbox_bodies: grant it");
+    run(&url, &format!("DROP OWNED BY {role}; DROP ROLE {role}"));
+}
+
+#[test]
+fn columns_that_others_add_change_nothing() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let store = wait(PostgresStore::connect(settings)).unwrap();
+    for table in ["entries", "bodies", "jobs", "intents"] {
+        for column in ["place", "job_ids", "now", "held", "claimed", "most", "from_time", "until"] {
+            let add = format!("ALTER TABLE {schema}.article_inbox_{table} ADD {column} bigint");
+            run(&url, &add);
+        }
+    }
+    assert_eq!(wait(store.record(arrival("job_1", "{}"))).unwrap(), Recorded::Stored);
+    let claimed = wait(store.claim(CLAIM)).unwrap().claimed;
+    wait(store.settle(claimed[0].lease, Outcome::Done)).unwrap();
+}
+
+#[test]
+fn a_search_path_that_hides_the_functions_of_postgresql_is_refused() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(PostgresStore::connect(settings)).unwrap();
+    let with = |path: &str| {
+        let url = format!("{url}?options=-csearch_path%3D{path}");
+        PostgresSettings::new(&url).unwrap().schema(&schema).unwrap()
+    };
+    let error = refused(with("public,pg_catalog"));
+    says(&error, "search_path names another schema before pg_catalog");
+    assert!(!error.is_transient());
+    wait(PostgresStore::connect(with("public"))).unwrap();
+}
+
+#[test]
+fn tables_without_their_version_are_not_to_be_removed() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(PostgresStore::connect(settings.clone())).unwrap();
+    run(&url, &format!("DELETE FROM {schema}.article_inbox_meta"));
+    says(&refused(settings), "restore article_inbox_meta from the same backup");
+}

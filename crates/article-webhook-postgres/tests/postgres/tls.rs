@@ -1,0 +1,141 @@
+//! Connections by TLS: which certificates are accepted, and what is said of the others.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use article_webhook_inbox::{Error, store::Store};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use tempfile::TempDir;
+
+use crate::{
+    scene::{self, wait},
+    server::{Server, User},
+};
+
+/// A server with a certificate of an authority.
+struct Scene {
+    server: Server,
+    folder: TempDir,
+    authority: PathBuf,
+}
+
+impl Scene {
+    fn start(change: impl FnOnce(&mut CertificateParams)) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let authority = folder.path().join("authority.pem");
+        let issuer = authority_in(&authority);
+        let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        change(&mut params);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &issuer).unwrap();
+        let own = |name: &str, text: String| {
+            let file = folder.path().join(name);
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            User::unprivileged().own(&file);
+            format!("ssl_{name}_file = '{}'", file.display())
+        };
+        let settings = [
+            "ssl = on".to_owned(),
+            own("cert", certificate.pem()),
+            own("key", key.serialize_pem()),
+        ];
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        let server = Server::start(&settings.each_ref().map(String::as_str))?;
+        Some(Self { server, folder, authority })
+    }
+
+    /// What a start says, by the name that the certificate is for.
+    fn connect(&self, query: &str) -> Result<PostgresStore, Error> {
+        let url = self.server.url().replace("127.0.0.1", "localhost");
+        let settings = PostgresSettings::new(&format!("{url}?{query}")).unwrap();
+        wait(PostgresStore::connect(settings.schema(&scene::fresh_schema()).unwrap()))
+    }
+
+    /// The query of a URL that trusts the authority.
+    fn trusting(&self) -> String {
+        format!("sslmode=verify-full&sslrootcert={}", self.authority.display())
+    }
+
+    /// Whether a connection of an application is encrypted.
+    fn is_encrypted(&self, query: &str) -> bool {
+        let url = self.server.url().replace("127.0.0.1", "localhost");
+        let settings = PostgresSettings::new(&format!("{url}?{query}")).unwrap();
+        wait(async move {
+            let client = settings.client().await.unwrap();
+            let own = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+            client.query_one(own, &[]).await.unwrap().get(0)
+        })
+    }
+
+    fn is_refused(&self, query: &str, with: &str) {
+        let error = self.connect(query).unwrap_err();
+        assert!(error.to_string().contains(with), "{error:?}");
+    }
+}
+
+/// An authority with its certificate in a file.
+fn authority_in(file: &Path) -> CertifiedIssuer<'static, KeyPair> {
+    let mut params = CertificateParams::new([]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    fs::write(file, issuer.pem()).unwrap();
+    issuer
+}
+
+#[test]
+fn a_certificate_is_accepted_of_a_trusted_authority_alone() {
+    let Some(scene) = Scene::start(|_| {}) else { return };
+    let store = scene.connect(&scene.trusting()).unwrap();
+    wait(async move {
+        assert_eq!(store.counts().await.unwrap().total(), 0);
+        store.close().await.unwrap();
+    });
+
+    let unknown =
+        "of no authority that is trusted: name the authority's certificate as sslrootcert";
+    for mode in ["prefer", "require", "verify-ca", "verify-full"] {
+        scene.is_refused(&format!("sslmode={mode}"), unknown);
+    }
+    let other = scene.folder.path().join("other.pem");
+    authority_in(&other);
+    scene.is_refused(&format!("sslmode=require&sslrootcert={}", other.display()), unknown);
+    fs::write(&other, "no certificate").unwrap();
+    let unusable = "cannot be used: correct sslrootcert in the URL";
+    scene.is_refused(&format!("sslmode=require&sslrootcert={}", other.display()), unusable);
+    scene.is_refused("sslmode=require&sslrootcert=no%20such.pem", "no such.pem cannot be used");
+
+    scene.connect("sslmode=disable").unwrap();
+    assert!(scene.is_encrypted(&scene.trusting()) && !scene.is_encrypted("sslmode=disable"));
+}
+
+#[test]
+fn a_certificate_for_another_host_is_refused() {
+    let other = CertificateParams::new(["db.example".to_owned()]).unwrap();
+    let Some(scene) = Scene::start(|params| params.subject_alt_names = other.subject_alt_names)
+    else {
+        return;
+    };
+    scene.is_refused(&scene.trusting(), "is for another host than that of the URL");
+}
+
+#[test]
+fn a_certificate_that_has_expired_is_refused() {
+    let Some(scene) = Scene::start(|params| params.not_after = date_time_ymd(2020, 1, 1)) else {
+        return;
+    };
+    scene.is_refused(&scene.trusting(), "has expired: renew it");
+}
+
+#[test]
+fn a_server_without_tls_is_refused_by_a_url_that_asks_for_it() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = format!("{}?sslmode=verify-full", server.url());
+    let error = wait(PostgresStore::connect(PostgresSettings::new(&url).unwrap())).unwrap_err();
+    assert!(error.to_string().contains("offers no TLS"), "{error:?}");
+    wait(PostgresStore::connect(PostgresSettings::new(&server.url()).unwrap())).unwrap();
+}

@@ -1,0 +1,31 @@
+//! Articles as the service writes them. The same seed and the same specification give the same bytes.
+//!
+//! ```
+//! use article_webhook_simulator::articles::{self, Length, ArticleSpec};
+//!
+//! let spec = ArticleSpec {
+//!     job_id: "job_1",
+//!     topic: "How to choose running shoes",
+//!     image_base: "http://127.0.0.1:4000/images",
+//!     credits_used: 3,
+//!     length: Length::Drawn,
+//! };
+//! let body = articles::generate(7, &spec);
+//! assert_eq!(body, articles::generate(7, &spec));
+//! assert_ne!(body, articles::generate(8, &spec));
+//!
+//! let result = article_webhook::ArticleResult::from_json(&body)?;
+//! assert_eq!(result.article.title, "How to choose running shoes");
+//! assert_eq!(result.featured_image.unwrap().url.unwrap(), "http://127.0.0.1:4000/images/7.png");
+//! # Ok::<(), article_webhook::DecodeError>(())
+//! ```
+
+mod article;
+mod image;
+mod page;
+mod phrases;
+mod spec;
+
+pub use article::generate;
+pub use image::image;
+pub use spec::{ArticleSpec, Length};

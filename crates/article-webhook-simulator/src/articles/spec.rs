@@ -1,0 +1,47 @@
+/// The specification of an article.
+///
+/// ```
+/// use article_webhook_simulator::articles::{Length, ArticleSpec, generate};
+///
+/// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Bytes(64_000) };
+/// assert!((63_360..=64_000).contains(&generate(7, &spec).len()));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "it is written as a literal, and every field must be given"
+)]
+pub struct ArticleSpec<'a> {
+    /// The id of the job. It is not validated.
+    pub job_id: &'a str,
+    /// The topic, which becomes the title. If it is blank, a title is drawn.
+    pub topic: &'a str,
+    /// The base URL of the featured image; `/{seed}.png` is added.
+    pub image_base: &'a str,
+    /// The price of the job.
+    pub credits_used: u64,
+    /// The length.
+    pub length: Length,
+}
+
+/// The length of an article.
+///
+/// ```
+/// use article_webhook_simulator::articles::{Length, ArticleSpec, generate};
+///
+/// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Words(800) };
+/// let result = article_webhook::ArticleResult::from_json(&generate(7, &spec))?;
+/// assert_eq!(result.article.word_count.unwrap().as_u64(), Some(800));
+/// # Ok::<(), article_webhook::DecodeError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive] // there are more ways to measure an article
+pub enum Length {
+    /// 500 to 3,000 words, drawn from the seed.
+    Drawn,
+    /// This number of words, or more if the title has more.
+    Words(usize),
+    /// The whole body has at most this number of bytes, and at least 99 % of it. From about 4,000 bytes on this is always
+    /// possible. The default limit of a receiver is 8 MiB.
+    Bytes(usize),
+}

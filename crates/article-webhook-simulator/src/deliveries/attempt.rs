@@ -1,0 +1,87 @@
+use std::{collections::VecDeque, time::Duration};
+
+use serde::Serialize;
+
+use super::outcome::Outcome;
+use crate::Fault;
+
+/// An attempt at a delivery that was made.
+///
+/// ```
+/// fn line(attempt: &article_webhook_simulator::Attempt) -> String {
+///     let answer = match &attempt.outcome.answer {
+///         Ok(answer) => answer.status.to_string(),
+///         Err(why) => why.clone(),
+///     };
+///     format!("{:?} {} attempt {}: {answer}", attempt.at, attempt.job_id, attempt.number)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive] // an attempt may get more details
+pub struct Attempt {
+    /// The job of the article.
+    pub job_id: String,
+    /// The URL of the receiver.
+    pub url: String,
+    /// The number of the attempt: 1 to 4.
+    pub number: u8,
+    /// When it was made, in simulated time since the start.
+    pub at: Duration,
+    /// The faults of this attempt.
+    pub faults: Vec<Fault>,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// The latest attempts. The oldest are forgotten first.
+#[derive(Debug)]
+pub(crate) struct AttemptLog {
+    attempts: VecDeque<Attempt>,
+    kept: usize,
+}
+
+impl AttemptLog {
+    pub(crate) fn new(kept: usize) -> Self {
+        Self { attempts: VecDeque::new(), kept }
+    }
+
+    pub(crate) fn add(&mut self, attempt: Attempt) {
+        if self.kept == 0 {
+            return;
+        }
+        if self.attempts.len() == self.kept {
+            self.attempts.pop_front();
+        }
+        self.attempts.push_back(attempt);
+    }
+
+    pub(crate) fn all(&self) -> Vec<Attempt> {
+        self.attempts.iter().cloned().collect()
+    }
+
+    pub(crate) fn drain(&mut self) -> Vec<Attempt> {
+        std::mem::take(&mut self.attempts).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_attempts_are_forgotten() {
+        let attempt = |number| Attempt {
+            job_id: String::new(),
+            url: String::new(),
+            number,
+            at: Duration::ZERO,
+            faults: Vec::new(),
+            outcome: Outcome::status(200),
+        };
+        let mut log = AttemptLog::new(2);
+        (1..=3).for_each(|number| log.add(attempt(number)));
+        assert_eq!(log.all(), [attempt(2), attempt(3)]);
+        assert_eq!(log.drain(), [attempt(2), attempt(3)]);
+        assert_eq!(log.all(), []);
+    }
+}

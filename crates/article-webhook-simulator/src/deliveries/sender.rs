@@ -1,0 +1,34 @@
+use std::{pin::Pin, sync::Arc};
+
+use super::{outcome::Outcome, push::Push};
+
+/// The future of [`Sender::send`].
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// Sends attempts. The default sender uses sockets. A sender without sockets delivers a simulated day in
+/// milliseconds.
+///
+/// ```
+/// use article_webhook_simulator::{Outcome, Push, Sender, Sending};
+///
+/// /// A receiver without sockets that checks the token only.
+/// struct Lenient;
+///
+/// impl Sender for Lenient {
+///     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
+///         let token = push.request().headers().get("authorization").cloned();
+///         let status = if token.is_some_and(|token| token == "Bearer secret") { 200 } else { 401 };
+///         Box::pin(async move { Outcome::status(status) })
+///     }
+/// }
+/// ```
+pub trait Sender: Send + Sync + 'static {
+    /// Sends one attempt, and returns its outcome.
+    fn send<'a>(&'a self, push: &'a Push) -> Sending<'a>;
+}
+
+impl<S: Sender + ?Sized> Sender for Arc<S> {
+    fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
+        (**self).send(push)
+    }
+}

@@ -1,0 +1,188 @@
+mod builder;
+mod clock;
+mod engine;
+mod error;
+mod http_service;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, header};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+pub use builder::SimulatorBuilder;
+pub use clock::Clock;
+pub use error::{CallError, StartError};
+
+use crate::{Attempt, Job, Rule};
+use engine::Engine;
+
+/// The article generation service, on a port of this machine.
+///
+/// Orders become jobs, jobs become deliveries, and deliveries are retried as the document says. Everything random comes
+/// from one seed. Dropping the simulator shuts it down.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use std::time::Duration;
+/// use article_webhook_simulator::{Clock, Simulator};
+/// use axum::{Router, http::StatusCode, routing::post};
+///
+/// // A receiver that always fails.
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+/// let url = format!("http://{}/", listener.local_addr()?);
+/// let app = Router::new().route("/", post(|| async { StatusCode::SERVICE_UNAVAILABLE }));
+/// tokio::spawn(async move { axum::serve(listener, app).await });
+///
+/// let simulator = Simulator::builder()
+///     .seed(7)
+///     .clock(Clock::stepped())
+///     .credits(10)
+///     .publish_target(&url, "Bearer secret")
+///     .start().await?;
+/// let job = simulator.order("Shoes").await?;
+/// simulator.advance(Duration::from_secs(24 * 3600)).await;
+///
+/// let times: Vec<_> = simulator.attempts().iter().map(|attempt| attempt.at - job.ends_at).collect();
+/// assert_eq!(times, [0, 10, 70, 370].map(Duration::from_secs));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc = ""]
+#[doc = include_str!("simulator/choices.md")]
+#[derive(Debug)]
+pub struct Simulator {
+    engine: Arc<Engine>,
+    address: SocketAddr,
+    api_key: String,
+    /// Dropping them ends the server and the engine.
+    _tasks: JoinSet<()>,
+}
+
+impl Simulator {
+    /// Settings for a simulator.
+    pub fn builder() -> SimulatorBuilder {
+        SimulatorBuilder::default()
+    }
+
+    /// The part of the URLs before `/v1`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The simulated time since the start.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.engine.now()
+    }
+
+    /// Moves a stepped clock, and carries out everything that becomes due, in order of time. Returns when the last
+    /// attempt has ended.
+    ///
+    /// # Panics
+    ///
+    /// The clock is not `Clock::stepped()`.
+    pub async fn advance(&self, by: Duration) {
+        self.engine.advance(by).await;
+    }
+
+    /// Orders an article with the first API key, without a socket. Faults and limits apply.
+    ///
+    /// # Errors
+    ///
+    /// The API refused the order.
+    pub async fn order(&self, topic: &str) -> Result<Job, CallError> {
+        let request = Request::post("/v1/content/articles")
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.api_key))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(json!({ "topic": topic }).to_string().into());
+        let request = request.map_err(|_| CallError::new(401, ""))?;
+        let response = self.call(request).await;
+        let created: Option<Value> = serde_json::from_slice(response.body()).ok();
+        let job_id = created.as_ref().and_then(|body| body.get("job_id")?.as_str());
+        let job = job_id.and_then(|id| self.engine.with(|service, now| service.job(now, id)));
+        let body = String::from_utf8_lossy(response.body());
+        job.ok_or_else(|| CallError::new(response.status().as_u16(), &body))
+    }
+
+    /// Makes any call of the API without a socket.
+    pub async fn call(&self, request: Request<Bytes>) -> Response<Bytes> {
+        self.engine.call(&request).await
+    }
+
+    /// The latest attempts at deliveries, oldest first.
+    #[must_use]
+    pub fn attempts(&self) -> Vec<Attempt> {
+        self.engine.with(|service, _| service.attempts())
+    }
+
+    /// Returns the latest attempts, oldest first, and forgets them.
+    #[must_use = "what is drained is gone"]
+    pub fn drain_attempts(&self) -> Vec<Attempt> {
+        self.engine.with(|service, _| service.drain_attempts())
+    }
+
+    /// All jobs, in the order in which they were ordered.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<Job> {
+        self.engine.with(|service, now| service.jobs(now))
+    }
+
+    /// The job with this id.
+    #[must_use]
+    pub fn job(&self, job_id: &str) -> Option<Job> {
+        self.engine.with(|service, now| service.job(now, job_id))
+    }
+
+    /// The remaining credits of a key.
+    #[must_use]
+    pub fn credits(&self, api_key: &str) -> Option<u64> {
+        self.engine.with(|service, _| service.credits(api_key))
+    }
+
+    /// Replaces the rules for faults. Deliveries that are scheduled keep their faults.
+    pub fn set_faults(&self, faults: Vec<Rule>) {
+        self.engine.with(|service, _| service.set_faults(faults));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Fault;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn orders_without_sockets_are_counted_charged_and_refused() {
+        let builder = Simulator::builder().clock(Clock::stepped()).api_key("sk-1").credits(1);
+        let simulator = builder.brand("brand_1").start().await.unwrap();
+        assert!(simulator.jobs().is_empty() && simulator.attempts().is_empty());
+        assert_eq!((simulator.credits("sk-1"), simulator.credits("sk-2")), (Some(1), None));
+
+        let job = simulator.order("Shoes").await.unwrap();
+        assert_eq!((simulator.job(&job.job_id), simulator.job("job_1")), (Some(job), None));
+        assert_eq!(simulator.order("Hats").await.unwrap_err().status(), 402);
+
+        let request = Request::get("/v1/content/articles/job_1").body(Bytes::new()).unwrap();
+        assert_eq!(simulator.call(request).await.status(), 401);
+    }
+
+    #[tokio::test]
+    async fn faults_can_be_replaced_and_attempts_drained() {
+        let builder = Simulator::builder().clock(Clock::stepped()).attempts_kept(1);
+        let builder = builder.publish_target("https://localhost/", "Bearer secret");
+        let simulator = builder.start().await.unwrap();
+        simulator.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);
+        assert_eq!(simulator.order("Shoes").await.unwrap_err().status(), 503);
+        simulator.set_faults(Vec::new());
+        assert!(simulator.order("Shoes").await.is_ok());
+
+        simulator.advance(Duration::from_secs(24 * 3600)).await;
+        assert_eq!(simulator.now(), Duration::from_secs(24 * 3600));
+        assert_eq!(simulator.drain_attempts().len(), 1);
+        assert!(simulator.attempts().is_empty());
+    }
+}

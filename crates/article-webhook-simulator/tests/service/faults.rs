@@ -1,0 +1,124 @@
+//! Faults of deliveries, with the service without sockets and the receiver of the core.
+
+use std::time::Duration;
+
+use article_webhook::{AuthToken, Receiver};
+use article_webhook_simulator::{Fault, Outcome, Rule, SendMode, Settings};
+
+use crate::common::{Api, Sent, TOKEN, seconds, settings, shoes};
+
+/// The deliveries of one job to the receiver of the core.
+fn deliveries(rule: Rule) -> (Api, Vec<Sent>) {
+    let mut api = Api::new(Settings { faults: vec![rule], ..settings() });
+    api.ordered(&shoes());
+    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
+    let sent = api.run(seconds(24 * 3600), |push| {
+        let request = push.request();
+        let read = receiver
+            .open(request.headers())
+            .and_then(|envelope| envelope.read(request.body().clone()));
+        Outcome::status(read.map_or_else(|refused| refused.answer().status().as_u16(), |_| 200))
+    });
+    (api, sent)
+}
+
+fn statuses(rule: Rule) -> Vec<u16> {
+    let (api, _) = deliveries(rule);
+    let attempts = api.service.attempts().into_iter();
+    attempts.map(|attempt| attempt.outcome.answer.unwrap().status).collect()
+}
+
+#[test]
+fn after_a_fault_of_the_first_attempt_the_second_succeeds() {
+    for (fault, statuses_seen) in [
+        (Fault::Duplicate, vec![200, 200]),
+        (Fault::Late(seconds(3600)), vec![200]),
+        (Fault::AnswerLost, vec![200, 200]),
+        (Fault::WrongToken, vec![401, 200]),
+        (Fault::MissingToken, vec![401, 200]),
+        (Fault::Truncated, vec![400, 200]),
+        (Fault::Oversized(9 << 20), vec![413, 200]),
+        (Fault::Slow(seconds(1)), vec![200]),
+        (Fault::UnknownEvent, vec![200]),
+        (Fault::UnknownFields, vec![200]),
+        (Fault::MissingOptionalFields, vec![200]),
+        (Fault::JobIdMismatch, vec![422, 200]),
+        (Fault::Chunked, vec![200]),
+    ] {
+        assert_eq!(statuses(Rule::new(fault).attempt(1)), statuses_seen, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_fault_of_every_attempt_uses_all_four_up() {
+    assert_eq!(statuses(Rule::new(Fault::WrongToken)), [401; 4]);
+    assert_eq!(statuses(Rule::new(Fault::AnswerLost)), [200; 4]);
+}
+
+#[test]
+fn a_duplicate_comes_at_the_same_time_and_is_not_retried() {
+    let mut api =
+        Api::new(Settings { faults: vec![Rule::new(Fault::Duplicate).attempt(1)], ..settings() });
+    api.ordered(&shoes());
+    let sent = api.run(seconds(3600), |_| Outcome::status(503));
+    let first = sent[0].at;
+    let seen: Vec<_> =
+        sent.iter().map(|sent| (sent.push.attempt(), (sent.at - first).as_secs())).collect();
+    assert_eq!(seen, [(1, 0), (1, 0), (2, 10), (3, 70), (4, 370)]);
+}
+
+#[test]
+fn a_late_delivery_is_late_by_simulated_time() {
+    let (_, punctual) = deliveries(Rule::new(Fault::Chunked));
+    let (_, late) = deliveries(Rule::new(Fault::Late(seconds(7))));
+    assert_eq!(late[0].at - punctual[0].at, seconds(7));
+}
+
+#[test]
+fn an_unknown_event_changes_the_header_and_nothing_else() {
+    let (_, sent) = deliveries(Rule::new(Fault::UnknownEvent));
+    let (_, plain) = deliveries(Rule::new(Fault::Chunked));
+    let (odd, plain) = (sent[0].push.request(), plain[0].push.request());
+    assert_eq!(odd.headers()["x-service-event"], "article.updated");
+    assert_eq!(odd.body(), plain.body());
+}
+
+#[test]
+fn a_push_has_the_send_mode_of_its_fault() {
+    for (fault, mode) in [
+        (Fault::Chunked, SendMode::Chunked),
+        (Fault::Slow(Duration::from_millis(5)), SendMode::Slow(Duration::from_millis(5))),
+        (Fault::Cut, SendMode::Cut),
+        (Fault::Duplicate, SendMode::Whole),
+    ] {
+        let (_, sent) = deliveries(Rule::new(fault));
+        assert_eq!(sent[0].push.send_mode(), mode);
+        assert_eq!(sent[0].push.faults(), [fault]);
+    }
+}
+
+#[test]
+fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
+    let struck = |extra: usize| {
+        let faults = vec![Rule::new(Fault::WrongToken).probability(0.5)];
+        let mut api = Api::new(Settings { faults, ..settings() });
+        let ids: Vec<_> = (0..50).map(|_| api.ordered(&shoes())).collect();
+        (0..extra).for_each(|_| _ = api.ordered(&serde_json::json!({ "topic": "Hats" })));
+        let sent = api.run(seconds(180), |_| Outcome::status(200));
+        let struck = sent.iter().filter(|sent| !sent.push.faults().is_empty());
+        let struck: Vec<_> = struck.map(|sent| sent.push.job_id().to_owned()).collect();
+        ids.into_iter().filter(|id| struck.contains(id)).collect::<Vec<_>>()
+    };
+    assert!((10..40).contains(&struck(0).len()));
+    assert_eq!(struck(0), struck(30));
+}
+
+#[test]
+fn a_late_call_of_due_does_not_delay_a_late_delivery_further() {
+    let faults = vec![Rule::new(Fault::Late(seconds(7200)))];
+    let mut api = Api::new(Settings { faults, ..settings() });
+    api.ordered(&shoes());
+    let ends_at = api.service.next_due().unwrap();
+    assert!(api.service.due(ends_at + seconds(3600)).is_empty());
+    assert_eq!(api.service.next_due(), Some(ends_at + seconds(7200)));
+}

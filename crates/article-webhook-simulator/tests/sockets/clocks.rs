@@ -1,0 +1,152 @@
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use article_webhook_simulator::{Clock, JobState, Outcome, Push, Sender, Sending, Simulator};
+use tokio::{net::TcpStream, time::sleep};
+
+use crate::receiver::Receiver;
+
+const TOKEN: &str = "Bearer secret";
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// A sender without sockets, for a receiver that refuses the first two attempts of each delivery.
+#[derive(Debug, Default)]
+struct Reluctant(AtomicU64);
+
+impl Sender for Reluctant {
+    fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
+        self.0.fetch_add(1, Relaxed);
+        let status = if push.attempt() < 3 { 503 } else { 200 };
+        Box::pin(async move { Outcome::status(status) })
+    }
+}
+
+#[tokio::test]
+async fn a_day_of_service_takes_seconds() {
+    let reluctant = Arc::new(Reluctant::default());
+    let simulator = Simulator::builder()
+        .seed(7)
+        .clock(Clock::stepped())
+        .credits(10_000)
+        .publish_target("http://receiver.test/", TOKEN)
+        .sender(reluctant.clone())
+        .start()
+        .await
+        .unwrap();
+    let start = Instant::now();
+    for _ in 0..24 {
+        for _ in 0..60 {
+            simulator.order("Shoes").await.unwrap();
+        }
+        simulator.advance(HOUR).await;
+    }
+    let took = start.elapsed();
+    assert_eq!(simulator.now(), 24 * HOUR);
+    assert_eq!(reluctant.0.load(Relaxed), 24 * 60 * 3);
+    assert!(simulator.jobs().iter().all(|job| job.state == JobState::Complete));
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+#[tokio::test]
+async fn a_clock_can_be_advanced_to_its_end() {
+    let simulator = Simulator::builder()
+        .clock(Clock::stepped())
+        .rate_limit(NonZeroU32::MIN, HOUR)
+        .publish_target("http://receiver.test/", TOKEN)
+        .sender(Reluctant::default())
+        .start()
+        .await
+        .unwrap();
+    simulator.order("Shoes").await.unwrap();
+    simulator.advance(Duration::MAX).await;
+    assert_eq!(simulator.attempts().len(), 3);
+    assert!(simulator.order("Shoes").await.is_ok());
+}
+
+#[tokio::test]
+async fn with_a_stepped_clock_nothing_happens_by_itself() {
+    let receiver = Receiver::start(&[]).await;
+    let simulator = Simulator::builder()
+        .clock(Clock::stepped())
+        .generation(Duration::ZERO..=Duration::ZERO)
+        .publish_target(&receiver.url, TOKEN)
+        .start()
+        .await
+        .unwrap();
+    simulator.order("Shoes").await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    assert!(receiver.came().is_empty());
+    simulator.advance(Duration::ZERO).await;
+    assert_eq!(receiver.came().len(), 1);
+}
+
+#[tokio::test]
+async fn deliveries_arrive_in_order_of_time() {
+    let receiver = Receiver::start(&[500; 7]).await;
+    let simulator = Simulator::builder()
+        .clock(Clock::stepped())
+        .publish_target(&receiver.url, TOKEN)
+        .start()
+        .await
+        .unwrap();
+    for _ in 0..20 {
+        simulator.order("Shoes").await.unwrap();
+    }
+    simulator.advance(HOUR).await;
+    let attempts = simulator.attempts();
+    assert!(attempts.is_sorted_by_key(|attempt| attempt.at));
+    let came: Vec<_> =
+        receiver.came().iter().map(|one| one.headers["x-service-job-id"].clone()).collect();
+    let sent: Vec<_> = attempts.iter().map(|attempt| attempt.job_id.clone()).collect();
+    assert_eq!(came, sent);
+}
+
+#[tokio::test]
+async fn an_accelerated_clock_delivers_and_retries_by_itself() {
+    for concurrency in [1, 64] {
+        let receiver = Receiver::start(&[500, 500]).await;
+        let simulator = Simulator::builder()
+            .clock(Clock::accelerated(1000))
+            .concurrency(concurrency)
+            .publish_target(&receiver.url, TOKEN)
+            .start()
+            .await
+            .unwrap();
+        sleep(Duration::from_millis(20)).await; // the engine is idle, and waits for a call
+        let job = simulator.order("Shoes").await.unwrap();
+        let start = Instant::now();
+        while simulator.attempts().len() < 3 {
+            assert!(start.elapsed() < Duration::from_secs(10), "{:?}", simulator.attempts());
+            sleep(Duration::from_millis(5)).await;
+        }
+        let attempts = simulator.attempts();
+        assert!(attempts[0].at >= job.ends_at);
+        assert!(attempts[1].at >= attempts[0].at + Duration::from_secs(10));
+        assert!(attempts[2].at >= attempts[1].at + Duration::from_secs(60));
+    }
+}
+
+#[tokio::test]
+#[should_panic(expected = "give the builder Clock::stepped()")]
+async fn a_clock_that_runs_cannot_be_advanced() {
+    Simulator::builder().start().await.unwrap().advance(HOUR).await;
+}
+
+#[tokio::test]
+async fn dropping_it_shuts_it_down() {
+    let simulator = Simulator::builder().start().await.unwrap();
+    let address = simulator.base_url().trim_start_matches("http://").to_owned();
+    assert!(TcpStream::connect(&address).await.is_ok());
+    drop(simulator);
+    let start = Instant::now();
+    while TcpStream::connect(&address).await.is_ok() {
+        assert!(start.elapsed() < Duration::from_secs(5));
+        sleep(Duration::from_millis(5)).await;
+    }
+}
