@@ -7,7 +7,7 @@ use actix_web::{App, HttpServer, web};
 use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry};
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 
-async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), Retry> {
     // Both texts come from outside. Escaped, they cannot control the terminal.
     let (job, title) = (result.job_id.as_str().escape_debug(), result.article.title);
     let bytes = result.article.html.len();

@@ -84,9 +84,9 @@ impl FromRef<Webhooks> for Pool {
 #[debug_handler(state = Webhooks)]
 async fn on_article(
     State(pool): State<Pool>,
-    ArticleComplete(result): ArticleComplete,
+    ArticleComplete(result, delivery): ArticleComplete,
 ) -> Result<(), Retry> {
-    let save = move || pool.save(result.job_id.as_str(), "at once", &result.article.title);
+    let save = move || pool.save(result.job_id.as_str(), delivery.target(), &result.article.title);
     tokio::task::spawn_blocking(save).await??;
     Ok(())
 }
@@ -166,7 +166,7 @@ mod tests {
 
         let blog = DeliveryRequest::complete().job_id("job_1");
         let shop = DeliveryRequest::complete().job_id("job_2").token("Bearer a84be02f71c6-9d35");
-        let at_once = DeliveryRequest::complete().job_id("job_3");
+        let at_once = DeliveryRequest::complete().job_id("job_3").token("Bearer a84be02f71c6-9d35");
         for (post, path) in [
             (&blog, "/webhooks/articles"),
             (&shop, "/webhooks/articles"),
@@ -190,7 +190,7 @@ mod tests {
         });
         let rows = rows.unwrap();
         let rows: Vec<_> = rows.iter().map(|(job, target)| (&**job, &**target)).collect();
-        assert_eq!(rows, [("job_1", "blog"), ("job_2", "shop"), ("job_3", "at once")]);
+        assert_eq!(rows, [("job_1", "blog"), ("job_2", "shop"), ("job_3", "shop")]);
         let home = Request::get("/").body(Body::empty()).unwrap();
         assert_eq!(status(&app, home).await, 200);
     }

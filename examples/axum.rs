@@ -8,7 +8,7 @@ use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token}
 use axum::{Router, routing::post};
 use tokio::net::TcpListener;
 
-async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), Retry> {
     // Both texts come from outside. Escaped, they cannot control the terminal.
     let (job, title) = (result.job_id.as_str().escape_debug(), result.article.title);
     let bytes = result.article.html.len();

@@ -41,7 +41,7 @@ mod with_axum {
 
     async fn on_article(
         State(shop): State<Shop>,
-        ArticleComplete(result): ArticleComplete,
+        ArticleComplete(result, ..): ArticleComplete,
     ) -> Result<(), Retry> {
         let mut titles = shop.titles.lock().expect("no publisher panics");
         if titles.len() == 1 {
@@ -138,7 +138,7 @@ mod with_actix_web {
 
     async fn on_article(
         shop: Shop,
-        ArticleComplete(result): ArticleComplete,
+        ArticleComplete(result, ..): ArticleComplete,
     ) -> Result<HttpResponse, Retry> {
         let mut titles = shop.lock().expect("no publisher panics");
         if titles.len() == 1 {

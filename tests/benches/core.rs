@@ -87,6 +87,6 @@ fn read(receiver: &Receiver, request: &Request) {
 
 fn article(receiver: &Receiver, request: &Request) {
     let envelope = receiver.open(&request.headers).expect("it is authentic");
-    let article = envelope.article(&request.body);
+    let article = envelope.article(request.body.clone());
     black_box(article).expect("it is complete");
 }

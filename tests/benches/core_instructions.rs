@@ -68,7 +68,7 @@ fn read((receiver, requests): (Receiver, Vec<Request>)) -> Vec<Request> {
 fn article((receiver, requests): (Receiver, Vec<Request>)) -> Vec<Request> {
     for request in black_box(&requests) {
         let envelope = receiver.open(&request.headers).expect("it is authentic");
-        _ = black_box(envelope.article(&request.body));
+        _ = black_box(envelope.article(request.body.clone()));
     }
     requests
 }

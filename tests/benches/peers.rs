@@ -61,7 +61,7 @@ fn against_peers(text: Text) -> Vec<f64> {
     let contenders: [&dyn Fn(&Signed); 3] = [
         &|Signed { request, .. }| {
             let envelope = receiver.open(&request.headers).expect("it is authentic");
-            black_box(envelope.article(&request.body)).expect("it is complete");
+            black_box(envelope.article(request.body.clone())).expect("it is complete");
         },
         &|Signed { request, headers }| {
             let verified = svix.verify(&request.body, headers);

@@ -105,7 +105,7 @@ fn verdict_sees_a_single_pass_that_overlooks_the_header() {
         article: |receiver, request| {
             let mut request = request.clone();
             request.headers.retain(|(name, _)| *name != b"X-Service-Job-Id");
-            verdict::open(receiver, &request)?.article(request.body)
+            verdict::open(receiver, &request)?.article(request.body.to_vec())
         },
         ..core
     };

@@ -30,7 +30,10 @@ impl Subject {
     /// The core as it is.
     pub const CORE: Self = Self {
         read: |receiver, head, body| receiver.open(head)?.read(Bytes::copy_from_slice(body)),
-        article: |receiver, head, body| receiver.open(head)?.article(body),
+        article: |receiver, head, body| {
+            let (result, _) = receiver.open(head)?.article(Bytes::copy_from_slice(body))?;
+            Ok(result)
+        },
         decode: ArticleResult::from_json,
     };
 }

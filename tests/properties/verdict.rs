@@ -21,8 +21,8 @@ pub struct Subject {
     pub read: fn(&Receiver, &Request<'_>) -> Judged<Delivery>,
     /// The delivery, by way of the body's pieces.
     pub read_pieces: fn(&Receiver, &Request<'_>) -> Judged<Delivery>,
-    /// The article, in a single pass.
-    pub article: fn(&Receiver, &Request<'_>) -> Judged<ArticleResult>,
+    /// The article and the delivery, in a single pass.
+    pub article: fn(&Receiver, &Request<'_>) -> Judged<(ArticleResult, Delivery)>,
 }
 
 impl Subject {
@@ -38,7 +38,9 @@ impl Subject {
             }
             intake.read()
         },
-        article: |receiver, request| open(receiver, request)?.article(request.body),
+        article: |receiver, request| {
+            open(receiver, request)?.article(Bytes::copy_from_slice(request.body))
+        },
     };
 }
 
@@ -98,8 +100,13 @@ fn the_same_in_pieces(read: &Judged<Delivery>, pieces: &Judged<Delivery>) {
 fn the_same_in_one_pass(
     request: &Request<'_>,
     read: &Judged<Delivery>,
-    article: Judged<ArticleResult>,
+    article: Judged<(ArticleResult, Delivery)>,
 ) {
+    if let (Ok(read), Ok((_, in_one_pass))) = (read, &article) {
+        assert_eq!(format!("{read:?}"), format!("{in_one_pass:?}"));
+        assert_eq!(read.body(), in_one_pass.body());
+    }
+    let article = article.map(|(result, _)| result);
     let delivery = match read {
         Ok(delivery) => delivery,
         Err(refused) => return assert_eq!(article.as_ref(), Err(refused)),

@@ -25,7 +25,7 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
     let result: ArticleResult = delivery.decode().expect("it is an article");
     let wrong = post.clone().field("article", json!([canaries.content]));
     let undecodable = ArticleResult::from_json(wrong.body()).expect_err("an article is an object");
-    let refused = open().article(wrong.body()).expect_err("an article is an object");
+    let refused = open().article(wrong.body().clone()).expect_err("an article is an object");
 
     let tower = article_webhook_tower::receive(receiver.clone(), crate::site::Site::Stores);
     let capable = article_webhook_tower::receive_capability(
@@ -54,10 +54,10 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
         debug(&refused),
         refused.to_string(),
         debug(&refused.answer()),
-        debug(&article_webhook_axum::ArticleComplete(result.clone())),
+        debug(&article_webhook_axum::ArticleComplete(result.clone(), delivery.clone())),
         debug(&article_webhook_axum::RawDelivery(delivery.clone())),
         debug(&article_webhook_axum::RefusedResponse(refused.clone())),
-        debug(&article_webhook_actix_web::ArticleComplete(result)),
+        debug(&article_webhook_actix_web::ArticleComplete(result, delivery.clone())),
         debug(&article_webhook_actix_web::RawDelivery(delivery)),
         debug(&tower),
         debug(&capable),

@@ -11,7 +11,10 @@ use crate::{
 
 type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>>>>;
 
-/// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
+/// Extracts the article of a delivery, and the delivery. The handler runs only for an authentic, complete article.
+///
+/// `ArticleComplete(result, ..)` takes the article alone. The [`Delivery`] has the target, the event, the intent, the
+/// exact bytes and the drift.
 ///
 /// The [`Receiver`] comes from `app_data`, plain or in `web::Data`. Without it every request is answered
 /// with a 500 that names the fix. After `Ok` the service is done; after [`Retry`](crate::Retry) it
@@ -26,8 +29,8 @@ type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>
 /// use actix_web::{App, web};
 /// use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry};
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
-///     println!("received {:?}: {:?}", result.job_id, result.article.title);
+/// async fn on_article(ArticleComplete(result, delivery): ArticleComplete) -> Result<(), Retry> {
+///     println!("{:?} for {}: {:?}", result.job_id, delivery.target(), result.article.title);
 ///     Ok(())
 /// }
 ///
@@ -49,14 +52,16 @@ type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>
 /// ```
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "handlers take it apart in their arguments")]
-pub struct ArticleComplete(pub ArticleResult);
+pub struct ArticleComplete(pub ArticleResult, pub Delivery);
 
 impl FromRequest for ArticleComplete {
     type Error = RefusedResponse;
     type Future = ExtractorFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        extract(request, payload, |intake| intake.article().map(Self))
+        extract(request, payload, |intake| {
+            intake.article().map(|(result, delivery)| Self(result, delivery))
+        })
     }
 }
 
@@ -122,12 +127,26 @@ mod tests {
         web,
     };
     use article_webhook::{
-        Rejection,
+        Event, Rejection,
         fixture::{self, DeliveryRequest},
     };
 
     use super::*;
     use crate::test_request;
+
+    #[actix_web::test]
+    async fn an_article_comes_with_its_delivery() {
+        let request = DeliveryRequest::complete().job_id("job_1");
+        let (head, mut payload) =
+            test_request(&request, "/").app_data(fixture::receiver()).to_http_parts();
+        let extracted = ArticleComplete::from_request(&head, &mut payload).await;
+        let ArticleComplete(result, delivery) = extracted.unwrap();
+        assert_eq!(result.article.title, "How to Choose Running Shoes");
+        assert_eq!((delivery.target(), delivery.job_id().as_str()), ("default", "job_1"));
+        assert_eq!(*delivery.event(), Event::ArticleComplete);
+        assert_eq!((delivery.intent(), delivery.drift()), (None, vec![]));
+        assert_eq!(delivery.body(), request.body());
+    }
 
     #[actix_web::test]
     async fn a_body_that_another_extractor_has_read_is_a_mistake_of_the_application() {

@@ -21,7 +21,7 @@ const NO_RECEIVER_BODY: &str = r#"{"error":"internal","message":"the application
 /// // Only for handlers that inspect the refusal themselves:
 /// async fn on_article(article: Result<ArticleComplete, RefusedResponse>) -> Result<HttpResponse, RefusedResponse> {
 ///     match article {
-///         Ok(ArticleComplete(result)) => Ok(HttpResponse::Ok().body(result.article.title)),
+///         Ok(ArticleComplete(result, ..)) => Ok(HttpResponse::Ok().body(result.article.title)),
 ///         Err(refused) => {
 ///             println!("refused: {refused}");
 ///             Err(refused)

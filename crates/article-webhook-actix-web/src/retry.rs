@@ -16,7 +16,7 @@ use crate::response::{response, status};
 /// use actix_web::HttpResponse;
 /// use article_webhook_actix_web::{ArticleComplete, Retry};
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
+/// async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), Retry> {
 ///     let path = format!("/no/such/folder/{}", result.article.title.len());
 ///     std::fs::write(path, result.article.html.as_untrusted_str())?; // 503 when the disk is full
 ///     Ok(())

@@ -7,7 +7,7 @@ use article_webhook::fixture::DeliveryRequest;
 /// use actix_web::{App, HttpResponse, test, web};
 /// use article_webhook_actix_web::{ArticleComplete, fixture::{self, DeliveryRequest}, test_request};
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> HttpResponse {
+/// async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> HttpResponse {
 ///     HttpResponse::Ok().body(result.article.title)
 /// }
 ///

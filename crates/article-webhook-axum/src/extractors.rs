@@ -3,7 +3,10 @@ use axum_core::extract::{FromRef, FromRequest, Request};
 
 use crate::{body::receive_body, refused_response::RefusedResponse};
 
-/// Extracts the article of a delivery. The handler runs only for an authentic, complete article.
+/// Extracts the article of a delivery, and the delivery. The handler runs only for an authentic, complete article.
+///
+/// `ArticleComplete(result, ..)` takes the article alone. The [`Delivery`] has the target, the event, the intent, the
+/// exact bytes and the drift.
 ///
 /// It reads the body, so it is the last argument of the handler. The [`Receiver`] comes from the router's state, of
 /// which it is the whole or a part (`impl FromRef<App> for Receiver`). If a handler is refused by the compiler,
@@ -17,8 +20,8 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 /// use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry};
 /// use axum::{Router, routing::post};
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retry> {
-///     println!("received {:?}: {:?}", result.job_id, result.article.title);
+/// async fn on_article(ArticleComplete(result, delivery): ArticleComplete) -> Result<(), Retry> {
+///     println!("{:?} for {}: {:?}", result.job_id, delivery.target(), result.article.title);
 ///     Ok(())
 /// }
 ///
@@ -38,7 +41,7 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 /// ```
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "handlers take it apart in their arguments")]
-pub struct ArticleComplete(pub ArticleResult);
+pub struct ArticleComplete(pub ArticleResult, pub Delivery);
 
 impl<S: Sync> FromRequest<S> for ArticleComplete
 where
@@ -50,7 +53,7 @@ where
         let receiver = Receiver::from_ref(state);
         let opened = receiver.open(request.headers());
         let article = receive_body(&receiver, opened, request.into_body(), Intake::article).await;
-        article.map(Self).map_err(RefusedResponse)
+        article.map(|(result, delivery)| Self(result, delivery)).map_err(RefusedResponse)
     }
 }
 
@@ -102,7 +105,10 @@ mod tests {
         task::{Context, Poll, Waker},
     };
 
-    use article_webhook::fixture::{self, Defect, DeliveryRequest};
+    use article_webhook::{
+        Event,
+        fixture::{self, Defect, DeliveryRequest},
+    };
 
     use super::*;
     use crate::test_request;
@@ -118,7 +124,13 @@ mod tests {
                 Poll::Pending => panic!("the body is there"),
             }
         };
-        assert!(extract(DeliveryRequest::complete()).is_ok());
+        let request = DeliveryRequest::complete().job_id("job_1");
+        let ArticleComplete(result, delivery) = extract(request.clone()).unwrap();
+        assert_eq!(result.article.title, "How to Choose Running Shoes");
+        assert_eq!((delivery.target(), delivery.job_id().as_str()), ("default", "job_1"));
+        assert_eq!(*delivery.event(), Event::ArticleComplete);
+        assert_eq!((delivery.intent(), delivery.drift()), (None, vec![]));
+        assert_eq!(delivery.body(), request.body());
         let stranger = DeliveryRequest::complete().with_defect(Defect::WrongToken);
         assert_eq!(extract(stranger).map(|_| ()), Err("unauthorized"));
     }

@@ -12,7 +12,7 @@ use crate::response::response;
 /// // Only for handlers that inspect the refusal themselves:
 /// async fn on_article(article: Result<ArticleComplete, RefusedResponse>) -> Result<(), RefusedResponse> {
 ///     match article {
-///         Ok(ArticleComplete(result)) => Ok(println!("received {:?}", result.job_id)),
+///         Ok(ArticleComplete(result, ..)) => Ok(println!("received {:?}", result.job_id)),
 ///         Err(refused) => {
 ///             println!("refused: {}", refused.0.rejection());
 ///             Err(refused)

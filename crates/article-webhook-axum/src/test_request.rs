@@ -8,7 +8,7 @@ use axum_core::{body::Body, extract::Request};
 /// use axum::{Router, routing::post};
 /// use tower::ServiceExt;
 ///
-/// async fn on_article(ArticleComplete(result): ArticleComplete) -> String {
+/// async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> String {
 ///     result.article.title
 /// }
 ///

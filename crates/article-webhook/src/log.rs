@@ -185,7 +185,7 @@ mod tests {
         );
         let unknown = DeliveryRequest::complete().with_defect(Defect::UnknownEvent);
         assert_eq!(
-            lines(&|| drop(open(&unknown).unwrap().article(unknown.body()))),
+            lines(&|| drop(open(&unknown).unwrap().article(unknown.body().clone()))),
             " WARN this version does not know the event event=\"article.updated\"",
         );
         let refused = open(&DeliveryRequest::complete().with_defect(Defect::Compressed));
@@ -261,7 +261,9 @@ mod tests {
             for (second, post) in (1..).zip(posts) {
                 let post = post.field("note", canary.into());
                 let opened = receiver.open(post.headers());
-                if let Err(refused) = opened.and_then(|envelope| envelope.article(post.body())) {
+                if let Err(refused) =
+                    opened.and_then(|envelope| envelope.article(post.body().clone()))
+                {
                     receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_secs(second));
                 }
             }
@@ -277,7 +279,7 @@ mod tests {
         let log = logged(|| {
             for value in ["canary-1", "canary-2"] {
                 let post = DeliveryRequest::complete().field("newly\u{1b}added", value.into());
-                receiver.open(post.headers()).unwrap().article(post.body()).unwrap();
+                receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap();
                 let delivery = receiver.open(post.headers()).unwrap().read(post.body().clone());
                 delivery.unwrap().decode().unwrap();
             }

@@ -35,9 +35,9 @@ fn no_type_shows_a_token_or_a_body() {
     intake.push(request.body().slice(..100)).unwrap();
     intake.push(request.body().slice(100..)).unwrap();
     let delivery = open().read(request.body().clone()).unwrap();
-    let result = open().article(request.body()).unwrap();
-    let refused =
-        open().article(request.clone().field("article", [canary; 9].into()).body()).unwrap_err();
+    let (result, _) = open().article(request.body().clone()).unwrap();
+    let wrong = request.clone().field("article", [canary; 9].into());
+    let refused = open().article(wrong.body().clone()).unwrap_err();
     let Rejection::Undecodable(undecodable) = refused.rejection() else { panic!("{refused}") };
 
     let shown = [

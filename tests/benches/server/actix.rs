@@ -29,7 +29,7 @@ pub(crate) fn serve(listener: TcpListener, handler: Handler) {
     System::new().block_on(server.run()).expect("it never ends");
 }
 
-async fn article(ArticleComplete(result): ArticleComplete) -> HttpResponse {
+async fn article(ArticleComplete(result, ..): ArticleComplete) -> HttpResponse {
     black_box(result);
     HttpResponse::Ok().finish()
 }

@@ -32,7 +32,7 @@ pub(crate) fn serve(listener: TcpListener, handler: Handler) {
     });
 }
 
-async fn article(ArticleComplete(result): ArticleComplete) {
+async fn article(ArticleComplete(result, ..): ArticleComplete) {
     black_box(result);
 }
 

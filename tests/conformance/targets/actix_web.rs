@@ -26,7 +26,7 @@ fn mounted(config: &mut ServiceConfig, mount: Mount) {
         config.service(web::resource(format!("{path}/{{capability}}")).to(sink));
         return;
     }
-    let on_article = move |ArticleComplete(result): ArticleComplete| {
+    let on_article = move |ArticleComplete(result, ..): ArticleComplete| {
         let application = application.clone();
         async move { application.handle(result).await.map_err(Retry::because) }
     };

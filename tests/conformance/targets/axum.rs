@@ -30,7 +30,7 @@ fn mounted(mount: Mount) -> Router {
         return Router::new()
             .route(&path, any(receive_capability(receiver, capability_key(), sink)));
     }
-    let on_article = |ArticleComplete(result): ArticleComplete| async {
+    let on_article = |ArticleComplete(result, ..): ArticleComplete| async {
         application.handle(result).await.map_err(Retry::because)
     };
     let router = Router::new()

@@ -65,7 +65,7 @@ impl Target for Core {
             Style::Extract | Style::Require => {
                 let opened = receiver.open(&request.headers()[..]);
                 match receive_body(site, &receiver, opened, request, Intake::article) {
-                    Some(Ok(result)) => match poll_once(application.handle(result)) {
+                    Some(Ok((result, _))) => match poll_once(application.handle(result)) {
                         Ended::Returned(Ok(())) => Ok(None),
                         Ended::Returned(Err(reason)) => Ok(Some(adapter::retry_answer(reason))),
                         Ended::Panicked | Ended::Pending => panic!("nothing is owed here"),

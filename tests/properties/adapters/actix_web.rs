@@ -55,7 +55,7 @@ impl Adapter {
 
 fn mounted(config: &mut ServiceConfig, site: Site, ledger: &Ledger) {
     let (receiver, application) = (site.receiver(), ledger.clone());
-    let on_article = move |ArticleComplete(result): ArticleComplete| {
+    let on_article = move |ArticleComplete(result, ..): ArticleComplete| {
         let application = application.clone();
         async move { application.handle(result).await.map_err(Retry::because) }
     };

@@ -34,7 +34,7 @@ impl Adapter {
 
 fn mounted(site: Site, ledger: &Ledger) -> Router {
     let (receiver, application) = (site.receiver(), ledger.clone());
-    let on_article = |ArticleComplete(result): ArticleComplete| async {
+    let on_article = |ArticleComplete(result, ..): ArticleComplete| async {
         application.handle(result).await.map_err(Retry::because)
     };
     Router::new()

@@ -36,7 +36,7 @@ pub(crate) fn axum_sink() -> Router {
 
 fn axum_extractor() -> Router {
     use article_webhook_axum::{ArticleComplete, Retry};
-    async fn on_article(ArticleComplete(_): ArticleComplete) -> Result<(), Retry> {
+    async fn on_article(ArticleComplete(..): ArticleComplete) -> Result<(), Retry> {
         Ok(())
     }
     Router::new().route(PATH, post(on_article)).with_state(receiver())
@@ -110,7 +110,7 @@ async fn a_sink_on_actix_web_passes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_extractor_on_actix_web_passes() {
     use article_webhook_actix_web::{ArticleComplete, Retry};
-    async fn on_article(ArticleComplete(_): ArticleComplete) -> Result<(), Retry> {
+    async fn on_article(ArticleComplete(..): ArticleComplete) -> Result<(), Retry> {
         Ok(())
     }
     let port = serve_actix_web(|app| {

@@ -136,7 +136,7 @@ mod tests {
                 let opened = receiver.open(&headers);
                 for refused in [
                     opened.and_then(|envelope| envelope.read(request.body().clone())).err(),
-                    receiver.open(&headers).and_then(|it| it.article(request.body())).err(),
+                    receiver.open(&headers).and_then(|it| it.article(request.body().clone())).err(),
                 ] {
                     receiver.log_refusal(&refused.unwrap().drained(), UNIX_EPOCH);
                 }

@@ -99,24 +99,38 @@ impl Envelope {
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
         let job_id = self.check(&body)?;
-        log::accepted(&job_id, self.sender.label());
-        let (target, intent) = self.sender.into_label();
-        let event = self.event.unwrap_or(Event::ArticleComplete);
-        Ok(Delivery { target, event, job_id, intent, body, seen_drift: self.seen_drift })
+        Ok(self.into_delivery(job_id, body))
     }
 
     /// Checks the body and builds the article in the same pass: [`read`](Self::read) and
     /// [`Delivery::decode`] in one, for handlers that process the article inside the request.
+    ///
+    /// ```
+    /// use article_webhook::{AuthToken, Receiver};
+    ///
+    /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// let body = r#"{"job_id": "job_1", "status": "complete", "article": {"title": "Hello", "html": ""}}"#;
+    ///
+    /// let (result, delivery) = receiver.open(&headers)?.article(body)?;
+    /// assert_eq!(result.article.title, "Hello");
+    /// assert_eq!((delivery.target(), delivery.body().len()), ("default", body.len()));
+    ///
+    /// let refused = receiver.open(&headers)?.article(r#"{"job_id": "job_1"}"#).unwrap_err();
+    /// assert_eq!(refused.answer().status(), 422);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// As [`read`](Self::read), and if the body is not an article result (422). An unknown event is
     /// answered with 200, because a retry could not help, unless the receiver
     /// [refuses unknown events](crate::ReceiverBuilder::refuse_unknown_events) (422).
-    pub fn article(self, body: impl AsRef<[u8]>) -> Result<ArticleResult, Refused> {
-        let body = body.as_ref();
+    pub fn article(self, body: impl Into<Bytes>) -> Result<(ArticleResult, Delivery), Refused> {
+        let body = body.into();
         if let Some(event @ Event::Other(_)) = &self.event {
-            let job_id = self.check(body)?;
+            let job_id = self.check(&body)?;
             log::unknown_event(event);
             let rejection = match self.unknown_events {
                 UnknownEvents::Ignore => Rejection::EventIgnored,
@@ -124,15 +138,15 @@ impl Envelope {
             };
             return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
         }
-        let draft: ResultDraft = self.parse(body)?;
+        let draft: ResultDraft = self.parse(&body)?;
         let job_id = match draft.job_id() {
             Field::Value(id) => self.identify(Some(id))?,
             Field::Absent => self.identify(None)?,
             // `check` knows what is wrong with it.
-            Field::OtherKind(_) => self.check(body)?,
+            Field::OtherKind(_) => self.check(&body)?,
         };
         let drift = draft.drift();
-        let result = draft.finish().map_err(|error| match self.check(body) {
+        let result = draft.finish().map_err(|error| match self.check(&body) {
             // `read` accepts this body.
             Ok(job_id) => {
                 self.refused(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
@@ -143,8 +157,7 @@ impl Envelope {
             log::header_missing(missing, &job_id);
         }
         log::drift(&drift, &self.seen_drift, &job_id);
-        log::accepted(&job_id, self.sender.label());
-        Ok(result)
+        Ok((result, self.into_delivery(job_id, body)))
     }
 
     /// Collects the body chunk by chunk.
@@ -167,6 +180,13 @@ impl Envelope {
         }
         log::header_missing(missing, &job_id);
         Ok(job_id)
+    }
+
+    fn into_delivery(self, job_id: JobId, body: Bytes) -> Delivery {
+        log::accepted(&job_id, self.sender.label());
+        let (target, intent) = self.sender.into_label();
+        let event = self.event.unwrap_or(Event::ArticleComplete);
+        Delivery { target, event, job_id, intent, body, seen_drift: self.seen_drift }
     }
 
     fn parse<F: ObjectFields>(&self, body: &[u8]) -> Result<F, Refused> {

@@ -85,7 +85,7 @@ impl Intake {
     /// # Errors
     ///
     /// As [`Envelope::article`].
-    pub fn article(self) -> Result<ArticleResult, Refused> {
+    pub fn article(self) -> Result<(ArticleResult, Delivery), Refused> {
         let (envelope, body) = self.finish();
         envelope.article(body)
     }
