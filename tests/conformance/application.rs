@@ -22,7 +22,7 @@ pub(crate) enum Work {
     /// Panics when it is told of a refusal, and else stores.
     PanicsAtRefusals,
     /// Replies once it is notified.
-    Waits(Arc<Notify>),
+    Waits(Arc<Notify>, Reply),
 }
 
 impl Application {
@@ -35,10 +35,20 @@ impl Application {
     pub(crate) async fn handle(self, result: ArticleResult) -> Result<(), &'static str> {
         let job_id = result.job_id.to_string();
         self.ledger.write(Entry::Handled { job_id });
-        match self.work.reply().await {
+        match self.finish().await {
             Reply::Retry | Reply::Unavailable => Err("the store is down"),
             _ => Ok(()),
         }
+    }
+}
+
+impl Application {
+    async fn finish(self) -> Reply {
+        let reply = self.work.reply().await;
+        if let Work::Waits(..) = self.work {
+            self.ledger.write(Entry::Finished);
+        }
+        reply
     }
 }
 
@@ -54,14 +64,7 @@ impl Sink for Application {
         if let Work::PanicsAtOnce = self.work {
             panic_quietly();
         }
-        let Self { ledger, work } = self.clone();
-        async move {
-            let reply = work.reply().await;
-            if let Work::Waits(_) = work {
-                ledger.write(Entry::Finished);
-            }
-            reply
-        }
+        self.clone().finish()
     }
 
     fn refused(&self, refused: &Refused) {
@@ -79,9 +82,9 @@ impl Work {
             Self::Replies(reply) => *reply,
             Self::Panics | Self::PanicsAtOnce => panic_quietly(),
             Self::PanicsAtRefusals => Reply::Stored,
-            Self::Waits(notify) => {
+            Self::Waits(notify, reply) => {
                 notify.notified().await;
-                Reply::Stored
+                *reply
             }
         }
     }

@@ -239,5 +239,5 @@ fn a_sink_that_runs_in_the_request_is_caught() {
     let handler = any(move |request| fault(request, receiver, application));
     let path = Site::Default.path(Style::Receive);
     let server = server(Router::new().route(&path, handler), patient.ledger.clone());
-    assert!(!patient.finishes_alone(&server, Farewell::Close));
+    assert!(!patient.finishes_alone(&server, Style::Receive, Farewell::Close));
 }

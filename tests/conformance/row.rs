@@ -13,6 +13,8 @@ pub(crate) struct Row {
     pub(crate) request: Request,
     pub(crate) receive: Promise,
     pub(crate) extract: Promise,
+    /// With the adapter's layer around the handler; as without if it is not given.
+    pub(crate) layer: Option<Promise>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +74,7 @@ pub(crate) fn let_in(situation: &'static str, request: Request) -> Row {
         request,
         receive: Promise::Everywhere(receive),
         extract: Promise::Everywhere(extract),
+        layer: None,
     }
 }
 
@@ -109,7 +112,9 @@ impl Row {
         match style {
             Style::Receive => self.receive.clone(),
             Style::Extract => self.extract.clone(),
+            Style::Layer => self.layer.clone().unwrap_or_else(|| self.extract.clone()),
             Style::Require => self.require(),
+            Style::LayerRequire => self.layer_require(),
         }
     }
 
@@ -121,12 +126,24 @@ impl Row {
         }
     }
 
+    /// As for a sink, whose deadline and panics the layer looks after as well.
+    fn layer_require(&self) -> Promise {
+        match self.site {
+            Site::Capability => Promise::Nothing,
+            _ => self.receive.clone(),
+        }
+    }
+
     pub(crate) fn at(self, site: Site) -> Self {
         Self { site, ..self }
     }
 
     pub(crate) fn extract(self, extract: Promise) -> Self {
         Self { extract, ..self }
+    }
+
+    pub(crate) fn layer(self, layer: Promise) -> Self {
+        Self { layer: Some(layer), ..self }
     }
 
     /// Both answers close the connection.
@@ -182,7 +199,7 @@ impl Row {
     }
 
     fn change(mut self, change: impl Fn(&mut Outcome)) -> Self {
-        for promise in [&mut self.receive, &mut self.extract] {
+        for promise in [&mut self.receive, &mut self.extract].into_iter().chain(&mut self.layer) {
             if let Promise::Everywhere(outcome) = promise {
                 change(outcome);
             }

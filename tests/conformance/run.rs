@@ -11,8 +11,8 @@ use crate::{
 pub(crate) trait Target {
     fn name(&self) -> &'static str;
 
-    /// How an application can mount the receiver: as a sink, and in another way.
-    fn styles(&self) -> [Style; 2];
+    /// How an application can mount the receiver.
+    fn styles(&self) -> Vec<Style>;
 
     /// How the handler's `Ok(())` goes out.
     fn handled(&self) -> Answer;
@@ -28,7 +28,7 @@ pub(crate) trait Target {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// How many rows each style owed.
-    pub(crate) owed: [usize; 2],
+    pub(crate) owed: Vec<usize>,
     /// In the order of the table.
     pub(crate) disagreements: Vec<Disagreement>,
 }
@@ -41,13 +41,14 @@ pub(crate) struct Disagreement {
 
 pub(crate) fn run(target: &impl Target, rows: &[Row]) -> Report {
     let mut report = Report::default();
-    for (style, owed) in target.styles().into_iter().zip(&mut report.owed) {
+    for style in target.styles() {
+        let mut owed = 0;
         let mut to_strangers = BTreeSet::new();
         for row in rows {
             let Some(outcome) = target.owes(row.promise(style)) else {
                 continue;
             };
-            *owed += 1;
+            owed += 1;
             let method = row.request.method;
             let expected = Exchange::expected(&outcome, target.handled(), method);
             let (found, wire) = target.exchange(style, row);
@@ -70,6 +71,7 @@ pub(crate) fn run(target: &impl Target, rows: &[Row]) -> Report {
                 }
             }
         }
+        report.owed.push(owed);
     }
     report
 }

@@ -41,6 +41,8 @@ pub(crate) enum Site {
     PanicsAtOnce,
     PanicsAtRefusals,
     Late,
+    /// A layer around the handler gives up requests, which are not in the table.
+    GivesUp,
 }
 
 pub(crate) const SMALL: usize = 120;
@@ -48,6 +50,8 @@ pub(crate) const SMALL: usize = 120;
 pub(crate) const BUDGET: usize = 300;
 
 pub(crate) const DEADLINE: Duration = Duration::from_millis(200);
+
+pub(crate) const GIVES_UP_AFTER: Duration = Duration::from_millis(50);
 
 pub(crate) const BLOG: &str = "Bearer blog-91d2c4f07ab3e5";
 
@@ -66,8 +70,12 @@ pub(crate) enum Style {
     Receive,
     /// `ArticleComplete`, on POST.
     Extract,
+    /// `ArticleComplete`, with the adapter's layer around the handler.
+    Layer,
     /// A layer around a service that asks the sink itself.
     Require,
+    /// The same in the layer that runs a service to its end.
+    LayerRequire,
 }
 
 impl Site {
@@ -117,9 +125,11 @@ impl Site {
             Self::Small => builder.body_limit(SMALL),
             Self::Crowded => builder.body_limit(SMALL).body_budget(BUDGET),
             Self::Hasty => builder.body_deadline(DEADLINE),
-            Self::Late => builder.sink_deadline(Duration::from_millis(50)),
+            Self::Late => builder.answer_deadline(Duration::from_millis(50)),
             _ => builder,
         };
+        // Rows send the same delivery. `wire::runs` is about what is remembered.
+        let builder = builder.remember_for(Duration::ZERO);
         builder.build().expect("the settings are legal ones")
     }
 
@@ -133,7 +143,7 @@ impl Site {
             Self::PanicsAtOnce => Work::PanicsAtOnce,
             Self::PanicsAtRefusals => Work::PanicsAtRefusals,
             // It is never notified.
-            Self::Late => Work::Waits(Arc::new(Notify::new())),
+            Self::Late => Work::Waits(Arc::new(Notify::new()), Reply::Stored),
             _ => Work::Replies(Reply::Stored),
         };
         Application::new(ledger, work)

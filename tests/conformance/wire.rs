@@ -16,6 +16,7 @@ mod lengths;
 mod parser;
 mod pipelined;
 mod rotation;
+mod runs;
 mod unhurried;
 
 /// The situations that the HTTP parser of any server refuses.

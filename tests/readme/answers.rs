@@ -63,7 +63,7 @@ fn answers() -> BTreeSet<(String, String)> {
     let refused = rejections().into_iter().map(|rejection| (rejection.status(), rejection.code()));
     let failed = [
         adapter::misconfigured_answer("", r#"{"error":"internal"}"#),
-        adapter::retry_answer("busy"),
+        adapter::RetryReason::of("busy").answer(),
     ];
     let replies =
         [Reply::Stored, Reply::Duplicate, Reply::Ignored, Reply::Retry, Reply::Unavailable];

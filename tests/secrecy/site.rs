@@ -60,7 +60,7 @@ impl Site {
         let builder = match self {
             Strict => builder.strict(),
             Small => builder.body_limit(200),
-            IsLate => builder.sink_deadline(Duration::from_millis(1)),
+            IsLate => builder.answer_deadline(Duration::from_millis(1)),
             ArticleRefusesEvents => builder.refuse_unknown_events(),
             _ => builder,
         };

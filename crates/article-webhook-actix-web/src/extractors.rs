@@ -7,6 +7,7 @@ use crate::{
     body::{PayloadBody, receive_body},
     headers::ActixHeaders,
     refused_response::RefusedResponse,
+    run_to_completion::admit,
 };
 
 type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>>>>;
@@ -59,9 +60,9 @@ impl FromRequest for ArticleComplete {
     type Future = ExtractorFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        extract(request, payload, |intake| {
-            intake.article().map(|(result, delivery)| Self(result, delivery))
-        })
+        let read =
+            |intake: Intake| intake.article().map(|(result, delivery)| Self(result, delivery));
+        extract(request, payload, read, |Self(_, delivery)| delivery)
     }
 }
 
@@ -98,7 +99,7 @@ impl FromRequest for RawDelivery {
     type Future = ExtractorFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        extract(request, payload, |intake| intake.read().map(Self))
+        extract(request, payload, |intake| intake.read().map(Self), |Self(delivery)| delivery)
     }
 }
 
@@ -106,16 +107,21 @@ fn extract<T: 'static>(
     request: &HttpRequest,
     payload: &mut Payload,
     read: fn(Intake) -> Result<T, Refused>,
+    delivery: fn(&T) -> &Delivery,
 ) -> ExtractorFuture<T> {
     let data = || request.app_data::<Data<Receiver>>().map(Data::get_ref);
     let Some(receiver) = request.app_data::<Receiver>().or_else(data).cloned() else {
         return Box::pin(std::future::ready(Err(RefusedResponse::no_receiver())));
     };
-    let opened = receiver.open(&ActixHeaders(request.headers()));
+    let headers = ActixHeaders(request.headers());
+    let opened = receiver.open_request(request.method().as_str(), &headers);
     let body = PayloadBody::new(request.headers(), payload.take());
+    let request = request.clone();
     Box::pin(async move {
         let (received, payload) = receive_body(&receiver, opened, body, read).await;
-        received.map_err(|refused| RefusedResponse::new(refused, payload))
+        let received = received.map_err(|refused| RefusedResponse::new(refused, payload))?;
+        admit(request, delivery(&received)).await;
+        Ok(received)
     })
 }
 

@@ -8,6 +8,8 @@ mod response;
 mod refused_response;
 mod retry;
 
+mod run_to_completion;
+
 mod extractors;
 mod receive;
 #[cfg(feature = "fixture")]
@@ -29,5 +31,6 @@ pub use receive::receive;
 pub use receive::receive_capability;
 pub use refused_response::RefusedResponse;
 pub use retry::Retry;
+pub use run_to_completion::{RunToCompletion, RunToCompletionMiddleware};
 #[cfg(feature = "fixture")]
 pub use test_request::test_request;

@@ -1,9 +1,9 @@
 use std::{error::Error, fmt};
 
 use actix_web::{HttpResponse, ResponseError, dev::Payload, http::StatusCode};
-use article_webhook::{Answer, adapter};
+use article_webhook::adapter::RetryReason;
 
-use crate::response::{response, status};
+use crate::response::response;
 
 /// The handler failed, and the service should retry: 503 with `Retry-After: 10`.
 ///
@@ -33,13 +33,13 @@ use crate::response::{response, status};
 /// # assert_eq!(response.headers().get("retry-after").unwrap(), "10");
 /// # });
 /// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Retry(Answer);
+#[derive(Debug, Clone)]
+pub struct Retry(RetryReason);
 
 impl Retry {
     /// A retry for a reason that `?` does not convert: any error, also `Box<dyn Error>`, or a text.
     pub fn because<'a>(reason: impl Into<Box<dyn Error + 'a>>) -> Self {
-        Self(adapter::retry_answer(reason))
+        Self(RetryReason::of(reason))
     }
 }
 
@@ -58,11 +58,11 @@ impl fmt::Display for Retry {
 
 impl ResponseError for Retry {
     fn status_code(&self) -> StatusCode {
-        status(self.0)
+        StatusCode::SERVICE_UNAVAILABLE
     }
 
     fn error_response(&self) -> HttpResponse {
-        response(self.0, Payload::None)
+        response(self.0.answer(), Payload::None)
     }
 }
 

@@ -1,4 +1,7 @@
-use article_webhook::{ArticleResult, Delivery, Receiver, adapter::Intake};
+use article_webhook::{
+    ArticleResult, Delivery, Receiver, Refused,
+    adapter::{Intake, RunSlot},
+};
 use axum_core::extract::{FromRef, FromRequest, Request};
 
 use crate::{body::receive_body, refused_response::RefusedResponse};
@@ -50,10 +53,9 @@ where
     type Rejection = RefusedResponse;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, RefusedResponse> {
-        let receiver = Receiver::from_ref(state);
-        let opened = receiver.open(request.headers());
-        let article = receive_body(&receiver, opened, request.into_body(), Intake::article).await;
-        article.map(|(result, delivery)| Self(result, delivery)).map_err(RefusedResponse)
+        extract(request, state, Intake::article, |(_, delivery)| delivery)
+            .await
+            .map(|(result, delivery)| Self(result, delivery))
     }
 }
 
@@ -91,11 +93,28 @@ where
     type Rejection = RefusedResponse;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, RefusedResponse> {
-        let receiver = Receiver::from_ref(state);
-        let opened = receiver.open(request.headers());
-        let delivery = receive_body(&receiver, opened, request.into_body(), Intake::read).await;
-        delivery.map(Self).map_err(RefusedResponse)
+        extract(request, state, Intake::read, |delivery| delivery).await.map(Self)
     }
+}
+
+async fn extract<S, T>(
+    request: Request,
+    state: &S,
+    read: fn(Intake) -> Result<T, Refused>,
+    delivery: fn(&T) -> &Delivery,
+) -> Result<T, RefusedResponse>
+where
+    Receiver: FromRef<S>,
+{
+    let receiver = Receiver::from_ref(state);
+    let opened = receiver.open_request(request.method().as_str(), request.headers());
+    let slot = request.extensions().get::<RunSlot>().cloned();
+    let received = receive_body(&receiver, opened, request.into_body(), read).await;
+    let received = received.map_err(RefusedResponse)?;
+    if let Some(slot) = slot {
+        slot.admit(delivery(&received)).await;
+    }
+    Ok(received)
 }
 
 #[cfg(all(test, feature = "fixture"))]

@@ -9,6 +9,7 @@ mod retry;
 
 mod extractors;
 mod receive;
+mod run_to_completion;
 #[cfg(feature = "fixture")]
 mod test_request;
 
@@ -28,5 +29,6 @@ pub use receive::receive;
 pub use receive::receive_capability;
 pub use refused_response::RefusedResponse;
 pub use retry::Retry;
+pub use run_to_completion::{RunToCompletion, RunToCompletionService};
 #[cfg(feature = "fixture")]
 pub use test_request::test_request;

@@ -14,7 +14,7 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 /// Mounts a sink: returns a handler that answers every request to the route.
 ///
 /// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic is
-/// answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the answer is 503, and the task
+/// answered with 500. After [`answer_deadline`](Receiver::answer_deadline) the answer is 503, and the task
 /// continues. Refused deliveries that were authentic are reported to the sink.
 ///
 /// Mount it with `any`, so that this handler answers other methods with 405.

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use article_webhook::{Answer, adapter};
+use article_webhook::adapter::RetryReason;
 use axum_core::response::{IntoResponse, Response};
 
 use crate::response::response;
@@ -31,13 +31,13 @@ use crate::response::response;
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Retry(Answer);
+#[derive(Debug, Clone)]
+pub struct Retry(RetryReason);
 
 impl Retry {
     /// A retry for a reason that `?` does not convert: any error, also `Box<dyn Error>`, or a text.
     pub fn because<'a>(reason: impl Into<Box<dyn Error + 'a>>) -> Self {
-        Self(adapter::retry_answer(reason))
+        Self(RetryReason::of(reason))
     }
 }
 
@@ -50,7 +50,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Retry {
 
 impl IntoResponse for Retry {
     fn into_response(self) -> Response {
-        response(self.0)
+        response(self.0.answer())
     }
 }
 

@@ -6,6 +6,7 @@ mod response;
 
 mod receive;
 mod require_delivery;
+mod run_to_completion;
 
 #[cfg(feature = "fixture")]
 pub use article_webhook::fixture;
@@ -22,3 +23,4 @@ pub use body::RequestBody;
 pub use receive::receive_capability;
 pub use receive::{Receive, receive};
 pub use require_delivery::{RequireDelivery, RequireDeliveryLayer};
+pub use run_to_completion::{RunToCompletion, RunToCompletionService};

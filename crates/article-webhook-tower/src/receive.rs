@@ -25,7 +25,7 @@ use crate::{
 /// refusal.
 ///
 /// The sink runs in a task of its own, so a sender that disconnects cannot stop its work halfway. A panic is
-/// answered with 500. After [`sink_deadline`](Receiver::sink_deadline) the answer is 503, and the task continues.
+/// answered with 500. After [`answer_deadline`](Receiver::answer_deadline) the answer is 503, and the task continues.
 /// Refused deliveries that were authentic are reported to the sink.
 ///
 /// ```

@@ -7,7 +7,7 @@ use std::{
 
 use article_webhook::{
     Receiver, Refused,
-    adapter::{Intake, report_refusal},
+    adapter::{Intake, RunSlot, report_refusal},
 };
 use bytes::Bytes;
 use http::{Request, Response, header::AUTHORIZATION};
@@ -25,8 +25,9 @@ type OnRefused = Arc<dyn Fn(&Refused) + Send + Sync>;
 /// Passes only deliveries to the inner service, with the [`Delivery`](article_webhook::Delivery) in the
 /// request's extensions and its bytes in the request's body.
 ///
-/// The inner service's response is returned as it is. Its work may be dropped when the sender disconnects:
-/// work that must survive belongs in a [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
+/// The inner service's response is returned as it is. Its work is dropped when the sender disconnects, unless a
+/// [`RunToCompletion`](crate::RunToCompletion) is around this layer. Work that must survive a crash belongs in a
+/// [`Sink`](crate::Sink), mounted with [`receive`](crate::receive()).
 ///
 /// The layer is always ready. It polls the inner service for readiness after the delivery has arrived, so
 /// that unauthenticated requests use none of its capacity.
@@ -154,6 +155,9 @@ where
                     return Ok(response(refused.answer()).map(Either::Left));
                 }
             };
+            if let Some(slot) = head.extensions.get::<RunSlot>() {
+                slot.admit(&delivery).await;
+            }
             let mut request = Request::from_parts(head, Full::new(delivery.body().clone()));
             request.extensions_mut().insert(delivery);
             std::future::poll_fn(|context| inner.poll_ready(context)).await?;

@@ -55,14 +55,16 @@ mod dispatch;
 mod failures;
 mod receive_body;
 mod report;
+mod run_slot;
 mod sink;
 mod timeout;
 
 pub use body_source::{BodyError, BodySource};
 pub use dispatch::{SinkFuture, dispatch};
-pub use failures::{misconfigured_answer, retry_answer};
+pub use failures::{RetryReason, misconfigured_answer};
 pub use receive_body::receive_body;
 pub use report::report_refusal;
+pub use run_slot::{HandlerRun, RunSlot};
 pub use sink::Sink;
 
 pub use crate::{

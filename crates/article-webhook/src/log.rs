@@ -3,18 +3,18 @@
 //! sink is logged as the application wrote it, so it may hold any of these, until `hide_causes` is called. Without the
 //! feature `tracing` every function here is empty.
 
-use std::fmt::Display;
-
 use crate::{
     answer::{Reply, ServiceHeader},
     article::{Drift, Event, JobId},
     auth::Target,
 };
 
+mod current_delivery;
 #[cfg(feature = "tracing")]
 mod refusals;
 mod seen_drift;
 
+pub(crate) use current_delivery::{CurrentDelivery, InDelivery};
 pub use seen_drift::SeenDrift;
 
 /// The same target for all events, so that one name filters them.
@@ -23,9 +23,9 @@ const TARGET: &str = "article_webhook";
 
 #[cfg(feature = "tracing")]
 mod enabled {
+    use super::current_delivery::current_delivery;
     pub(crate) use super::refusals::Refusals;
     use super::*;
-    use crate::causes::logged_cause;
 
     pub(crate) fn accepted(job_id: &JobId, target: &str) {
         tracing::debug!(target: TARGET, job_id = job_id.as_str(), target_label = target, "delivery accepted");
@@ -46,8 +46,29 @@ mod enabled {
         tracing::warn!(target: TARGET, event = event.as_str(), "this version does not know the event");
     }
 
-    pub(crate) fn sink_failed(failure: &str, job_id: &JobId) {
-        tracing::error!(target: TARGET, job_id = job_id.as_str(), "{failure}");
+    pub(crate) fn failed(failure: &str, job_id: Option<&JobId>) {
+        let job_id = job_id.map(JobId::as_str);
+        tracing::error!(target: TARGET, job_id, "{failure}");
+    }
+
+    pub(crate) fn handler_overtaken(job_id: &JobId) {
+        tracing::error!(target: TARGET, job_id = job_id.as_str(), "the handler of an earlier delivery has not ended within the join limit: another runs beside it now");
+    }
+
+    /// A delivery that needed no handler of its own, or found none in time.
+    pub(crate) fn joined(reply: Reply, job_id: Option<&JobId>) {
+        let job_id = job_id.map(JobId::as_str);
+        match reply {
+            Reply::Duplicate => {
+                tracing::info!(target: TARGET, job_id, "a retry is answered with the success of an earlier delivery");
+            }
+            Reply::Unavailable => {
+                tracing::warn!(target: TARGET, job_id, "an earlier delivery of the job is still being handled");
+            }
+            _ => {
+                tracing::warn!(target: TARGET, job_id, "the handler of an earlier delivery, which a retry waited for, has failed");
+            }
+        }
     }
 
     pub(crate) fn misconfigured(mistake: &str) {
@@ -59,9 +80,11 @@ mod enabled {
         tracing::error!(target: TARGET, job_id, "the sink panicked in its `refused` method");
     }
 
-    pub(crate) fn retry(error: &dyn Display) {
-        let cause = logged_cause(error).map(|cause| [": ", &cause].concat()).unwrap_or_default();
-        tracing::warn!(target: TARGET, "the handler failed and asks for a retry{cause}");
+    pub(crate) fn retry(cause: Option<&str>) {
+        let cause = cause.map(|cause| [": ", cause].concat()).unwrap_or_default();
+        let current = current_delivery();
+        let job_id = current.as_ref().and_then(|current| current.log_a_retry()).map(JobId::as_str);
+        tracing::warn!(target: TARGET, job_id, "the handler failed and asks for a retry{cause}");
     }
 
     pub(crate) fn sink_asks_for_a_retry(reply: Reply, job_id: &JobId) {
@@ -100,10 +123,12 @@ mod disabled {
     pub(crate) fn drift(_: &[Drift], _: &SeenDrift, _: &JobId) {}
     pub(crate) fn header_missing(_: ServiceHeader, _: &JobId) {}
     pub(crate) fn unknown_event(_: &Event) {}
-    pub(crate) fn sink_failed(_: &str, _: &JobId) {}
+    pub(crate) fn failed(_: &str, _: Option<&JobId>) {}
+    pub(crate) fn handler_overtaken(_: &JobId) {}
+    pub(crate) fn joined(_: Reply, _: Option<&JobId>) {}
     pub(crate) fn misconfigured(_: &str) {}
     pub(crate) fn refusal_report_panicked(_: Option<&JobId>) {}
-    pub(crate) fn retry(_: &dyn Display) {}
+    pub(crate) fn retry(_: Option<&str>) {}
     pub(crate) fn sink_asks_for_a_retry(_: Reply, _: &JobId) {}
     pub(crate) fn doubtful_token(_: &Target) {}
 }
@@ -122,15 +147,18 @@ mod tests {
         io::{self, Write},
         panic::resume_unwind,
         pin::pin,
-        sync::{Arc, Mutex},
+        sync::{Arc, LazyLock, Mutex},
         task::{Context, Waker},
-        time::{Duration, UNIX_EPOCH},
+        time::{Duration, Instant, UNIX_EPOCH},
     };
 
     use crate::{
-        AuthToken, Delivery, Receiver, Refused, Reply, Sink, TokenError, adapter,
+        AuthToken, Delivery, Receiver, Refused, Reply, Sink, TokenError,
+        adapter::{self, RetryReason, RunSlot},
         fixture::{self, Defect, DeliveryRequest},
     };
+
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -214,7 +242,7 @@ mod tests {
             "{panicked}"
         );
         assert_eq!(
-            lines(&|| assert_eq!(adapter::retry_answer("the disk is full").status(), 503)),
+            lines(&|| assert_eq!(RetryReason::of("the disk is full").answer().status(), 503)),
             " WARN the handler failed and asks for a retry: the disk is full",
         );
         let caused = io::Error::other(TokenError::Unreadable {
@@ -230,7 +258,7 @@ mod tests {
             Box::new(TokenError::Unreadable { path: "token".to_owned(), source })
         };
         assert_eq!(
-            lines(&|| assert_eq!(adapter::retry_answer(nested()).status(), 503)),
+            lines(&|| assert_eq!(RetryReason::of(nested()).answer().status(), 503)),
             " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
         );
         let job_id = "job_1".parse().unwrap();
@@ -241,6 +269,48 @@ mod tests {
         let misconfigured =
             || adapter::misconfigured_answer("add the receiver", r#"{"error":"internal"}"#);
         assert_eq!(lines(&|| assert_eq!(misconfigured().status(), 500)), "ERROR add the receiver",);
+    }
+
+    #[test]
+    fn a_handler_that_fails_is_logged_with_its_job_when_it_responds() {
+        let receiver = fixture::receiver();
+        let delivery = DeliveryRequest::complete().delivery().unwrap();
+        let handle = |is_returned: bool| {
+            let slot = RunSlot::new(&receiver, "/", || *START);
+            let extractor = slot.clone();
+            let handler = async {
+                extractor.admit(&delivery).await;
+                let reason = RetryReason::of("the disk is full");
+                is_returned.then(|| reason.answer().status().as_u16())
+            };
+            let spawn = async |work| Ok::<_, ()>(pin!(work).await);
+            let layer = pin!(slot.supervise(handler, |status| *status, spawn, |_| pending()));
+            assert!(layer.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        };
+        assert_eq!(
+            logged(|| handle(true)),
+            " WARN article_webhook: the handler failed and asks for a retry: the disk is full job_id=\"job_7c1e4a52\"\n"
+        );
+        assert_eq!(logged(|| handle(false)), "", "a reason that is dropped");
+    }
+
+    #[test]
+    fn a_sink_that_fails_has_one_line_with_the_reason_and_the_job() {
+        async fn store(_: Delivery) -> Reply {
+            Reply::retry_because(&io::Error::other("the disk is full"))
+        }
+        let receiver = fixture::receiver();
+        let spawn = async |work| Ok::<_, ()>(pin!(work).await);
+        let delivery = Ok(DeliveryRequest::complete().delivery().unwrap());
+        let log = logged(|| {
+            let answer =
+                adapter::dispatch(&receiver, delivery, Arc::new(store), spawn, |_| pending());
+            assert!(pin!(answer).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        });
+        assert_eq!(
+            log,
+            " WARN article_webhook: the handler failed and asks for a retry: the disk is full job_id=\"job_7c1e4a52\"\n"
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod envelope;
 mod headers;
 mod intake;
 mod receiver;
+mod runs;
 mod settings;
 
 pub use build_error::BuildError;
@@ -21,3 +22,4 @@ pub use envelope::Envelope;
 pub use headers::Headers;
 pub use intake::Intake;
 pub use receiver::Receiver;
+pub(crate) use runs::{Entrance, Run, RunEnd, RunKey};

@@ -1,22 +1,26 @@
 use std::{
+    future::{pending, ready},
     net::{SocketAddr, TcpListener},
     pin::Pin,
-    thread,
+    thread::{self, JoinHandle},
 };
 
 use actix_web::{
-    App, HttpMessage, HttpServer,
-    dev::{Service, ServiceRequest},
-    error::PayloadError,
+    App, Error, HttpMessage, HttpServer,
+    dev::{Service, ServiceRequest, ServiceResponse},
+    error::{ErrorGatewayTimeout, PayloadError},
     rt,
     web::{self, ServiceConfig},
 };
-use article_webhook_actix_web::{ArticleComplete, Retry, receive, receive_capability};
+use article_webhook_actix_web::{
+    ArticleComplete, Retry, RunToCompletion, receive, receive_capability,
+};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
+use tokio::time::timeout;
 
 use super::server::Mount;
-use crate::site::{SMALL, Site, Style, capability_key};
+use crate::site::{GIVES_UP_AFTER, SMALL, Site, Style, capability_key};
 
 fn mounted(config: &mut ServiceConfig, mount: Mount) {
     let Mount { site, receiver, application } = mount;
@@ -31,13 +35,21 @@ fn mounted(config: &mut ServiceConfig, mount: Mount) {
         async move { application.handle(result).await.map_err(Retry::because) }
     };
     let receive = web::resource(path).to(receive(receiver.clone(), sink));
+    let layer = RunToCompletion::new(receiver.clone());
+    let layered = web::resource(site.path(Style::Layer))
+        .app_data(receiver.clone())
+        .route(web::post().to(on_article.clone()))
+        .wrap(layer);
     let extract = web::resource(site.path(Style::Extract))
         .app_data(receiver)
         .route(web::post().to(on_article));
     if site == Site::SmallLayer {
         config.service(receive.wrap_fn(limit)).service(extract.wrap_fn(limit));
+        config.service(layered.wrap_fn(limit));
+    } else if site == Site::GivesUp {
+        config.service(layered.wrap_fn(give_up));
     } else {
-        config.service(receive).service(extract);
+        config.service(receive).service(extract).service(layered);
     }
 }
 
@@ -54,24 +66,67 @@ fn limit<S: Service<ServiceRequest>>(mut request: ServiceRequest, next: &S) -> S
     next.call(request)
 }
 
+/// A middleware that gives up a request.
+fn give_up<S, B>(
+    request: ServiceRequest,
+    next: &S,
+) -> impl Future<Output = Result<ServiceResponse<B>, Error>> + use<S, B>
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error>,
+{
+    let response = next.call(request);
+    async {
+        let response = timeout(GIVES_UP_AFTER, response).await;
+        response.unwrap_or_else(|_| Err(ErrorGatewayTimeout("a time-out layer")))
+    }
+}
+
 /// Serves on a port of the loopback, from a thread with a runtime of its own.
 pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
-    serve_configured(move |config| {
+    serve_by_workers(1, mounts)
+}
+
+pub(crate) fn serve_by_workers(workers: usize, mounts: Vec<Mount>) -> SocketAddr {
+    serve_until(workers, mounting(mounts), pending(), ready(())).0
+}
+
+pub(crate) fn mounting(mounts: Vec<Mount>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+    move |config| {
         for mount in mounts.clone() {
             mounted(config, mount);
         }
-    })
+    }
 }
 
 pub(crate) fn serve_configured(
     configure: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
 ) -> SocketAddr {
+    serve_until(1, configure, pending(), ready(())).0
+}
+
+/// Serves until `stop`, and then until `end`, which its workers live to see.
+pub(crate) fn serve_until(
+    workers: usize,
+    configure: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    stop: impl Future<Output = ()> + Send + 'static,
+    end: impl Future<Output = ()> + Send + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let address = listener.local_addr().expect("the listener is bound");
-    thread::spawn(move || {
+    let process = thread::spawn(move || {
         let app = move || App::new().configure(configure.clone());
-        let server = HttpServer::new(app).workers(1).disable_signals().listen(listener);
-        rt::System::new().block_on(server.expect("it listens").run())
+        let server = HttpServer::new(app).workers(workers).disable_signals().listen(listener);
+        rt::System::new().block_on(async {
+            let server = server.expect("it listens").run();
+            let handle = server.handle();
+            rt::spawn(async move {
+                stop.await;
+                handle.pause().await;
+                end.await;
+                handle.stop(true).await;
+            });
+            server.await.expect("it serves");
+        });
     });
-    address
+    (address, process)
 }

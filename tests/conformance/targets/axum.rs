@@ -1,21 +1,24 @@
 use std::{
+    future::{pending, ready},
     net::{SocketAddr, TcpListener},
-    thread,
+    thread::{self, JoinHandle},
 };
 
-use article_webhook_axum::{ArticleComplete, Retry, receive, receive_capability};
+use article_webhook_axum::{ArticleComplete, Retry, RunToCompletion, receive, receive_capability};
 use axum::{
     Router,
     body::Body,
     extract::Request,
-    middleware::map_request,
+    http::StatusCode,
+    middleware::{Next, from_fn, map_request},
+    response::IntoResponse,
     routing::{any, post},
 };
 use http_body_util::Limited;
-use tokio::runtime;
+use tokio::{runtime, time::timeout};
 
 use super::server::Mount;
-use crate::site::{SMALL, Site, Style, capability_key};
+use crate::site::{GIVES_UP_AFTER, SMALL, Site, Style, capability_key};
 
 pub(crate) fn router(mounts: &[Mount]) -> Router {
     let routers = mounts.iter().cloned().map(mounted);
@@ -33,8 +36,10 @@ fn mounted(mount: Mount) -> Router {
     let on_article = |ArticleComplete(result, ..): ArticleComplete| async {
         application.handle(result).await.map_err(Retry::because)
     };
+    let layer = RunToCompletion::new(receiver.clone());
     let router = Router::new()
-        .route(&site.path(Style::Extract), post(on_article))
+        .route(&site.path(Style::Extract), post(on_article.clone()))
+        .route(&site.path(Style::Layer), post(on_article).layer(layer))
         .route(&path, any(receive(receiver.clone(), sink)))
         .with_state(receiver);
     match site {
@@ -42,21 +47,36 @@ fn mounted(mount: Mount) -> Router {
         Site::SmallLayer => router.layer(map_request(async |request: Request| {
             request.map(|body| Body::new(Limited::new(body, SMALL)))
         })),
+        Site::GivesUp => router.layer(from_fn(async |request: Request, next: Next| {
+            let response = timeout(GIVES_UP_AFTER, next.run(request)).await;
+            response.unwrap_or_else(|_| StatusCode::GATEWAY_TIMEOUT.into_response())
+        })),
         _ => router,
     }
 }
 
 /// Serves on a port of the loopback, from a thread with a runtime of its own.
 pub(crate) fn serve(router: Router) -> SocketAddr {
+    serve_until(router, pending(), ready(())).0
+}
+
+/// Serves until `stop`, and then runs until `end`.
+pub(crate) fn serve_until(
+    router: Router,
+    stop: impl Future<Output = ()> + Send + 'static,
+    end: impl Future<Output = ()> + Send + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     listener.set_nonblocking(true).expect("the socket takes its options");
     let address = listener.local_addr().expect("the listener is bound");
-    thread::spawn(|| {
+    let process = thread::spawn(|| {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("there are threads").block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
-            axum::serve(listener, router).await
-        })
+            let served = axum::serve(listener, router).with_graceful_shutdown(stop).await;
+            served.expect("it serves");
+            end.await;
+        });
     });
-    address
+    (address, process)
 }

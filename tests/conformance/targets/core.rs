@@ -8,7 +8,7 @@ use std::{
 
 use article_webhook::{
     Answer, Delivery, Envelope, Receiver, Refused,
-    adapter::{self, BodyError, BodySource, Intake, SinkFuture},
+    adapter::{self, BodyError, BodySource, Intake, RetryReason, SinkFuture},
 };
 use bytes::Bytes;
 
@@ -39,8 +39,8 @@ impl Target for Core {
         answers::Answer { status: 200, headers: &[], body: "" }
     }
 
-    fn styles(&self) -> [Style; 2] {
-        [Style::Receive, Style::Extract]
+    fn styles(&self) -> Vec<Style> {
+        vec![Style::Receive, Style::Extract]
     }
 
     fn owes(&self, promise: Promise) -> Option<Outcome> {
@@ -62,12 +62,12 @@ impl Target for Core {
                     None => Err(Silence::Late),
                 }
             }
-            Style::Extract | Style::Require => {
+            _ => {
                 let opened = receiver.open(&request.headers()[..]);
                 match receive_body(site, &receiver, opened, request, Intake::article) {
                     Some(Ok((result, _))) => match poll_once(application.handle(result)) {
                         Ended::Returned(Ok(())) => Ok(None),
-                        Ended::Returned(Err(reason)) => Ok(Some(adapter::retry_answer(reason))),
+                        Ended::Returned(Err(reason)) => Ok(Some(RetryReason::of(reason).answer())),
                         Ended::Panicked | Ended::Pending => panic!("nothing is owed here"),
                     },
                     Some(Err(refused)) => Ok(Some(refused.answer())),

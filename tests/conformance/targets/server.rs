@@ -52,10 +52,10 @@ impl Framework {
     pub(crate) const ALL: [Self; 3] = [Self::Axum, Self::ActixWeb, Self::Tower];
 
     /// How an application can mount the receiver.
-    pub(crate) fn styles(self) -> [Style; 2] {
+    pub(crate) fn styles(self) -> [Style; 3] {
         match self {
-            Self::Axum | Self::ActixWeb => [Style::Receive, Style::Extract],
-            Self::Tower => [Style::Receive, Style::Require],
+            Self::Axum | Self::ActixWeb => [Style::Receive, Style::Extract, Style::Layer],
+            Self::Tower => [Style::Receive, Style::Require, Style::LayerRequire],
         }
     }
 
@@ -150,8 +150,8 @@ impl Target for Server {
         }
     }
 
-    fn styles(&self) -> [Style; 2] {
-        self.framework.styles()
+    fn styles(&self) -> Vec<Style> {
+        self.framework.styles().into()
     }
 
     fn owes(&self, promise: Promise) -> Option<Outcome> {

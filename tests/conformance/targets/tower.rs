@@ -10,12 +10,12 @@ use std::{
 
 use article_webhook_server::{Body, Server};
 use article_webhook_tower::{
-    Delivery, Receive, RequestBody, RequireDeliveryLayer, Sink, article_webhook::Answer, receive,
-    receive_capability,
+    Delivery, Receive, RequestBody, RequireDeliveryLayer, RunToCompletion, Sink,
+    article_webhook::Answer, receive, receive_capability,
 };
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Either, Full, Limited};
 use tokio::runtime;
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -66,8 +66,16 @@ impl Mounted {
             async move { Ok::<_, Infallible>(inner(&application, request).await) }
         }));
         // The bodies of refusals and of the inner service have the same type here.
+        if self.style == Style::Require {
+            let response = service.oneshot(request).await?;
+            return Ok(response.map(Either::into_inner));
+        }
+        let service = RunToCompletion::new(self.mount.receiver.clone()).layer(service);
         let response = service.oneshot(request).await?;
-        Ok(response.map(http_body_util::Either::into_inner))
+        Ok(response.map(|body| match body {
+            Either::Left(body) => body,
+            Either::Right(body) => body.into_inner(),
+        }))
     }
 }
 
@@ -95,7 +103,10 @@ pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
     let address = listener.local_addr().expect("the listener is bound");
     let routes: HashMap<_, _> = mounts
         .into_iter()
-        .flat_map(|mount| [Style::Receive, Style::Require].map(|style| (mount.clone(), style)))
+        .flat_map(|mount| {
+            [Style::Receive, Style::Require, Style::LayerRequire]
+                .map(|style| (mount.clone(), style))
+        })
         .map(|(mount, style)| (mount.site.path(style), Mounted::new(mount, style)))
         .collect();
     thread::spawn(|| {

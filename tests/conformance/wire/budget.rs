@@ -60,8 +60,10 @@ fn a_delivery_beyond_the_budget_is_told_to_come_again_and_is_let_in_when_others_
         assert_eq!(answer.header("connection"), Some("close"), "{what:?}");
         let job_id = Some("job_1".into());
         let told = match crowd.style {
-            Style::Receive | Style::Require => vec![Entry::Refused { job_id }],
-            Style::Extract => vec![],
+            Style::Receive | Style::Require | Style::LayerRequire => {
+                vec![Entry::Refused { job_id }]
+            }
+            Style::Extract | Style::Layer => vec![],
         };
         assert_eq!(crowd.server.ledger.take(), told, "{what:?}");
 

@@ -70,8 +70,10 @@ fn a_refused_delivery_that_never_ends_is_not_waited_for_and_the_sink_is_told() {
         is_refused_and_closed(server, &endless.wire(path), 415);
         let job_id = Some("job_1".into());
         let told = match style {
-            Style::Receive | Style::Require => vec![Entry::Refused { job_id }],
-            Style::Extract => vec![],
+            Style::Receive | Style::Require | Style::LayerRequire => {
+                vec![Entry::Refused { job_id }]
+            }
+            Style::Extract | Style::Layer => vec![],
         };
         assert_eq!(server.ledger.take(), told);
     });

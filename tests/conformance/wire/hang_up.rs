@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use article_webhook::Reply;
 use tokio::sync::Notify;
 
 use crate::{
@@ -20,9 +21,13 @@ pub(crate) struct Patient {
 
 impl Patient {
     pub(crate) fn new() -> Self {
+        Self::replying(Reply::Stored)
+    }
+
+    pub(crate) fn replying(reply: Reply) -> Self {
         let ledger = Ledger::default();
         let end = Arc::new(Notify::new());
-        let work = Work::Waits(Arc::clone(&end));
+        let work = Work::Waits(Arc::clone(&end), reply);
         let mount = Mount {
             application: Application::new(&ledger, work),
             ..Mount::of(Site::Default, &ledger)
@@ -30,9 +35,9 @@ impl Patient {
         Self { mount, ledger, end }
     }
 
-    /// Whether the sink's work comes to its end though its sender is gone.
-    pub(crate) fn finishes_alone(&self, server: &Server, farewell: Farewell) -> bool {
-        let path = Site::Default.path(Style::Receive);
+    /// Whether the application's work comes to its end though its sender is gone.
+    pub(crate) fn finishes_alone(&self, server: &Server, style: Style, farewell: Farewell) -> bool {
+        let path = Site::Default.path(style);
         let mut connection = server.connect();
         match farewell {
             Farewell::Close => connection.send(delivery().wire(&path)),
@@ -43,7 +48,7 @@ impl Patient {
             }
         }
         let begun = self.ledger.take_when(1, PATIENCE);
-        assert!(matches!(begun[..], [Entry::Accepted(_)]), "{begun:?}");
+        assert!(matches!(begun[..], [Entry::Accepted(_) | Entry::Handled { .. }]), "{begun:?}");
         drop(connection);
         // Servers have one thread here: once it has answered a later connection, it has seen the
         // end of the earlier one.
@@ -69,7 +74,7 @@ fn a_sender_that_hangs_up_does_not_cut_the_sinks_work_in_half() {
             let patient = Patient::new();
             let mounts = vec![patient.mount.clone()];
             let server = framework.serve(mounts, patient.ledger.clone());
-            let finishes = patient.finishes_alone(&server, farewell);
+            let finishes = patient.finishes_alone(&server, Style::Receive, farewell);
             assert!(finishes, "{framework:?}, {farewell:?}");
         }
     }

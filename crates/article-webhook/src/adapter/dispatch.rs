@@ -3,7 +3,7 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 use super::{Sink, report_refusal, timeout::before};
 use crate::{
     answer::{Answer, Refused, Reply},
-    log,
+    log::{self, CurrentDelivery, InDelivery},
     receiver::{Delivery, Receiver},
 };
 
@@ -17,7 +17,7 @@ pub type SinkFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
 /// [`Intake::read`](super::Intake::read). `spawn` runs the sink in a task of its own on the runtime: a
 /// sender that disconnects cannot stop the sink's work halfway. An error of the task means that the sink
 /// panicked (500). `sleep` is the runtime's timer and limits the wait to
-/// [`sink_deadline`](Receiver::sink_deadline); after that the answer is 503, and the task continues.
+/// [`answer_deadline`](Receiver::answer_deadline); after that the answer is 503, and the task continues.
 pub async fn dispatch<S, T, E, W>(
     receiver: &Receiver,
     received: Result<Delivery, Refused>,
@@ -38,20 +38,22 @@ where
         }
     };
     let job_id = delivery.job_id().clone();
-    let task = spawn(Box::pin(async move { sink.accept(delivery).await }));
-    match before(|| sleep(receiver.sink_deadline()), task).await {
+    let current = Arc::new(CurrentDelivery::of(&job_id));
+    let accept = Box::pin(async move { sink.accept(delivery).await });
+    let task = spawn(Box::pin(InDelivery::new(accept, Arc::clone(&current))));
+    match before(|| sleep(receiver.answer_deadline()), task).await {
         Some(Ok(reply)) => {
-            if matches!(reply, Reply::Retry | Reply::Unavailable) {
+            if matches!(reply, Reply::Retry | Reply::Unavailable) && !current.has_logged_a_retry() {
                 log::sink_asks_for_a_retry(reply, &job_id);
             }
             reply.into()
         }
         Some(Err(_)) => {
-            log::sink_failed("the sink panicked", &job_id);
+            log::failed("the sink panicked", Some(&job_id));
             Answer::internal_error()
         }
         None => {
-            log::sink_failed("the sink did not reply in time", &job_id);
+            log::failed("the sink did not reply in time, and continues", Some(&job_id));
             Reply::Unavailable.into()
         }
     }

@@ -1,27 +1,48 @@
-use std::error::Error;
+use std::{error::Error, fmt};
 
 use crate::{
     answer::{Answer, Reply},
-    causes::Causes,
+    causes::{Causes, logged_cause},
     log,
 };
 
-/// The answer for a handler that failed: 503, so that the service retries. Logs the error with its causes, unless
-/// [`hide_causes`](crate::hide_causes) was called, and does not send it.
+/// Why a handler failed, as the log may say it: the error with its causes, unless
+/// [`hide_causes`](crate::hide_causes) was called. It is not sent.
 ///
 /// ```
-/// use article_webhook::adapter;
+/// use article_webhook::adapter::RetryReason;
 ///
-/// let answer = adapter::retry_answer("the disk is full");
+/// let answer = RetryReason::of("the disk is full").answer();
 /// assert_eq!(answer.status(), 503);
 /// assert!(!answer.body().contains("disk"));
 /// ```
-pub fn retry_answer<'a>(error: impl Into<Box<dyn Error + 'a>>) -> Answer {
-    Reply::retry_because(&*error.into()).into()
+#[derive(Clone)]
+pub struct RetryReason(Option<String>);
+
+impl RetryReason {
+    /// The reason in an error or in a text.
+    pub fn of<'a>(error: impl Into<Box<dyn Error + 'a>>) -> Self {
+        Self(logged_cause(&Causes::of(&*error.into())))
+    }
+
+    /// The answer for the handler's failure: 503, so that the service retries. Logs the reason, with the job if the
+    /// handler runs under the adapter's layer.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        log::retry(self.0.as_deref());
+        Reply::Retry.into()
+    }
+}
+
+impl fmt::Debug for RetryReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RetryReason(..)")
+    }
 }
 
 impl Reply {
-    /// [`Reply::Retry`] for a sink that failed. Logs the error with its causes, unless [`hide_causes`] was called.
+    /// [`Reply::Retry`] for a sink that failed. Logs the error with its causes and the job, unless [`hide_causes`] was
+    /// called.
     ///
     /// ```
     /// use article_webhook::{Delivery, Reply};
@@ -38,7 +59,7 @@ impl Reply {
     /// [`hide_causes`]: crate::hide_causes
     #[must_use]
     pub fn retry_because(error: &(dyn Error + '_)) -> Self {
-        log::retry(&Causes::of(error));
+        log::retry(logged_cause(&Causes::of(error)).as_deref());
         Self::Retry
     }
 }

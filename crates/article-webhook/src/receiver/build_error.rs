@@ -48,8 +48,8 @@ pub enum BuildError {
     )]
     ZeroBodyDeadline,
     /// The sink's deadline is 0.
-    #[error("a sink deadline of 0 seconds refuses every delivery: the default is 5")]
-    ZeroSinkDeadline,
+    #[error("an answer deadline of 0 seconds refuses every delivery: the default is 5")]
+    ZeroAnswerDeadline,
 }
 
 debug_as_text!(BuildError);

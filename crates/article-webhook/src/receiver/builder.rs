@@ -99,10 +99,26 @@ impl ReceiverBuilder {
         self
     }
 
-    /// How long a sink may take before the answer is 503; 5 seconds by default. The sink's task continues after
-    /// that.
-    pub fn sink_deadline(mut self, deadline: Duration) -> Self {
-        self.settings.sink_deadline = deadline;
+    /// How long a sink, or a handler under the adapter's layer, may take before the answer is 503; 5 seconds by
+    /// default. Its task continues after that.
+    pub fn answer_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.answer_deadline = deadline;
+        self
+    }
+
+    /// How long a handler under the adapter's layer may run before a retry runs it again; 120 seconds by default.
+    /// Until then a retry of the same delivery waits for the handler that runs already. The four attempts of the
+    /// service end after 370 seconds, so without a limit one handler that never ends would use up all of them.
+    pub fn join_limit(mut self, limit: Duration) -> Self {
+        self.settings.join_limit = limit;
+        self
+    }
+
+    /// How long the success of a handler under the adapter's layer is remembered; 15 minutes by default. Until then
+    /// the same delivery is answered with 200 and not handled again: its sender may not have seen the first answer,
+    /// and sends its last retry 370 seconds after the first attempt. With zero, each delivery is handled.
+    pub fn remember_for(mut self, time: Duration) -> Self {
+        self.settings.remember_for = time;
         self
     }
 
@@ -122,7 +138,7 @@ impl ReceiverBuilder {
             body_deadline,
             event_header,
             job_id_header,
-            sink_deadline,
+            answer_deadline,
             ..
         } = &self.settings;
         if *limit == 0 {
@@ -134,8 +150,8 @@ impl ReceiverBuilder {
         if body_deadline.is_zero() {
             return Err(BuildError::ZeroBodyDeadline);
         }
-        if sink_deadline.is_zero() {
-            return Err(BuildError::ZeroSinkDeadline);
+        if answer_deadline.is_zero() {
+            return Err(BuildError::ZeroAnswerDeadline);
         }
         let taken = [
             http::header::AUTHORIZATION,
@@ -183,14 +199,14 @@ mod tests {
     fn the_defaults_are_8_mib_30_seconds_and_5_seconds_and_all_can_be_set() {
         let token = || AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
         let limits = |receiver: Receiver| {
-            let deadlines = [receiver.body_deadline(), receiver.sink_deadline()];
+            let deadlines = [receiver.body_deadline(), receiver.answer_deadline()];
             (receiver.body_limit(), deadlines.map(|deadline| deadline.as_secs()))
         };
         assert_eq!(limits(Receiver::new(token())), (8_388_608, [30, 5]));
         let builder = Receiver::builder(token())
             .body_limit(1)
             .body_deadline(Duration::from_secs(3))
-            .sink_deadline(Duration::from_secs(2));
+            .answer_deadline(Duration::from_secs(2));
         assert_eq!(limits(builder.build().unwrap()), (1, [3, 2]));
     }
 
@@ -221,8 +237,8 @@ mod tests {
             "a body deadline of 0 seconds refuses every body that has to be waited for: the default is 30",
         );
         assert_eq!(
-            refused(|builder| builder.sink_deadline(Duration::ZERO)),
-            "a sink deadline of 0 seconds refuses every delivery: the default is 5",
+            refused(|builder| builder.answer_deadline(Duration::ZERO)),
+            "an answer deadline of 0 seconds refuses every delivery: the default is 5",
         );
     }
 

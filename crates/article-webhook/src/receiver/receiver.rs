@@ -12,6 +12,7 @@ use super::{
     content_headers::{declared_length, is_json, is_unencoded},
     envelope::Sender,
     headers::{Repeated, single},
+    runs::Runs,
     settings::Settings,
 };
 use crate::{
@@ -47,6 +48,7 @@ struct Shared {
     settings: Settings,
     refusals: log::Refusals,
     seen_drift: log::SeenDrift,
+    runs: Runs,
 }
 
 impl Receiver {
@@ -66,6 +68,7 @@ impl Receiver {
         Self(Arc::new(Shared {
             targets: RwLock::new(targets.0.into()),
             body_budget: BodyBudget::new(settings.body_budget),
+            runs: Runs::new(settings.join_limit, settings.remember_for),
             settings,
             refusals: log::Refusals::default(),
             seen_drift: log::SeenDrift::default(),
@@ -125,10 +128,32 @@ impl Receiver {
         self.0.settings.body_deadline
     }
 
-    /// How long a sink may take before the answer is 503.
+    /// How long a sink, or a handler under the adapter's layer, may take before the answer is 503.
     #[must_use]
-    pub fn sink_deadline(&self) -> Duration {
-        self.0.settings.sink_deadline
+    pub fn answer_deadline(&self) -> Duration {
+        self.0.settings.answer_deadline
+    }
+
+    /// Waits until no handler runs under the adapter's layer of this receiver and its clones. Handlers outlive their
+    /// requests, so wait for them after the server has stopped, within the time that the process is given to end.
+    ///
+    /// ```
+    /// # use article_webhook::{AuthToken, Receiver};
+    /// # async fn stop(receiver: Receiver) {
+    /// // after `axum::serve(…).with_graceful_shutdown(…).await`
+    /// receiver.handlers_ended().await;
+    /// # }
+    /// # use std::{pin::pin, task::{Context, Waker}};
+    /// # let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// # assert!(pin!(stop(receiver)).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    pub async fn handlers_ended(&self) {
+        self.0.runs.ended().await;
+    }
+
+    pub(crate) fn runs(&self) -> &Runs {
+        &self.0.runs
     }
 
     pub(crate) fn log_refusal(&self, refused: &Refused, now: SystemTime) {

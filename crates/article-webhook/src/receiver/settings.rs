@@ -13,7 +13,9 @@ pub(crate) struct Settings {
     pub(crate) job_id_header: HeaderName,
     pub(crate) strict: bool,
     pub(crate) unknown_events: UnknownEvents,
-    pub(crate) sink_deadline: Duration,
+    pub(crate) answer_deadline: Duration,
+    pub(crate) join_limit: Duration,
+    pub(crate) remember_for: Duration,
 }
 
 impl Default for Settings {
@@ -26,7 +28,9 @@ impl Default for Settings {
             job_id_header: HeaderName::from_static("x-service-job-id"),
             strict: false,
             unknown_events: UnknownEvents::Ignore,
-            sink_deadline: Duration::from_secs(5),
+            answer_deadline: Duration::from_secs(5),
+            join_limit: Duration::from_secs(120),
+            remember_for: Duration::from_secs(15 * 60),
         }
     }
 }

@@ -1,0 +1,482 @@
+use std::{
+    fmt,
+    future::{pending, poll_fn},
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    answer::{Answer, Reply},
+    log::{self, CurrentDelivery, InDelivery},
+    receiver::{Delivery, Entrance, Receiver, Run, RunEnd, RunKey},
+};
+
+/// Connects an adapter's layer with the extractor inside it, for one request.
+///
+/// The layer makes a slot, puts a clone of it into the request's extensions, and calls
+/// [`supervise`](Self::supervise) with the future of the inner service. An extractor that has checked a delivery
+/// waits for [`admit`](Self::admit), which lets one handler run at a time for each job.
+///
+/// ```
+/// use std::{convert::Infallible, future::pending, time::Instant};
+/// use article_webhook::{Answer, AuthToken, Delivery, Receiver, adapter::RunSlot};
+///
+/// /// Handles a delivery. The output of the handler is the status of its response.
+/// async fn handle(receiver: &Receiver, delivery: &Delivery) -> Result<u16, Answer> {
+///     let slot = RunSlot::new(receiver, "/webhooks/articles", Instant::now);
+///     let extractor = slot.clone();
+///     let inner = async {
+///         extractor.admit(delivery).await;
+///         204
+///     };
+///     let spawn = |work| async { Ok::<u16, Infallible>(work.await) }; // the runtime's spawn
+///     let no_timer = |_| pending(); // the runtime's sleep
+///     slot.supervise(inner, |status| Some(*status), spawn, no_timer).await
+/// }
+///
+/// # use std::{pin::pin, task::{Context, Poll, Waker}};
+/// # fn block_on<F: Future>(future: F) -> F::Output {
+/// #     let Poll::Ready(output) = pin!(future).poll(&mut Context::from_waker(Waker::noop())) else { unreachable!() };
+/// #     output
+/// # }
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+/// let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1"}"#)?;
+///
+/// assert_eq!(block_on(handle(&receiver, &delivery)), Ok(204));
+/// // The same delivery again is answered without the handler.
+/// let answer = block_on(handle(&receiver, &delivery)).unwrap_err();
+/// assert_eq!((answer.status().as_u16(), answer.body()), (200, r#"{"status":"duplicate"}"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RunSlot(Arc<Shared>);
+
+struct Shared {
+    receiver: Receiver,
+    route: Arc<str>,
+    clock: fn() -> Instant,
+    current: Arc<CurrentDelivery>,
+    stage: Mutex<Stage>,
+}
+
+/// How far a request is.
+#[derive(Clone)]
+enum Stage {
+    /// No delivery was found in it.
+    Unknown,
+    /// It is a delivery, which waits for another of its job.
+    Waiting,
+    /// It needs no handler.
+    Answered(Answer),
+    /// Its handler may run.
+    Admitted(Run),
+}
+
+impl RunSlot {
+    /// A slot for one request. `route` is the path of the request. `clock` is the runtime's monotonic clock.
+    #[must_use]
+    pub fn new(receiver: &Receiver, route: &str, clock: fn() -> Instant) -> Self {
+        Self(Arc::new(Shared {
+            receiver: receiver.clone(),
+            route: route.into(),
+            clock,
+            current: Arc::default(),
+            stage: Mutex::new(Stage::Unknown),
+        }))
+    }
+
+    /// Waits until the handler for this delivery may run: no other of its job runs. Does not end if no handler is to
+    /// run: then [`supervise`](Self::supervise) ends with the answer.
+    pub async fn admit(&self, delivery: &Delivery) {
+        let Shared { receiver, route, clock, current, .. } = &*self.0;
+        current.set(delivery.job_id());
+        self.set(Stage::Waiting);
+        let key = RunKey::new(route, delivery);
+        let reply = loop {
+            match receiver.runs().enter(&key, delivery.body(), clock()) {
+                Entrance::Run { run, overtakes } => {
+                    if overtakes {
+                        log::handler_overtaken(delivery.job_id());
+                    }
+                    self.set(Stage::Admitted(run));
+                    return yield_once().await;
+                }
+                Entrance::Wait(ending) => _ = ending.wait().await,
+                Entrance::Join(ending) => match ending.wait().await {
+                    RunEnd::Succeeded => break Reply::Duplicate,
+                    RunEnd::Failed => break Reply::Retry,
+                },
+                Entrance::Done => break Reply::Duplicate,
+            }
+        };
+        log::joined(reply, Some(delivery.job_id()));
+        self.set(Stage::Answered(reply.into()));
+        pending::<()>().await;
+    }
+
+    /// Waits for the inner service. From the moment when a delivery is found in the request, the inner service runs in
+    /// a task of its own to its end, although the sender disconnects, and the wait ends after
+    /// [`answer_deadline`](Receiver::answer_deadline). A request in which no delivery is found passes unchanged.
+    ///
+    /// `status` reads the status of the inner service's response, `None` if it responded with an error. `spawn` runs
+    /// the rest of the inner service in a task on the runtime. An error of the task means that the handler panicked
+    /// (500). `sleep` is the runtime's timer.
+    ///
+    /// # Errors
+    ///
+    /// The answer to send, if the handler panicked or is late, or if the delivery needs no run of its own.
+    pub async fn supervise<F, T, E, W>(
+        &self,
+        inner: F,
+        status: fn(&F::Output) -> Option<u16>,
+        spawn: impl FnOnce(HandlerRun<F>) -> T,
+        sleep: impl FnOnce(Duration) -> W,
+    ) -> Result<F::Output, Answer>
+    where
+        F: Future,
+        T: Future<Output = Result<F::Output, E>>,
+        W: Future<Output = ()>,
+    {
+        let Shared { receiver, current, .. } = &*self.0;
+        let mut inner = Box::pin(inner);
+        let (mut sleep, mut deadline) = (Some(sleep), pin!(None));
+        let mut is_late = |context: &mut Context<'_>| {
+            if let Some(sleep) = sleep.take() {
+                deadline.set(Some(sleep(receiver.answer_deadline())));
+            }
+            deadline.as_mut().as_pin_mut().is_some_and(|deadline| deadline.poll(context).is_ready())
+        };
+        let admitted = poll_fn(|context| {
+            if let Poll::Ready(output) = inner.as_mut().poll(context) {
+                return Poll::Ready(Err(Ok(output)));
+            }
+            match self.stage() {
+                Stage::Unknown => Poll::Pending,
+                Stage::Admitted(run) => Poll::Ready(Ok(run)),
+                Stage::Answered(answer) => Poll::Ready(Err(Err(answer))),
+                Stage::Waiting if is_late(context) => {
+                    log::joined(Reply::Unavailable, current.job_id());
+                    Poll::Ready(Err(Err(Reply::Unavailable.into())))
+                }
+                Stage::Waiting => Poll::Pending,
+            }
+        });
+        let run = match admitted.await {
+            Ok(run) => run,
+            Err(ended) => return ended,
+        };
+        let ends = EndsRun { slot: self.clone(), run, end: RunEnd::Failed };
+        let inner = InDelivery::new(inner, Arc::clone(current));
+        let mut task = pin!(spawn(HandlerRun { inner, status, ends: Some(ends) }));
+        poll_fn(|context| match task.as_mut().poll(context) {
+            Poll::Ready(Ok(output)) => Poll::Ready(Ok(output)),
+            Poll::Ready(Err(_)) => {
+                log::failed("the handler panicked", current.job_id());
+                Poll::Ready(Err(Answer::internal_error()))
+            }
+            Poll::Pending if is_late(context) => {
+                log::failed("the handler did not end in time, and continues", current.job_id());
+                Poll::Ready(Err(Reply::Unavailable.into()))
+            }
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
+    /// A poisoned lock still holds a stage: it is replaced in one step.
+    fn stage(&self) -> Stage {
+        self.0.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, stage: Stage) {
+        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+    }
+}
+
+/// Lets the layer move the inner service into a task before the handler begins. The task polls it again.
+async fn yield_once() {
+    let mut has_yielded = false;
+    poll_fn(|_| {
+        if std::mem::replace(&mut has_yielded, true) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// The rest of an inner service, for the runtime to run in a task of its own.
+pub struct HandlerRun<F: Future> {
+    inner: InDelivery<F>,
+    status: fn(&F::Output) -> Option<u16>,
+    ends: Option<EndsRun>,
+}
+
+impl<F: Future> Future for HandlerRun<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let polled = Pin::new(&mut self.inner).poll(context);
+        if let Poll::Ready(output) = &polled {
+            let status = (self.status)(output);
+            if let Some(mut ends) = self.ends.take() {
+                // Section 6.2: any 2xx is a success.
+                if status.is_some_and(|status| (200..300).contains(&status)) {
+                    ends.end = RunEnd::Succeeded;
+                }
+            }
+        }
+        polled
+    }
+}
+
+impl<F: Future> fmt::Debug for HandlerRun<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandlerRun").finish_non_exhaustive()
+    }
+}
+
+/// Ends the run when it is dropped: with its task, if that panicked or if the runtime ends.
+struct EndsRun {
+    slot: RunSlot,
+    run: Run,
+    end: RunEnd,
+}
+
+impl Drop for EndsRun {
+    fn drop(&mut self) {
+        let Shared { receiver, clock, .. } = &*self.slot.0;
+        receiver.runs().end(&self.run, self.end, clock());
+    }
+}
+
+impl fmt::Debug for RunSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunSlot").field("route", &self.0.route).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, future::ready, rc::Rc, sync::LazyLock, task::Waker};
+
+    use super::*;
+    use crate::AuthToken;
+
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+    const BODY: &str = r#"{"job_id": "job_1"}"#;
+
+    type Work<T> = Pin<Box<dyn Future<Output = T>>>;
+
+    /// The status of the handler's response.
+    type Response = Option<u16>;
+
+    fn receiver() -> Receiver {
+        Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap())
+    }
+
+    fn poll<T>(work: &mut Work<T>) -> Poll<T> {
+        work.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    /// A request that is under way.
+    struct Request {
+        layer: Work<Result<Response, Answer>>,
+        /// What the runtime runs. The layer sees its output.
+        task: Rc<RefCell<Option<Work<Response>>>>,
+    }
+
+    impl Request {
+        fn new(
+            receiver: &Receiver,
+            body: &'static str,
+            handler: impl Future<Output = Response> + 'static,
+        ) -> Self {
+            Self::with_deadline(receiver, body, handler, pending())
+        }
+
+        fn with_deadline(
+            receiver: &Receiver,
+            body: &'static str,
+            handler: impl Future<Output = Response> + 'static,
+            deadline: impl Future<Output = ()> + 'static,
+        ) -> Self {
+            let headers = [
+                ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+                ("Content-Type", "application/json"),
+                ("X-Service-Event", "article.complete"),
+                ("X-Service-Job-Id", "job_1"),
+            ];
+            let delivery = receiver.open(&headers).unwrap().read(body).unwrap();
+            let slot = RunSlot::new(receiver, "/", || *START);
+            let extractor = slot.clone();
+            let inner = async move {
+                extractor.admit(&delivery).await;
+                handler.await
+            };
+            let task = Rc::<RefCell<Option<Work<Response>>>>::default();
+            let spawned = Rc::clone(&task);
+            let layer = async move {
+                let spawn = |run| {
+                    *spawned.borrow_mut() = Some(Box::pin(run));
+                    poll_fn(|context| match &mut *spawned.borrow_mut() {
+                        Some(task) => task.as_mut().poll(context).map(Ok),
+                        None => Poll::Ready(Err(())),
+                    })
+                };
+                slot.supervise(inner, |status| *status, spawn, |_| deadline).await
+            };
+            Self { layer: Box::pin(layer), task }
+        }
+
+        fn poll(&mut self) -> Poll<Result<Response, Answer>> {
+            poll(&mut self.layer)
+        }
+
+        /// The sender disconnects, or a layer around this one gives the request up. What runs in a task remains.
+        fn give_up(self) -> Option<Work<Response>> {
+            self.task.take()
+        }
+
+        fn answer(&mut self) -> (u16, &'static str) {
+            match self.poll() {
+                Poll::Ready(Err(answer)) => {
+                    (answer.status().as_u16(), answer.body().split('"').nth(3).unwrap())
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// A handler that responds when it is told to.
+    #[derive(Clone, Default)]
+    struct Handler(Rc<RefCell<Option<Response>>>);
+
+    impl Handler {
+        fn run(&self) -> impl Future<Output = Response> + use<> {
+            let Self(response) = self.clone();
+            poll_fn(move |_| response.borrow().map_or(Poll::Pending, Poll::Ready))
+        }
+
+        fn respond(&self, status: Response) {
+            *self.0.borrow_mut() = Some(status);
+        }
+    }
+
+    async fn runs_twice() -> Response {
+        panic!("it runs twice")
+    }
+
+    #[test]
+    fn a_retry_joins_the_handler_that_runs_and_is_answered_as_it_ends() {
+        for (status, answer) in [
+            (Some(204), (200, "duplicate")),
+            (Some(503), (503, "retry_later")),
+            (Some(302), (503, "retry_later")),
+            (None, (503, "retry_later")),
+        ] {
+            let (receiver, handler) = (receiver(), Handler::default());
+            let mut first = Request::new(&receiver, BODY, handler.run());
+            assert!(first.poll().is_pending());
+            let mut retry = Request::new(&receiver, BODY, runs_twice());
+            assert!(retry.poll().is_pending());
+            handler.respond(status);
+            assert_eq!(first.poll(), Poll::Ready(Ok(status)));
+            assert_eq!(retry.answer(), answer);
+        }
+    }
+
+    #[test]
+    fn a_success_is_remembered_and_a_failure_is_not() {
+        let receiver = receiver();
+        for status in [Some(500), Some(200)] {
+            let mut request = Request::new(&receiver, BODY, ready(status));
+            assert_eq!(request.poll(), Poll::Ready(Ok(status)));
+        }
+        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
+    }
+
+    #[test]
+    fn another_body_of_the_job_waits_and_runs_then() {
+        let (receiver, handler) = (receiver(), Handler::default());
+        let mut first = Request::new(&receiver, BODY, handler.run());
+        assert!(first.poll().is_pending());
+        let other = r#"{"job_id": "job_1", "a": 1}"#;
+        let mut other = Request::new(&receiver, other, ready(Some(200)));
+        assert!(other.poll().is_pending());
+        handler.respond(Some(204));
+        assert!(first.poll().is_ready());
+        assert_eq!(other.poll(), Poll::Ready(Ok(Some(200))));
+    }
+
+    #[test]
+    fn a_handler_whose_request_is_given_up_runs_to_its_end() {
+        let (receiver, handler) = (receiver(), Handler::default());
+        let mut first = Request::new(&receiver, BODY, handler.run());
+        assert!(first.poll().is_pending());
+        let mut task = first.give_up().expect("the handler runs in a task");
+        handler.respond(Some(204));
+        assert_eq!(poll(&mut task), Poll::Ready(Some(204)));
+        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
+    }
+
+    #[test]
+    fn a_handler_that_is_late_is_answered_for_and_runs_to_its_end() {
+        let (receiver, handler) = (receiver(), Handler::default());
+        let mut first = Request::with_deadline(&receiver, BODY, handler.run(), ready(()));
+        assert_eq!(first.answer(), (503, "unavailable"));
+        let mut retry = Request::with_deadline(&receiver, BODY, runs_twice(), ready(()));
+        assert_eq!(retry.answer(), (503, "unavailable"));
+        handler.respond(Some(204));
+        let mut task = first.give_up().expect("the handler runs in a task");
+        assert!(poll(&mut task).is_ready());
+        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
+    }
+
+    #[test]
+    fn a_handler_that_panics_or_is_dropped_has_failed() {
+        let receiver = receiver();
+        let handler = Handler::default();
+        let mut first = Request::new(&receiver, BODY, handler.run());
+        assert!(first.poll().is_pending());
+        let mut retry = Request::new(&receiver, BODY, runs_twice());
+        assert!(retry.poll().is_pending());
+        drop(first.task.take());
+        assert_eq!(first.answer(), (500, "internal"));
+        assert_eq!(retry.answer(), (503, "retry_later"));
+        assert!(Request::new(&receiver, BODY, ready(Some(200))).poll().is_ready());
+    }
+
+    #[test]
+    fn the_handlers_have_ended_when_the_last_one_has() {
+        let (receiver, handler) = (receiver(), Handler::default());
+        let all = || -> Work<()> {
+            let receiver = receiver.clone();
+            Box::pin(async move { receiver.handlers_ended().await })
+        };
+        assert!(poll(&mut all()).is_ready());
+        let mut request = Request::new(&receiver, BODY, handler.run());
+        assert!(request.poll().is_pending());
+        let mut ended = all();
+        assert!(poll(&mut ended).is_pending());
+        handler.respond(None);
+        assert!(request.poll().is_ready());
+        assert!(poll(&mut ended).is_ready());
+    }
+
+    #[test]
+    fn a_request_that_is_no_delivery_passes_unchanged() {
+        let receiver = receiver();
+        let slot = RunSlot::new(&receiver, "/", || *START);
+        let spawn = |_| -> std::future::Ready<Result<_, ()>> { panic!("it needs no task") };
+        let no_timer = |_| -> std::future::Ready<()> { panic!("it has no deadline") };
+        let inner = Handler::default();
+        let mut layer = pin!(slot.supervise(inner.run(), |_| None, spawn, no_timer));
+        let mut poll = || layer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        inner.respond(Some(404));
+        assert_eq!(poll(), Poll::Ready(Ok(Some(404))));
+    }
+}
