@@ -19,7 +19,61 @@ use article_webhook::{Delivery, Receiver, adapter::RunSlot};
 
 use crate::response::response;
 
-/// Runs the handler of a delivery to its end, and once at a time for each job.
+/// Runs the handler of a delivery to its end, and once at a time for each job. A middleware for the resource of a
+/// handler that takes [`ArticleComplete`](crate::ArticleComplete) or [`RawDelivery`](crate::RawDelivery).
+///
+/// Without it actix-web drops the handler where it waits when the sender resets the connection or a time-out middleware
+/// gives the request up, and nothing is logged. A retry of the service runs beside a handler that is still running.
+///
+/// With it:
+///
+/// - The handler runs in a task of its own to its end. If that takes longer than
+///   [`answer_deadline`](article_webhook::ReceiverBuilder::answer_deadline) (5 seconds), the answer is 503, and the
+///   handler continues.
+/// - A panic is answered with 500. This and every other failure is logged with the job id.
+/// - A retry of a delivery whose handler is running waits for that handler and is answered as it ends. Another body of
+///   the same job waits and is handled then. After
+///   [`join_limit`](article_webhook::ReceiverBuilder::join_limit) (120 seconds) a retry runs the handler again beside
+///   the first, and the log has an error.
+/// - After a success (2xx) the same delivery is answered with 200 and not handled again, for
+///   [`remember_for`](article_webhook::ReceiverBuilder::remember_for) (15 minutes): the sender may not have seen the
+///   first answer. Failures are not remembered.
+///
+/// Handlers keep their extractors. Put the middleware next to the handler: a time-out middleware between the two drops
+/// the handler as before. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
+/// the job id is still the key to save an article by. The workers of actix-web share it through the
+/// receiver, and end with what they run, so wait for [`Receiver::handlers_ended`] after `ServerHandle::pause`, before
+/// `ServerHandle::stop`.
+///
+/// ```
+/// use actix_web::{App, web};
+/// use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry, RunToCompletion};
+///
+/// async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), Retry> {
+///     println!("received {:?}", result.article.title);
+///     Ok(())
+/// }
+///
+/// # use actix_web::test::{call_service, init_service, read_body};
+/// # use article_webhook_actix_web::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # actix_web::rt::System::new().block_on(async {
+/// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
+/// let layer = RunToCompletion::new(receiver.clone());
+/// let app = App::new().app_data(receiver).service(
+///     web::resource("/webhooks/articles").route(web::post().to(on_article)).wrap(layer),
+/// );
+/// # let app = init_service(app).await;
+/// # let send = async |request: DeliveryRequest| {
+/// #     let response = call_service(&app, test_request(&request, "/webhooks/articles").to_request()).await;
+/// #     (response.status().as_u16(), String::from_utf8_lossy(&read_body(response).await).into_owned())
+/// # };
+/// assert_eq!(send(DeliveryRequest::complete()).await, (204, "".into()));
+/// assert_eq!(send(DeliveryRequest::complete()).await, (200, r#"{"status":"duplicate"}"#.into()));
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await.0, 401);
+/// # Ok::<(), article_webhook_actix_web::TokenError>(())
+/// # })?;
+/// # Ok::<(), article_webhook_actix_web::TokenError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunToCompletion {
     receiver: Receiver,
@@ -50,7 +104,7 @@ where
     }
 }
 
-/// The service that a [`RunToCompletion`] makes from the inner service.
+/// The service that a [`RunToCompletion`] makes from the inner service. See there.
 #[derive(Debug)]
 pub struct RunToCompletionMiddleware<S> {
     receiver: Receiver,

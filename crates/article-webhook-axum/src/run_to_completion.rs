@@ -15,7 +15,61 @@ use tower_service::Service;
 
 use crate::response::response;
 
-/// Runs the handler of a delivery to its end, and once at a time for each job.
+/// Runs the handler of a delivery to its end, and once at a time for each job. A layer for the route of a handler that
+/// takes [`ArticleComplete`](crate::ArticleComplete) or [`RawDelivery`](crate::RawDelivery).
+///
+/// Without it axum drops the handler where it waits when the sender disconnects or a time-out layer gives the request
+/// up, and nothing is logged. A retry of the service runs beside a handler that is still running.
+///
+/// With it:
+///
+/// - The handler runs in a task of its own to its end. If that takes longer than
+///   [`answer_deadline`](article_webhook::ReceiverBuilder::answer_deadline) (5 seconds), the answer is 503, and the
+///   handler continues.
+/// - A panic is answered with 500. This and every other failure is logged with the job id.
+/// - A retry of a delivery whose handler is running waits for that handler and is answered as it ends. Another body of
+///   the same job waits and is handled then. After
+///   [`join_limit`](article_webhook::ReceiverBuilder::join_limit) (120 seconds) a retry runs the handler again beside
+///   the first, and the log has an error.
+/// - After a success (2xx) the same delivery is answered with 200 and not handled again, for
+///   [`remember_for`](article_webhook::ReceiverBuilder::remember_for) (15 minutes): the sender may not have seen the
+///   first answer. Failures are not remembered.
+///
+/// Handlers keep their extractors. Put the layer next to the handler: a time-out layer between the two drops the handler
+/// as before. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
+/// the job id is still the key to save an article by. When the server has stopped, wait for
+/// [`Receiver::handlers_ended`].
+///
+/// ```
+/// use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry, RunToCompletion};
+/// use axum::{Router, routing::post};
+///
+/// async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), Retry> {
+///     println!("received {:?}", result.article.title);
+///     Ok(())
+/// }
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
+/// let layer = RunToCompletion::new(receiver.clone());
+/// let app: Router = Router::new()
+///     .route("/webhooks/articles", post(on_article).layer(layer))
+///     .with_state(receiver);
+/// # use article_webhook_axum::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// # use tower::ServiceExt;
+/// # let send = async |request: DeliveryRequest| {
+/// #     let response = app.clone().oneshot(test_request(&request, "/webhooks/articles")).await?;
+/// #     let status = response.status().as_u16();
+/// #     let body = axum::body::to_bytes(response.into_body(), 1000).await?;
+/// #     Ok::<_, Box<dyn std::error::Error>>((status, String::from_utf8_lossy(&body).into_owned()))
+/// # };
+/// assert_eq!(send(DeliveryRequest::complete()).await?, (200, "".into()));
+/// assert_eq!(send(DeliveryRequest::complete()).await?, (200, r#"{"status":"duplicate"}"#.into()));
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.0, 401);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunToCompletion {
     receiver: Receiver,
@@ -37,7 +91,7 @@ impl<S> Layer<S> for RunToCompletion {
     }
 }
 
-/// The service that a [`RunToCompletion`] makes from the inner service.
+/// The service that a [`RunToCompletion`] makes from the inner service. See there.
 #[derive(Debug, Clone)]
 pub struct RunToCompletionService<S> {
     receiver: Receiver,

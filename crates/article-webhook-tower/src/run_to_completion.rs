@@ -17,7 +17,55 @@ use tower_service::Service;
 
 use crate::response::response;
 
-/// Runs the handler of a delivery to its end, and once at a time for each job.
+/// Runs the handler of a delivery to its end, and once at a time for each job. A layer around a
+/// [`RequireDelivery`](crate::RequireDelivery) and the service that handles its deliveries.
+///
+/// Without it hyper drops the handler where it waits when the sender disconnects or a time-out layer gives the request
+/// up, and nothing is logged. A retry of the service runs beside a handler that is still running.
+///
+/// With it:
+///
+/// - The handler runs in a task of its own to its end. If that takes longer than
+///   [`answer_deadline`](article_webhook::ReceiverBuilder::answer_deadline) (5 seconds), the answer is 503, and the
+///   handler continues.
+/// - A panic is answered with 500. This and every other failure is logged with the job id.
+/// - A retry of a delivery whose handler is running waits for that handler and is answered as it ends. Another body of
+///   the same job waits and is handled then. After
+///   [`join_limit`](article_webhook::ReceiverBuilder::join_limit) (120 seconds) a retry runs the handler again beside
+///   the first, and the log has an error.
+/// - After a success (2xx) the same delivery is answered with 200 and not handled again, for
+///   [`remember_for`](article_webhook::ReceiverBuilder::remember_for) (15 minutes): the sender may not have seen the
+///   first answer. Failures are not remembered.
+///
+/// A time-out layer between this layer and the handler drops the handler as before. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
+/// the job id is still the key to save an article by. When the server has stopped, wait for
+/// [`Receiver::handlers_ended`].
+///
+/// ```
+/// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDeliveryLayer, RunToCompletion};
+/// use http_body_util::Full;
+/// use tower::{Layer, ServiceExt, service_fn};
+/// # use article_webhook_tower::fixture::{Defect, DeliveryRequest};
+/// # use bytes::Bytes;
+///
+/// let handler = service_fn(async |request: http::Request<Full<Bytes>>| {
+///     let delivery = request.extensions().get::<Delivery>().expect("the layer lets nothing else through");
+///     println!("handling {}", delivery.job_id());
+///     let response = http::Response::builder().status(204).body(Full::<Bytes>::default());
+///     Ok::<_, std::convert::Infallible>(response.expect("a status is a response"))
+/// });
+/// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
+/// let service = RequireDeliveryLayer::new(receiver.clone()).layer(handler);
+/// let service = RunToCompletion::new(receiver).layer(service);
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// # let send = |request: DeliveryRequest| service.clone().oneshot(request.into_request("/").map(Full::new));
+/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 204);
+/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200); // a duplicate, which is not handled
+/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.status(), 401);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunToCompletion {
     receiver: Receiver,
@@ -39,7 +87,7 @@ impl<S> Layer<S> for RunToCompletion {
     }
 }
 
-/// The service that a [`RunToCompletion`] makes from the inner service.
+/// The service that a [`RunToCompletion`] makes from the inner service. See there.
 #[derive(Debug, Clone)]
 pub struct RunToCompletionService<S> {
     receiver: Receiver,
