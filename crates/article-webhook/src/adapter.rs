@@ -65,8 +65,11 @@ pub use receive_body::receive_body;
 pub use report::report_refusal;
 pub use sink::Sink;
 
+pub use crate::receiver::{Headers, Intake};
+// For the inbox and the other crates of this project, which log as the core does. They are released apart from the core, so
+// these change as what is documented does.
+#[doc(hidden)]
 pub use crate::{
     causes::{Causes, logged_cause},
     log::SeenDrift,
-    receiver::{Headers, Intake},
 };
