@@ -67,8 +67,11 @@ pub use report::report_refusal;
 pub use run_slot::{HandlerRun, RunSlot};
 pub use sink::Sink;
 
+pub use crate::receiver::{Headers, Intake};
+// For the inbox and the other crates of this project, which log as the core does. They are released apart from the core, so
+// these change as what is documented does.
+#[doc(hidden)]
 pub use crate::{
     causes::{Causes, logged_cause},
     log::SeenDrift,
-    receiver::{Headers, Intake},
 };

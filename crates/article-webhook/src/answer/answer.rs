@@ -40,8 +40,7 @@ impl Answer {
     }
 
     /// The same answer, after which the connection is closed.
-    #[must_use]
-    pub const fn closing(self) -> Self {
+    pub(crate) const fn closing(self) -> Self {
         Self { closes: true, ..self }
     }
 
