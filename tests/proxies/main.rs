@@ -5,6 +5,7 @@
 
 mod client;
 mod configuration;
+mod idle;
 mod program;
 mod receiver;
 mod run;
@@ -44,6 +45,26 @@ fn behind_caddy_articles_arrive_and_refusals_are_never_2xx() {
     // Caddy 2.7 has another name for it.
     let buffered = &[("127.0.0.1:3000 {", "127.0.0.1:3000 {\n            buffer_requests")];
     tries(Program::Caddy, &[Form::GUIDE, Form::new("buffered", buffered)], TABLE);
+}
+
+#[test]
+fn a_connection_that_nginx_keeps_idle_for_four_seconds_takes_the_next_delivery() {
+    const KEPT: &str =
+        "upstream kept { server 127.0.0.1:3000; keepalive 4; }\nserver {\n    listen";
+    const PASS: &str =
+        "proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_pass http://kept";
+    let changes = &[("server {\n    listen", KEPT), ("proxy_pass http://127.0.0.1:3000", PASS)];
+    idle::tries(Program::Nginx, Form::new("kept connections", changes));
+}
+
+#[test]
+fn a_connection_that_haproxy_keeps_idle_for_four_seconds_takes_the_next_delivery() {
+    // Otherwise it opens one for each client, and closes half of what is idle each five seconds.
+    let changes = &[
+        ("mode http", "mode http\n    http-reuse always"),
+        ("receiver 127.0.0.1:3000", "receiver 127.0.0.1:3000 pool-purge-delay 60s"),
+    ];
+    idle::tries(Program::Haproxy, Form::new("kept connections", changes));
 }
 
 #[test]

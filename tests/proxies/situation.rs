@@ -83,6 +83,14 @@ const STRANGER_OF_8_MIB: Situation = Situation {
     ..DELIVERY
 };
 
+/// A request with a wrong token.
+pub(crate) const STRANGER: Situation = Situation {
+    name: "a wrong token",
+    tokens: &[WRONG],
+    outcome: Outcome::Unauthorized,
+    ..DELIVERY
+};
+
 const ANOTHER_PATH: Situation = Situation {
     name: "another path",
     path: "/articles",
@@ -108,12 +116,7 @@ pub(crate) const TABLE: &[Situation] = &[
         ..DELIVERY
     },
     Situation { name: "no token", tokens: &[], outcome: Outcome::Unauthorized, ..DELIVERY },
-    Situation {
-        name: "a wrong token",
-        tokens: &[WRONG],
-        outcome: Outcome::Unauthorized,
-        ..DELIVERY
-    },
+    STRANGER,
     Situation {
         name: "a wrong token, then the right one",
         tokens: &[WRONG, TOKEN],

@@ -128,6 +128,7 @@ impl Server {
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let server = Server::builder()
 ///     .head_deadline(Duration::from_secs(2))
+///     .idle_deadline(Duration::from_secs(620)) // over the 600 s of the load balancer in front
 ///     .max_connections(500)
 ///     .bind("127.0.0.1:0")
 ///     .await?;
@@ -147,11 +148,21 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// How long a head may take, from the start of the connection or the end of the previous exchange: 3 seconds
-    /// unless set. Bytes that arrive do not extend it. Then the connection is closed. A peer that was refused has as
-    /// long to read its answer and to stop sending.
+    /// How long a head may take: 3 seconds unless set. The time begins with the connection. After the first good
+    /// response it begins with a head's first byte, and before that with the end of the previous exchange. Bytes that
+    /// arrive do not extend it. Then the connection is closed. A peer that was refused has as long to read its answer and
+    /// to stop sending.
     pub fn head_deadline(mut self, deadline: Duration) -> Self {
         self.settings.head_deadline = deadline;
+        self
+    }
+
+    /// How long a connection may be idle before the next request, once one of its requests was answered with a 2xx: 75
+    /// seconds unless set. It must be longer than the proxy in front keeps its idle connections: of a connection that
+    /// both use, the proxy may send a delivery at the moment at which the server closes it. A full server waits for
+    /// [`head_deadline`](Self::head_deadline) at most.
+    pub fn idle_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.idle_deadline = deadline;
         self
     }
 
@@ -181,8 +192,8 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput): a head deadline of zero or of more than 365 days, or a maximum of no
-    /// connections.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput): a deadline for heads or idle connections of zero or of more than
+    /// 365 days, or a maximum of no connections.
     pub fn build(self, listener: TcpListener) -> io::Result<Server> {
         let settings = self.settings.validated()?;
         Ok(Server { listener, settings })

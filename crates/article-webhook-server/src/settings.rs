@@ -4,6 +4,7 @@ use std::{io, time::Duration};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) head_deadline: Duration,
+    pub(crate) idle_deadline: Duration,
     pub(crate) max_connections: usize,
     pub(crate) shutdown_grace: Duration,
 }
@@ -16,10 +17,18 @@ impl Settings {
     /// The longest deadline. An `Instant` cannot hold every sum with a `Duration`.
     pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
+    /// The settings while other connections wait: an idle one has as long as one without a head.
+    pub(crate) fn of_a_full_server(self) -> Self {
+        Self { idle_deadline: self.idle_deadline.min(self.head_deadline), ..self }
+    }
+
     /// The settings, if a server can work with them.
     pub(crate) fn validated(self) -> io::Result<Self> {
-        let message = if self.head_deadline.is_zero() || self.head_deadline > Self::LONGEST {
+        let is_valid = |deadline: Duration| !deadline.is_zero() && deadline <= Self::LONGEST;
+        let message = if !is_valid(self.head_deadline) {
             "head_deadline must be over 0 s and at most 365 days"
+        } else if !is_valid(self.idle_deadline) {
+            "idle_deadline must be over 0 s and at most 365 days"
         } else if self.max_connections == 0 {
             "max_connections must be at least 1"
         } else {
@@ -33,6 +42,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             head_deadline: Duration::from_secs(3),
+            // Over the 60 s after which nginx and most load balancers end an idle connection themselves.
+            idle_deadline: Duration::from_secs(75),
             max_connections: 4096,
             shutdown_grace: Duration::from_secs(25),
         }
@@ -60,6 +71,10 @@ mod tests {
         assert_eq!(error(|s| s.head_deadline = Duration::ZERO), message);
         assert_eq!(error(|s| s.head_deadline = Duration::MAX), message);
         assert_eq!(error(|s| s.head_deadline = Settings::LONGEST), None);
+        let message = Some("idle_deadline must be over 0 s and at most 365 days".to_owned());
+        assert_eq!(error(|s| s.idle_deadline = Duration::ZERO), message);
+        assert_eq!(error(|s| s.idle_deadline = Duration::MAX), message);
+        assert_eq!(error(|s| s.idle_deadline = Settings::LONGEST), None);
     }
 
     #[test]

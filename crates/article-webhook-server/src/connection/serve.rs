@@ -3,6 +3,7 @@ use std::{
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use hyper::server::conn::http1;
@@ -76,6 +77,9 @@ async fn serve_http1<S: HttpService>(
     may_be_sending.await.then(|| connection.into_parts().io.into_inner().into_stream())
 }
 
+/// How long a deadline is waited for before it is looked at again. An idle connection notices so that the server is full.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
 /// Resolves at the deadline of the current state, which may move.
 fn poll_deadline(
     slot: &ConnectionSlot,
@@ -83,11 +87,13 @@ fn poll_deadline(
     context: &mut Context<'_>,
 ) -> Poll<()> {
     while let Some(deadline) = slot.deadline() {
-        if deadline <= Instant::now() {
+        let now = Instant::now();
+        if deadline <= now {
             return Poll::Ready(());
         }
-        if timer.deadline() != deadline {
-            timer.as_mut().reset(deadline);
+        let latest = deadline.min(now + LOOK_AGAIN);
+        if timer.is_elapsed() || timer.deadline() > latest {
+            timer.as_mut().reset(latest);
         }
         ready!(timer.as_mut().poll(context));
     }

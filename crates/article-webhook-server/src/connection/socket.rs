@@ -12,7 +12,7 @@ use tokio::{
 
 use crate::slot::ConnectionSlot;
 
-/// The socket of a connection. It reports to the slot whether the peer reads what is written.
+/// The socket of a connection. It reports to the slot that the peer sends, and whether it reads what is written.
 pub(super) struct Socket {
     stream: TcpStream,
     slot: Arc<ConnectionSlot>,
@@ -45,7 +45,12 @@ impl AsyncRead for Socket {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.slot.bytes_received();
+        }
+        read
     }
 }
 

@@ -55,7 +55,9 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
                 Ok(response) => response.map(Either::Left),
                 Err(error) => Response::<Full<_>>::from(error).map(Either::Right),
             };
-            if response.status() >= StatusCode::BAD_REQUEST {
+            if response.status().is_success() {
+                slot.succeeded();
+            } else if response.status() >= StatusCode::BAD_REQUEST {
                 slot.refused();
             }
             // A full server keeps no connection for the next request: one request after another would hold it.

@@ -19,15 +19,18 @@ pub(crate) enum Activity {
     Unread,
     /// The peer, which has its response and may still be sending.
     Closing,
+    /// The next request, after a good response.
+    Idle,
 }
 
 impl Activity {
-    const ALL: [(Self, &str); 5] = [
+    const ALL: [(Self, &str); 6] = [
         (Self::Head, "without a complete head"),
         (Self::Body, "without a complete body"),
         (Self::Processing, "in progress"),
         (Self::Unread, "not reading their response"),
         (Self::Closing, "refused and about to be closed"),
+        (Self::Idle, "idle"),
     ];
 }
 

@@ -27,8 +27,16 @@ impl ConnectionSlot {
         self.update(|state, _| state.head_received(body));
     }
 
+    pub(crate) fn bytes_received(&self) {
+        self.update(ExchangeState::bytes_received);
+    }
+
     pub(crate) fn body_complete(&self) {
         self.update(|state, _| state.body_complete());
+    }
+
+    pub(crate) fn succeeded(&self) {
+        self.update(|state, _| state.succeeded());
     }
 
     pub(crate) fn refused(&self) {
@@ -71,7 +79,8 @@ impl ConnectionSlot {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.lock().deadline(&self.settings)
+        let full = self.is_server_full().then(|| self.settings.of_a_full_server());
+        self.lock().deadline(&full.unwrap_or(self.settings))
     }
 
     /// Whether other connections wait for the end of this one.

@@ -11,6 +11,9 @@ pub(crate) struct ExchangeState {
     /// The start of the wait for a head, or of the close.
     since: Instant,
     body: BodyState,
+    /// Whether a request on this connection was answered with a 2xx. A refusal does not take that back: behind a
+    /// proxy, strangers and the service can share a connection.
+    has_succeeded: bool,
     /// When the service refused the request.
     refused: Option<Instant>,
     /// When the peer stopped reading the response.
@@ -19,8 +22,10 @@ pub(crate) struct ExchangeState {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Waits for the first head, or for the next.
+    /// Waits for the rest of a head, or for the first.
     AwaitingHead,
+    /// Waits for the first byte of the next head, on a connection that has had a good response.
+    Idle,
     /// The service processes the request, or still produces the response.
     Processing,
     /// hyper has the whole response, and has not written all of it.
@@ -41,7 +46,16 @@ pub(crate) enum BodyState {
 impl ExchangeState {
     pub(crate) fn new(now: Instant) -> Self {
         let (stage, body) = (Stage::AwaitingHead, BodyState::Complete);
-        Self { stage, since: now, body, refused: None, write_stalled: None }
+        let (has_succeeded, refused, write_stalled) = (false, None, None);
+        Self { stage, since: now, body, has_succeeded, refused, write_stalled }
+    }
+
+    /// The peer sent something.
+    pub(crate) fn bytes_received(&mut self, now: Instant) {
+        if self.stage == Stage::Idle {
+            self.stage = Stage::AwaitingHead;
+            self.since = now;
+        }
     }
 
     /// The head of a request is complete.
@@ -55,6 +69,11 @@ impl ExchangeState {
     /// The body was read to its end.
     pub(crate) fn body_complete(&mut self) {
         self.body = BodyState::Complete;
+    }
+
+    /// The response is a 2xx.
+    pub(crate) fn succeeded(&mut self) {
+        self.has_succeeded = true;
     }
 
     /// The response is a refusal.
@@ -77,7 +96,7 @@ impl ExchangeState {
         if self.is_body_unread() {
             self.close(now);
         } else {
-            self.stage = Stage::AwaitingHead;
+            self.stage = if self.has_succeeded { Stage::Idle } else { Stage::AwaitingHead };
             self.since = now;
             self.refused = None;
         }
@@ -119,6 +138,7 @@ impl ExchangeState {
     /// reads.
     pub(crate) fn deadline(&self, settings: &Settings) -> Option<Instant> {
         match self.stage {
+            Stage::Idle => Some(self.since + settings.idle_deadline),
             Stage::AwaitingHead | Stage::Closing => Some(self.since + settings.head_deadline),
             Stage::Processing | Stage::Flushing => {
                 let refused = self.refused.map(|refused| refused + settings.head_deadline);
@@ -131,6 +151,7 @@ impl ExchangeState {
     pub(crate) fn activity(&self) -> Option<Activity> {
         let activity = match self.stage {
             Stage::AwaitingHead => Activity::Head,
+            Stage::Idle => Activity::Idle,
             Stage::Processing if self.is_body_unread() => Activity::Body,
             Stage::Processing | Stage::Flushing if self.write_stalled.is_some() => Activity::Unread,
             Stage::Processing | Stage::Flushing => Activity::Processing,
@@ -174,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_head_has_three_seconds_from_the_last_byte_of_the_response() {
+    fn without_a_good_response_the_next_head_has_three_seconds_from_the_last_byte_of_the_last() {
         let start = Instant::now();
         let mut state = ExchangeState::new(start);
         state.head_received(BodyState::Complete);
@@ -185,6 +206,57 @@ mod tests {
         state.flushed(after(start, 4));
         assert_eq!(deadline(&state), Some(after(start, 7)));
         assert_eq!(state.activity(), Some(Activity::Head));
+        state.bytes_received(after(start, 5));
+        assert_eq!(deadline(&state), Some(after(start, 7)));
+    }
+
+    /// A state whose last response was written now.
+    fn idle_since(start: Instant) -> ExchangeState {
+        let mut state = ExchangeState::new(start);
+        state.head_received(BodyState::Complete);
+        state.succeeded();
+        state.response_complete();
+        state.flushed(start);
+        state
+    }
+
+    #[test]
+    fn after_a_good_response_the_next_head_may_begin_for_75_seconds_and_then_has_three() {
+        let start = Instant::now();
+        let mut state = idle_since(start);
+        assert_eq!(deadline(&state), Some(after(start, 75)));
+        assert_eq!(state.activity(), Some(Activity::Idle));
+        state.bytes_received(after(start, 70));
+        state.bytes_received(after(start, 72));
+        assert_eq!(deadline(&state), Some(after(start, 73)));
+        assert_eq!(state.activity(), Some(Activity::Head));
+    }
+
+    #[test]
+    fn an_idle_connection_of_a_full_server_has_three_seconds() {
+        let start = Instant::now();
+        let state = idle_since(start);
+        let full = Settings::default().of_a_full_server();
+        assert_eq!(state.deadline(&full), Some(after(start, 3)));
+        let idle_deadline = Duration::from_secs(1);
+        let full = Settings { idle_deadline, ..full }.of_a_full_server();
+        assert_eq!(state.deadline(&full), Some(after(start, 1)));
+    }
+
+    #[test]
+    fn a_refusal_after_a_good_response_leaves_75_seconds_and_a_refusal_alone_three() {
+        let start = Instant::now();
+        let refuse = |state: &mut ExchangeState| {
+            state.head_received(BodyState::Complete);
+            state.refused(start);
+            state.response_complete();
+            state.flushed(start);
+        };
+        let (mut shared, mut stranger) = (idle_since(start), ExchangeState::new(start));
+        refuse(&mut shared);
+        refuse(&mut stranger);
+        assert_eq!(deadline(&shared), Some(after(start, 75)));
+        assert_eq!(deadline(&stranger), Some(after(start, 3)));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) const HEAD: Duration = Duration::from_millis(400);
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn server() -> ServerBuilder {
-    Server::builder().head_deadline(HEAD).shutdown_grace(PATIENCE)
+    Server::builder().head_deadline(HEAD).idle_deadline(HEAD).shutdown_grace(PATIENCE)
 }
 
 pub(crate) struct Running {

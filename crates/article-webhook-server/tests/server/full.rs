@@ -108,6 +108,24 @@ async fn a_full_server_closes_each_connection_behind_its_response() {
     assert!(answers[1].contains("connection: close"), "{answers:?}");
 }
 
+/// The other one has sent half of a body, and keeps its place.
+#[tokio::test]
+async fn an_idle_connection_of_a_full_server_makes_room_after_the_deadline_of_a_head() {
+    let server = server().idle_deadline(PATIENCE * 4);
+    let running = Running::start(server.max_connections(2), counting());
+    let mut idle = running.connect().await;
+    idle.send(GET).await;
+    assert!(!idle.answer().await.contains("connection: close"));
+    let mut half = running.connect().await;
+    half.send(post(6) + "abc").await;
+    let mut next = running.connect().await;
+    next.send(GET).await;
+    assert!(next.answer().await.ends_with("0"));
+    assert!(!idle.is_open().await);
+    half.send("def").await;
+    assert!(half.answer().await.ends_with("6"));
+}
+
 #[tokio::test]
 async fn silent_connections_that_fill_the_server_keep_a_delivery_out_for_their_deadline_at_most() {
     let running = Running::start(server().max_connections(20), counting());

@@ -1,8 +1,14 @@
 use std::time::Duration;
 
+use article_webhook_server::Server;
+use axum::Router;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpListener, time::sleep};
+use tokio::{
+    io::AsyncReadExt,
+    net::TcpListener,
+    time::{sleep, timeout},
+};
 
 use crate::common::*;
 
@@ -21,8 +27,8 @@ async fn bytes_that_arrive_slowly_do_not_extend_the_deadline() {
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_closed_at_the_deadline_after_its_last_response() {
-    let service = axum::Router::new().fallback(async || sleep(HEAD.mul_f64(1.5)).await);
+async fn an_idle_connection_is_closed_at_its_deadline_after_its_last_response() {
+    let service = Router::new().fallback(async || sleep(HEAD.mul_f64(1.5)).await);
     let running = Running::start(server(), service);
     let mut peer = running.connect().await;
     for _ in 0..2 {
@@ -30,6 +36,31 @@ async fn an_idle_connection_is_closed_at_the_deadline_after_its_last_response() 
         assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
     }
     assert_near(peer.closed_after().await, HEAD);
+}
+
+/// The time stands still until the answer is read, and then jumps from one timer to the next.
+async fn closed_after_answer(expected: &str, app: Router) -> Duration {
+    let running = Running::start(Server::builder(), app);
+    let mut peer = running.connect().await;
+    peer.send(GET).await;
+    assert!(peer.answer().await.starts_with(expected));
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let end = timeout(Duration::from_secs(100), peer.0.read(&mut [0])).await;
+    assert_eq!(end.expect("it is closed").expect("no reset"), 0);
+    start.elapsed()
+}
+
+#[tokio::test]
+async fn by_default_a_connection_may_be_idle_for_75_s_after_a_good_response() {
+    let elapsed = closed_after_answer("HTTP/1.1 200", counting()).await;
+    assert!((74..=75).contains(&elapsed.as_secs()), "{elapsed:?}");
+}
+
+#[tokio::test]
+async fn by_default_a_connection_may_be_idle_for_3_s_after_a_refusal() {
+    let elapsed = closed_after_answer("HTTP/1.1 404", Router::new()).await;
+    assert!((2..=3).contains(&elapsed.as_secs()), "{elapsed:?}");
 }
 
 #[tokio::test]

@@ -21,7 +21,8 @@ async fn idle_connections_are_closed_and_requests_in_progress_finished() {
         body.len().to_string()
     });
     let app = Router::new().route("/", work).route("/quick", any(async || ()));
-    let running = Running::start(server().head_deadline(PATIENCE * 4), app);
+    let server = server().head_deadline(PATIENCE * 4).idle_deadline(PATIENCE * 4);
+    let running = Running::start(server, app);
     let address = running.address;
     let (mut silent, mut idle) = (running.connect().await, running.connect().await);
     idle.send(GET.replace("GET /", "GET /quick")).await;
