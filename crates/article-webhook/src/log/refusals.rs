@@ -51,11 +51,12 @@ const INTERRUPTED: &str =
 /// that depends on a secret.
 fn expected_shapes(targets: &[Target], presented: Option<&str>) -> String {
     let mut shapes = Vec::new();
-    for shape in targets.iter().map(|target| target.token.shape().to_string()) {
+    for shape in targets.iter().map(|target| target.token.shape()) {
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
     }
+    let shapes: Vec<_> = shapes.iter().map(ToString::to_string).collect();
     if presented.is_some_and(|presented| shapes.iter().any(|shape| shape == presented)) {
         return "another secret of this form".to_owned();
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},
-    auth::Target,
+    auth::AcceptedTargets,
     json::{self, Field, Malformed, ObjectFields},
     log::{self, SeenDrift},
 };
@@ -50,7 +50,7 @@ pub struct Envelope {
 pub(super) enum Sender {
     /// The target at this index, whose token was presented. Its label is looked up after the headers were
     /// checked: the time of that depends on the target.
-    Target { targets: Arc<[Target]>, index: usize },
+    Target { targets: Arc<AcceptedTargets>, index: usize },
     /// Presented a capability URL of this intent.
     #[cfg_attr(
         not(feature = "capability"),

@@ -4,8 +4,6 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use subtle::ConditionallySelectable;
-
 use super::{
     Envelope, Headers, ReceiverBuilder,
     body_budget::{BodyBudget, BudgetReservation},
@@ -17,7 +15,7 @@ use super::{
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{Event, JobId},
-    auth::{Target, Targets, TokenShape},
+    auth::{AcceptedTargets, AuthToken, Targets, TokenError, TokenShape, labels},
     log,
 };
 
@@ -42,7 +40,7 @@ use crate::{
 pub struct Receiver(Arc<Shared>);
 
 struct Shared {
-    targets: RwLock<Arc<[Target]>>,
+    targets: RwLock<Arc<AcceptedTargets>>,
     body_budget: Arc<BodyBudget>,
     settings: Settings,
     refusals: log::Refusals,
@@ -56,15 +54,32 @@ impl Receiver {
         Self::from_parts(targets.into(), Settings::default())
     }
 
+    /// A receiver with default settings for one target, `default`, whose token is in the environment variable `name`.
+    /// For several targets see [`Targets::from_env`].
+    ///
+    /// ```no_run
+    /// use article_webhook::Receiver;
+    ///
+    /// let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN")?;
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`AuthToken::from_env`]: the message names the variable and the fix. For a variable that is not set it has
+    /// the command that makes a token.
+    pub fn from_env(name: &str) -> Result<Self, TokenError> {
+        AuthToken::from_env(name).map(Self::new)
+    }
+
     /// A receiver with other settings.
     pub fn builder(targets: impl Into<Targets>) -> ReceiverBuilder {
         ReceiverBuilder::new(targets.into())
     }
 
     pub(crate) fn from_parts(targets: Targets, settings: Settings) -> Self {
-        targets.0.iter().for_each(log::doubtful_token);
         Self(Arc::new(Shared {
-            targets: RwLock::new(targets.0.into()),
+            targets: RwLock::new(accepted(targets)),
             body_budget: BodyBudget::new(settings.body_budget),
             settings,
             refusals: log::Refusals::default(),
@@ -107,10 +122,9 @@ impl Receiver {
     /// The service may still retry with the old token for 370 seconds. To replace a token, accept both
     /// the old and the new one for at least 15 minutes.
     pub fn replace_targets(&self, targets: impl Into<Targets>) {
-        let targets = targets.into().0;
-        targets.iter().for_each(log::doubtful_token);
+        let targets = accepted(targets.into());
         // A poisoned lock still holds complete targets: the value is replaced in one step.
-        *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets.into();
+        *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets;
     }
 
     /// The maximum length of a body in bytes.
@@ -173,23 +187,18 @@ impl Receiver {
         })
     }
 
-    /// The target whose token was presented. Compares with every token, even after a match.
+    /// The target whose token was presented.
     fn authenticate(&self, headers: &(impl Headers + ?Sized)) -> Result<Sender, Rejection> {
         let presented = single(headers, "authorization")
             .map_err(|Repeated| Rejection::AuthorizationRepeated)?
             .ok_or(Rejection::AuthorizationMissing)?;
         let targets = self.targets();
-        let mut found = u64::MAX;
-        for (index, target) in (0..).zip(targets.iter()) {
-            found.conditional_assign(&index, target.token.matches(presented));
-        }
-        let index = usize::try_from(found).ok().filter(|index| *index < targets.len());
-        let index = index.ok_or(Rejection::AuthorizationWrong)?;
+        let index = targets.find(presented).ok_or(Rejection::AuthorizationWrong)?;
         Ok(Sender::Target { targets, index })
     }
 
     /// The lock is held while the `Arc` is cloned, not while tokens are compared.
-    fn targets(&self) -> Arc<[Target]> {
+    fn targets(&self) -> Arc<AcceptedTargets> {
         Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -229,6 +238,12 @@ impl Receiver {
     }
 }
 
+fn accepted(targets: Targets) -> Arc<AcceptedTargets> {
+    let targets = AcceptedTargets::from(targets);
+    targets.iter().for_each(log::doubtful_token);
+    Arc::new(targets)
+}
+
 /// The only place that refuses a request for its method (405).
 pub(super) fn require_post(method: &str) -> Result<(), Rejection> {
     if method == "POST" { Ok(()) } else { Err(Rejection::MethodNotPost) }
@@ -236,10 +251,8 @@ pub(super) fn require_post(method: &str) -> Result<(), Rejection> {
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let targets = self.targets();
-        let labels: Vec<_> = targets.iter().map(|target| &target.label).collect();
         f.debug_struct("Receiver")
-            .field("targets", &labels)
+            .field("targets", &labels(self.targets().iter()))
             .field("body_limit", &self.body_limit())
             .finish_non_exhaustive()
     }
