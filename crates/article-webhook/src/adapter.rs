@@ -63,7 +63,7 @@ pub use dispatch::{SinkFuture, dispatch};
 pub use failures::{misconfigured_answer, retry_answer};
 pub use receive_body::receive_body;
 pub use report::report_refusal;
-pub use sink::Sink;
+pub use sink::{BoxSink, Sink};
 
 pub use crate::{
     causes::{Causes, logged_cause},
