@@ -107,7 +107,7 @@ fn extract<T: 'static>(
         return Box::pin(std::future::ready(Err(RefusedResponse::no_receiver())));
     };
     let opened = receiver.open(&ActixHeaders(request.headers()));
-    let body = PayloadBody::new(request.headers(), payload.take());
+    let body = PayloadBody(payload.take());
     Box::pin(async move {
         let (received, payload) = receive_body(&receiver, opened, body, read).await;
         received.map_err(|refused| RefusedResponse::new(refused, payload))
