@@ -7,15 +7,16 @@ use std::{
 use super::{
     Envelope, Headers, ReceiverBuilder,
     body_budget::{BodyBudget, BudgetReservation},
-    content_headers::{declared_length, is_json, is_unencoded},
+    content_headers::{check_content_type, declared_length, is_unencoded},
     envelope::Sender,
     headers::{Repeated, single},
     settings::Settings,
 };
 use crate::{
-    answer::{Refused, Rejection, ServiceHeader, UnreadBody},
+    answer::{Presented, Refused, Rejection, ServiceHeader, UnreadBody},
     article::{Event, JobId},
     auth::{AcceptedTargets, AuthToken, Targets, TokenError, TokenShape, labels},
+    causes::escaped,
     log,
 };
 
@@ -166,7 +167,7 @@ impl Receiver {
             let wrong = matches!(rejection, Rejection::AuthorizationWrong);
             let presented = wrong.then(|| headers.values("authorization").next()).flatten();
             Refused::new(rejection, None, unread_body())
-                .presenting(presented.map(TokenShape::of_presented))
+                .presenting(presented.map(TokenShape::of_presented).map(Presented::Token))
         })?;
         let job_id = self.job_id(headers);
         let known_job_id = job_id.as_ref().ok().cloned().flatten();
@@ -174,6 +175,7 @@ impl Receiver {
             self.check_headers(headers, &job_id, declared).map_err(|rejection| {
                 Refused::new(rejection, known_job_id.clone(), unread_body())
                     .of_intent(sender.intent())
+                    .presenting(presented(&rejection, headers))
             })?;
         Ok(Envelope {
             body_limit: settings.body_limit,
@@ -209,9 +211,7 @@ impl Receiver {
         declared: Result<Option<u64>, Rejection>,
     ) -> Result<(Option<Event>, Option<u64>), Rejection> {
         let settings = &self.0.settings;
-        if !is_json(headers) {
-            return Err(Rejection::ContentType);
-        }
+        check_content_type(headers)?;
         if !is_unencoded(headers) {
             return Err(Rejection::ContentEncoding);
         }
@@ -236,6 +236,20 @@ impl Receiver {
             .map_err(|Repeated| Rejection::HeaderRepeated(ServiceHeader::JobId))?;
         value.map(JobId::from_header).transpose().map_err(Rejection::HeaderJobIdInvalid)
     }
+}
+
+/// What the log shows of the header that was refused. Only of an authentic sender's.
+fn presented(rejection: &Rejection, headers: &(impl Headers + ?Sized)) -> Option<Presented> {
+    const LIMIT: usize = 100; // bytes
+    let name = match rejection {
+        Rejection::ContentTypeRepeated
+        | Rejection::ContentTypeWrong
+        | Rejection::ContentTypeCharset => "content-type",
+        Rejection::ContentEncoding => "content-encoding",
+        _ => return None,
+    };
+    let values: Vec<_> = headers.values(name).map(String::from_utf8_lossy).collect();
+    Some(Presented::Header(escaped(&values.join(", "), LIMIT).into()))
 }
 
 fn accepted(targets: Targets) -> Arc<AcceptedTargets> {
