@@ -75,7 +75,11 @@ fn an_environment_variable_is_judged_by_the_same_rules() {
     let not_unicode = variable(rows.len());
     if env::var_os(&not_unicode).is_some() {
         for (number, row) in rows.iter().enumerate() {
-            is_refused(AuthToken::from_env(&variable(number)), row);
+            let refused = AuthToken::from_env(&variable(number)).map_err(|error| match error {
+                TokenError::InVariable { name, error } if name == variable(number) => *error,
+                other => panic!("{}: {other}", row.situation),
+            });
+            is_refused(refused, row);
         }
         let error = AuthToken::from_env(&not_unicode).expect_err("it is not Unicode");
         assert!(

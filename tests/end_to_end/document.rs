@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook::ArticleResult;
-use article_webhook_client::{ErrorCode, Job, NewArticle, PublishTarget};
+use article_webhook_client::{AuthToken, ErrorCode, Job, NewArticle, PublishTarget};
 use article_webhook_simulator::{Clock, Fault, Rule, Simulator, Step};
 use serde_json::{Value, json};
 
@@ -66,7 +66,8 @@ async fn a_target_that_the_client_configured_is_delivered_to() {
         let brand = brand.as_object().expect("it is one");
         client.configure_brand(brand).await.expect("it is configured");
         for (token, is_stored) in [("Bearer another-5f2b9c0e7a1d4e38", false), (TOKEN, true)] {
-            let target = PublishTarget::webhook("shop", &url, token).expect("it is a token");
+            let token = AuthToken::new(token).expect("it is a token");
+            let target = PublishTarget::webhook("shop", &url, &token);
             client.set_publish_targets("brand_1", &[target]).await.expect("it is configured");
             let order = client.create_article(&NewArticle::new("Shoes")).await;
             let job_id = order.expect("the service takes orders").job_id;

@@ -1,6 +1,6 @@
 use std::{num::NonZeroU32, time::Duration};
 
-use article_webhook_client::{Error, ErrorCode, Job, NewArticle, PublishTarget};
+use article_webhook_client::{AuthToken, Error, ErrorCode, Job, NewArticle, PublishTarget};
 use article_webhook_simulator::{Clock, Fault, Rule, Simulator, SimulatorBuilder, Step};
 use serde_json::json;
 
@@ -64,8 +64,8 @@ async fn not_configured_until_the_brand_is() {
 
     let brand = json!({"brand_id": "brand_1"});
     client.configure_brand(brand.as_object().expect("it is one")).await.expect("it is configured");
-    let target = PublishTarget::webhook("shop", "http://127.0.0.1:1/", TOKEN);
-    let target = target.expect("the token is a legal one");
+    let token = AuthToken::new(TOKEN).expect("the token is a legal one");
+    let target = PublishTarget::webhook("shop", "http://127.0.0.1:1/", &token);
     client.set_publish_targets("brand_1", &[target]).await.expect("it is configured");
     assert!(client.create_article(&shoes()).await.is_ok());
 }

@@ -1,12 +1,6 @@
 use std::{error::Error, time::SystemTime};
 
-use actix_web::{
-    dev::Payload,
-    error::PayloadError,
-    http::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING},
-    rt::time::sleep,
-    web::Bytes,
-};
+use actix_web::{dev::Payload, error::PayloadError, rt::time::sleep, web::Bytes};
 use article_webhook::{
     Envelope, Receiver, Refused,
     adapter::{self, BodyError, BodySource, Intake},
@@ -23,35 +17,15 @@ pub(crate) async fn receive_body<T>(
 ) -> (Result<T, Refused>, Payload) {
     let received =
         adapter::receive_body(receiver, opened, &mut body, sleep, SystemTime::now(), read).await;
-    (received, body.payload)
+    (received, body.0)
 }
 
 /// The body of a request.
-pub(crate) struct PayloadBody {
-    payload: Payload,
-    /// The head announces a body, and another extractor or a middleware has taken it.
-    is_taken: bool,
-}
-
-impl PayloadBody {
-    pub(crate) fn new(headers: &HeaderMap, payload: Payload) -> Self {
-        let is_taken = matches!(payload, Payload::None) && announces_body(headers);
-        Self { payload, is_taken }
-    }
-}
-
-fn announces_body(headers: &HeaderMap) -> bool {
-    let is_positive = |digits: &[u8]| digits.iter().any(|&digit| digit != b'0');
-    headers.contains_key(TRANSFER_ENCODING)
-        || headers.get(CONTENT_LENGTH).is_some_and(|length| is_positive(length.as_bytes()))
-}
+pub(crate) struct PayloadBody(pub(crate) Payload);
 
 impl BodySource for PayloadBody {
     async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
-        if self.is_taken {
-            return Some(Err(BodyError::AlreadyRead));
-        }
-        let chunk = self.payload.next().await?;
+        let chunk = self.0.next().await?;
         let is_limit = |cause: &(dyn Error + 'static)| {
             matches!(cause.downcast_ref(), Some(PayloadError::Overflow))
         };
@@ -61,36 +35,49 @@ impl BodySource for PayloadBody {
 
 #[cfg(all(test, feature = "fixture"))]
 mod tests {
-    use actix_web::test::TestRequest;
+    use actix_web::{
+        App,
+        body::MessageBody,
+        dev::{ServiceRequest, ServiceResponse},
+        http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING},
+        middleware::{Next, from_fn},
+        test::{call_service, init_service},
+        web,
+    };
     use article_webhook::{
-        Rejection,
+        Delivery, Reply,
         fixture::{self, DeliveryRequest},
     };
 
     use super::*;
-    use crate::headers::ActixHeaders;
+    use crate::{ArticleComplete, receive, test_request};
+
+    async fn read_the_body(
+        mut request: ServiceRequest,
+        next: Next<impl MessageBody>,
+    ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+        assert!(!request.extract::<Bytes>().await?.is_empty());
+        next.call(request).await
+    }
 
     #[actix_web::test]
-    async fn an_announced_body_that_is_gone_was_read_by_another() {
-        for (framing, rejection) in [
-            (("Content-Length", "5"), Rejection::AlreadyRead),
-            (("Transfer-Encoding", "chunked"), Rejection::AlreadyRead),
-            (("Content-Length", "0"), Rejection::Empty),
-            (("X-Other", "5"), Rejection::Empty),
-        ] {
-            let post = DeliveryRequest::complete().without_header("Content-Length");
-            let request =
-                post.headers().iter().fold(TestRequest::post(), |request, (name, value)| {
-                    request.append_header((name.as_str(), value.as_slice()))
-                });
-            let request = request.append_header(framing).to_http_request();
-            let (receiver, headers) = (fixture::receiver(), request.headers());
-            let (opened, body) =
-                (receiver.open(&ActixHeaders(headers)), PayloadBody::new(headers, Payload::None));
-            let (received, _) = receive_body(&receiver, opened, body, Intake::read).await;
-            let refused = received.expect_err("there is no body");
-            assert_eq!(*refused.rejection(), rejection, "{framing:?}");
-            assert!(refused.job_id().is_some(), "the sink is told");
+    async fn a_body_that_a_middleware_has_read_is_500_and_400_without_a_declared_length() {
+        let store = receive(fixture::receiver(), async |_: Delivery| Reply::Stored);
+        let app = App::new()
+            .app_data(fixture::receiver())
+            .service(web::resource("/sink").to(store))
+            .service(web::resource("/extractor").to(async |_: ArticleComplete| "handled"))
+            .wrap(from_fn(read_the_body));
+        let app = init_service(app).await;
+        for path in ["/sink", "/extractor"] {
+            let complete = || test_request(&DeliveryRequest::complete(), path).to_request();
+            let mut in_chunks = complete();
+            in_chunks.headers_mut().remove(CONTENT_LENGTH);
+            in_chunks.headers_mut().insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+            for (request, status) in [(complete(), 500), (in_chunks, 400)] {
+                let response = call_service(&app, request).await;
+                assert_eq!(response.status(), status, "{path}");
+            }
         }
     }
 }

@@ -115,7 +115,7 @@ fn extract<T: 'static>(
     };
     let headers = ActixHeaders(request.headers());
     let opened = receiver.open_request(request.method().as_str(), &headers);
-    let body = PayloadBody::new(request.headers(), payload.take());
+    let body = PayloadBody(payload.take());
     let request = request.clone();
     Box::pin(async move {
         let (received, payload) = receive_body(&receiver, opened, body, read).await;

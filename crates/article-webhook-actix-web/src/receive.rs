@@ -113,7 +113,7 @@ fn mount<S: Sink + 'static>(
     move |request, payload| {
         let (receiver, sink) = (receiver.clone(), Arc::clone(&sink));
         let opened = open(&receiver, &request);
-        let body = PayloadBody::new(request.headers(), payload.into_inner());
+        let body = PayloadBody(payload.into_inner());
         Box::pin(async move {
             let (received, unread) = receive_body(&receiver, opened, body, Intake::read).await;
             // actix-web drops this future when the sender resets the connection. The task continues.

@@ -36,3 +36,50 @@ impl BodySource for Frames {
         }
     }
 }
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use article_webhook::{
+        Delivery, Reply,
+        fixture::{self, DeliveryRequest},
+    };
+    use axum::{
+        Router,
+        body::to_bytes,
+        extract::Request,
+        middleware::{Next, from_fn},
+        response::Response,
+        routing::post,
+    };
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{ArticleComplete, receive, test_request};
+
+    async fn read_the_body(request: Request, next: Next) -> Response {
+        let (head, body) = request.into_parts();
+        assert!(to_bytes(body, usize::MAX).await.is_ok_and(|body| !body.is_empty()));
+        next.run(Request::from_parts(head, Body::empty())).await
+    }
+
+    #[tokio::test]
+    async fn a_body_that_a_middleware_has_read_is_500_and_400_without_a_declared_length() {
+        let store = receive(fixture::receiver(), async |_: Delivery| Reply::Stored);
+        let app: Router = Router::new()
+            .route("/sink", post(store))
+            .route("/extractor", post(async |_: ArticleComplete| ()))
+            .with_state(fixture::receiver())
+            .layer(from_fn(read_the_body));
+        let complete = DeliveryRequest::complete();
+        let in_chunks = complete
+            .clone()
+            .without_header("Content-Length")
+            .header("Transfer-Encoding", "chunked");
+        for path in ["/sink", "/extractor"] {
+            for (post, status) in [(&complete, 500), (&in_chunks, 400)] {
+                let response = app.clone().oneshot(test_request(post, path)).await.unwrap();
+                assert_eq!(response.status(), status, "{path}");
+            }
+        }
+    }
+}

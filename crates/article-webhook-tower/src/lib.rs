@@ -11,7 +11,7 @@ mod run_to_completion;
 #[cfg(feature = "fixture")]
 pub use article_webhook::fixture;
 pub use article_webhook::{
-    self, Article, ArticleResult, AuthToken, BuildError, DecodeError, Delivery, Event,
+    self, Article, ArticleResult, AuthToken, BoxSink, BuildError, DecodeError, Delivery, Event,
     FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
     TokenError, UntrustedHtml,
 };

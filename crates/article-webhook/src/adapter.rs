@@ -65,7 +65,7 @@ pub use failures::{RetryReason, misconfigured_answer};
 pub use receive_body::receive_body;
 pub use report::report_refusal;
 pub use run_slot::{HandlerRun, RunSlot};
-pub use sink::Sink;
+pub use sink::{BoxSink, Sink};
 
 pub use crate::receiver::{Headers, Intake};
 // For the inbox and the other crates of this project, which log as the core does. They are released apart from the core, so

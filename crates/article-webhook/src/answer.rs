@@ -8,6 +8,7 @@ mod reply;
 mod unread_body;
 
 pub use answer::Answer;
+pub(crate) use refused::Presented;
 pub use refused::Refused;
 pub use rejection::{Rejection, ServiceHeader};
 pub use reply::Reply;

@@ -1,5 +1,6 @@
 //! Authentication of the sender: tokens, the targets they belong to, and capability URLs.
 
+mod accepted_targets;
 #[cfg(feature = "capability")]
 mod capability;
 #[cfg(feature = "capability")]
@@ -9,14 +10,15 @@ mod token;
 mod token_error;
 mod token_shape;
 
+pub(crate) use accepted_targets::AcceptedTargets;
 #[cfg(feature = "capability")]
 pub(crate) use capability::CapabilityRefusal;
 #[cfg(feature = "capability")]
 pub use capability::{Capability, CapabilityKey};
 #[cfg(feature = "capability")]
 pub use capability_error::CapabilityError;
-pub(crate) use targets::Target;
 pub use targets::Targets;
+pub(crate) use targets::{Target, labels};
 pub use token::AuthToken;
 pub use token_error::TokenError;
 pub(crate) use token_shape::TokenShape;

@@ -94,21 +94,26 @@ pub fn logged_cause(error: &dyn fmt::Display) -> Option<String> {
     if HIDDEN.load(Ordering::Relaxed) {
         return None;
     }
-    let mut cause = String::new();
-    for letter in error.to_string().chars() {
-        let start = cause.len();
+    Some(escaped(&error.to_string(), LONGEST))
+}
+
+/// The text without control characters, for the log. It is cut at `limit` bytes, and ends with `…` then.
+pub(crate) fn escaped(text: &str, limit: usize) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        let start = escaped.len();
         // Quotation marks stay as they are.
         match letter {
-            '"' | '\'' | '\\' => cause.push(letter),
-            _ => cause.extend(letter.escape_debug()),
+            '"' | '\'' | '\\' => escaped.push(letter),
+            _ => escaped.extend(letter.escape_debug()),
         }
-        if cause.len() > LONGEST {
-            cause.truncate(start);
-            cause.push('…');
+        if escaped.len() > limit {
+            escaped.truncate(start);
+            escaped.push('…');
             break;
         }
     }
-    Some(cause)
+    escaped
 }
 
 /// `Debug` of an error is its text with its causes: `main` shows an error that it returns by `Debug`.
@@ -145,7 +150,7 @@ mod tests {
             Box::new(ArticleResult::from_json(b"{").unwrap_err()),
             Box::new(BodyError::Incomplete),
             Box::new(Rejection::AuthorizationMissing),
-            Box::new(Refused::new(Rejection::ContentType, None, UnreadBody::None)),
+            Box::new(Refused::new(Rejection::ContentTypeMissing, None, UnreadBody::None)),
             #[cfg(feature = "capability")]
             Box::new(crate::CapabilityKey::new(b"short").unwrap_err()),
         ];

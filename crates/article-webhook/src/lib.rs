@@ -21,7 +21,7 @@ pub mod adapter;
 pub mod fixture;
 pub mod guide;
 
-pub use adapter::Sink;
+pub use adapter::{BoxSink, Sink};
 pub use answer::{Answer, Refused, Rejection, Reply, ServiceHeader};
 pub use article::{
     Article, ArticleResult, DecodeError, Drift, Event, FeaturedImage, InvalidJobId, JobId,

@@ -1,5 +1,6 @@
 //! All log events. None holds a token, a body or a header value, except for job ids and events, which
-//! are validated. Of a token and of what was presented in its place they show the shape. The error of a handler or a
+//! are validated, and for the `Content-Type` and `Content-Encoding` of an authentic delivery that is refused for
+//! them. Of a token and of what was presented in its place they show the shape. The error of a handler or a
 //! sink is logged as the application wrote it, so it may hold any of these, until `hide_causes` is called. Without the
 //! feature `tracing` every function here is empty.
 
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(
             lines(&|| receiver.log_refusal(&refused, UNIX_EPOCH)),
             " WARN delivery refused: the Content-Encoding is not identity \
-             code=\"unsupported_media_type\" job_id=\"job_7c1e4a52\"",
+             code=\"unsupported_media_type\" presented=\"gzip\" job_id=\"job_7c1e4a52\"",
         );
         assert_eq!(
             lines(&|| adapter::report_refusal(&refused, |refused| PanicsAtRefusal.refused(refused))),

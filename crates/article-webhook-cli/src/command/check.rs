@@ -35,7 +35,7 @@ pub(crate) struct CheckArguments {
 
 pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<Exit, Failure> {
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let mut check = Check::builder(arguments.url.as_str(), &token);
+    let mut check = Check::builder(arguments.url.as_str(), token.expose_secret());
     if arguments.allow_remote {
         check = check.allow_remote();
     }

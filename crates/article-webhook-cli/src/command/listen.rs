@@ -8,7 +8,7 @@ mod conflict;
 
 use std::path::PathBuf;
 
-use article_webhook::{AuthToken, Delivery, Reply};
+use article_webhook::{Delivery, Reply};
 use article_webhook_inbox::{EntryKey, Inbox, stop_signal};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
@@ -82,9 +82,8 @@ async fn listen(
     arguments.forward.check()?;
     let place = arguments.inbox.place(&context.environment)?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let accepted = AuthToken::new(&token).expect("a usable token");
     // It is built again once its log is shown.
-    arguments.headers.receiver(accepted.clone())?;
+    arguments.headers.receiver(token.clone())?;
     let cannot_listen = |error: std::io::Error| {
         Failure::failed(format!("cannot listen on port {}", arguments.port))
             .because(&error)
@@ -122,7 +121,7 @@ async fn listen(
     }
     log::show_refusals(output);
     // It warns of a token that can be guessed.
-    let receiver = arguments.headers.receiver(accepted)?;
+    let receiver = arguments.headers.receiver(token.clone())?;
     let stop = || {
         let output = output.clone();
         async move {

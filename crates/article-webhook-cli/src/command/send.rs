@@ -63,7 +63,8 @@ enum Fixture {
 pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
     arguments.remote.allow(arguments.url.as_url())?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let request = request::pack(&arguments, &context.environment).await?.token(&token);
+    let request = request::pack(&arguments, &context.environment).await?;
+    let request = request.token(token.expose_secret());
     let request =
         arguments.fault.iter().fold(request, |request, fault| request.with_defect(*fault));
     let job =

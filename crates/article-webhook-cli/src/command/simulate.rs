@@ -85,7 +85,7 @@ async fn simulate(
                 "give --deliver-to an http URL, of the receiver itself or of a proxy before it",
             ));
         }
-        simulator = simulator.publish_target(url.as_str(), &token);
+        simulator = simulator.publish_target(url.as_str(), token.expose_secret());
     }
     if arguments.remote.allow_remote {
         simulator = simulator.allow_network();

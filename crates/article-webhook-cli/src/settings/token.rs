@@ -18,10 +18,7 @@ pub(crate) fn read(
 }
 
 /// The same, if a receiver can have it. The refusal names the setting, and not the token.
-pub(crate) fn usable(
-    file: Option<&Path>,
-    environment: &Environment,
-) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn usable(file: Option<&Path>, environment: &Environment) -> Result<AuthToken, Failure> {
     let token = read(file, environment)?;
     let setting = if file.is_some() { OPTION } else { VARIABLE };
     AuthToken::new(&token).map_err(|error| {
@@ -30,6 +27,5 @@ pub(crate) fn usable(
         let whole = "give the whole auth_token of the publish target, as in `Bearer <token>`";
         let (what, fix) = text.rsplit_once(": ").unwrap_or((&text, whole));
         Failure::usage(format!("{setting}: {what}")).fix(fix)
-    })?;
-    Ok(token)
+    })
 }

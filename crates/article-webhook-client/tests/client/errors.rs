@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use article_webhook_client::{Error, ErrorCode, Job, NewArticle, Outcome, PublishTarget};
+use article_webhook_client::{
+    AuthToken, Error, ErrorCode, Job, NewArticle, Outcome, PublishTarget,
+};
 
 use crate::service::{KEY, Line, Service, answer, cut, json, torn};
 
@@ -199,7 +201,8 @@ async fn a_webhook_url_in_an_error_response_is_not_shown() {
 #[tokio::test]
 async fn a_publish_target_in_an_error_response_is_not_shown() {
     let url = "https://shop.example/orders/djEucG9zdC0xNy4xNzYzODM2MDAw";
-    let target = PublishTarget::webhook("shop", url, "Bearer 5f2b9c0e7a1d4e38").unwrap();
+    let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+    let target = PublishTarget::webhook("shop", url, &token);
     let sent = serde_json::to_string(&target).unwrap();
     for body in [sent.replace('/', r"\/"), sent, "5f2b9c0e7a1d4e38 is no token".to_owned()] {
         let service = Service::start([json(400, &body)]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook_client::{Created, Error, NewArticle, PublishTarget};
+use article_webhook_client::{AuthToken, Created, Error, NewArticle, PublishTarget};
 use serde_json::json as value;
 
 use crate::service::{Line, Service, answer, cut, json, torn};
@@ -114,8 +114,8 @@ async fn the_response_to_an_order_has_at_most_one_mebibyte() {
 async fn publish_targets_are_sent_as_the_document_says() {
     let service = Service::start([json(200, r#"{"ok":true}"#), answer(204, "", ""), cut()]);
     let client = service.client();
-    let target =
-        PublishTarget::webhook("shop", "https://shop.example/w", "Bearer 1234567890").unwrap();
+    let token = AuthToken::new("Bearer 1234567890").unwrap();
+    let target = PublishTarget::webhook("shop", "https://shop.example/w", &token);
     let set = async || client.set_publish_targets("brand_1", std::slice::from_ref(&target)).await;
     assert_eq!(set().await.unwrap(), r#"{"ok":true}"#);
     assert_eq!(set().await.unwrap(), "");

@@ -1,6 +1,8 @@
 use std::{num::NonZeroU32, time::Duration};
 
-use article_webhook_client::{ApiKey, Client, ErrorCode, Job, JobId, NewArticle, PublishTarget};
+use article_webhook_client::{
+    ApiKey, AuthToken, Client, ErrorCode, Job, JobId, NewArticle, PublishTarget,
+};
 use article_webhook_simulator::{Clock, Fault, Rule, Simulator, SimulatorBuilder};
 use serde_json::json;
 
@@ -32,7 +34,8 @@ async fn from_the_first_call_to_the_delivery() {
     let client = client(&simulator);
     let brand = json!({ "brand_id": "brand_1" });
     client.configure_brand(brand.as_object().unwrap()).await.unwrap();
-    let target = PublishTarget::webhook("shop", &receiver.url, "Bearer secret").unwrap();
+    let token = AuthToken::new("Bearer secret").unwrap();
+    let target = PublishTarget::webhook("shop", &receiver.url, &token);
     client.set_publish_targets("brand_1", &[target]).await.unwrap();
 
     let created = client.create_article(&shoes()).await.unwrap();

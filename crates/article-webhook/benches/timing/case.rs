@@ -50,14 +50,20 @@ pub(crate) const CASES: [Case; 7] = [
         ],
     },
     Case {
-        name: "of three, the first is all but right : the third",
+        name: "of nine, the first is all but right : the ninth",
         accepts: false,
-        classes: [|rng| three(0, rng), |rng| three(2, rng)],
+        classes: [
+            |rng| nine(LENGTH - 1..LENGTH, Rng::lowercase, rng),
+            |rng| nine(LENGTH - 1..LENGTH, |rng| rng.digit(10), rng),
+        ],
     },
     Case {
-        name: "of three, the first is right : the third",
+        name: "of nine, the first is right : the ninth",
         accepts: true,
-        classes: [|rng| right(0, rng), |rng| right(2, rng)],
+        classes: [
+            |rng| nine(0..0, Rng::lowercase, rng),
+            |rng| nine(0..0, |rng| rng.digit(10), rng),
+        ],
     },
 ];
 
@@ -75,15 +81,15 @@ fn other(place: Range<usize>, rng: &mut Rng) -> String {
     PRESENTED.chars().enumerate().map(&mut byte).collect()
 }
 
-/// Three tokens, of which one differs in its last byte and the others in every byte.
-fn three(nearest: usize, rng: &mut Rng) -> Vec<String> {
-    let place = |index| if index == nearest { LENGTH - 1..LENGTH } else { 0..LENGTH };
-    (0..3).map(|index| other(place(index), rng)).collect()
-}
-
-/// Three tokens, of which one is the presented one.
-fn right(place: usize, rng: &mut Rng) -> Vec<String> {
-    let mut tokens = three(place, rng);
-    PRESENTED.clone_into(&mut tokens[place]);
+/// Nine tokens, of which one is as `other` makes it, and the others differ in every byte. In a receiver they are ordered
+/// by their bytes, and eight are compared at a time: the one comes first if the others begin with lower case letters,
+/// and last, alone, if they begin with digits.
+fn nine(place: Range<usize>, first: fn(&mut Rng) -> char, rng: &mut Rng) -> Vec<String> {
+    let mut tokens = vec![other(place, rng)];
+    for _ in 0..8 {
+        let token = other(1..LENGTH, rng);
+        tokens.push(format!("{}{}", first(rng), &token[1..]));
+    }
+    tokens.sort();
     tokens
 }

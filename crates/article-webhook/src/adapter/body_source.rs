@@ -33,7 +33,8 @@ use crate::{
 /// }
 /// ```
 pub trait BodySource {
-    /// The next chunk; `None` at the end of the body.
+    /// The next chunk; `None` at the end of the body. A body that ends before its declared length is an error, and not
+    /// `None`: an end without a byte means that the application has read the body.
     fn next(&mut self) -> impl Future<Output = Option<Result<Bytes, BodyError>>>;
 }
 
@@ -63,9 +64,6 @@ pub enum BodyError {
     /// A layer in front of the receiver limits bodies, and this one is over its limit. Answered with 413.
     #[error("the body is over the limit of a layer in front of the receiver")]
     LimitedByLayer,
-    /// The application took the body away before the receiver could read it. Answered with 500.
-    #[error("the application has read the body already")]
-    AlreadyRead,
 }
 
 debug_as_text!(BodyError);
@@ -96,7 +94,6 @@ impl BodyError {
             Self::Incomplete => Rejection::Incomplete,
             Self::TimedOut => Rejection::Timeout,
             Self::LimitedByLayer => Rejection::LimitedByLayer,
-            Self::AlreadyRead => Rejection::AlreadyRead,
         })
     }
 }

@@ -126,6 +126,7 @@ mod tests {
             ("Content-Type", "application/json"),
             ("X-Service-Event", "article.complete"),
             ("X-Service-Job-Id", "job_1"),
+            ("Content-Length", "19"),
         ];
         let (opened, now) = (receiver.open(&headers), SystemTime::UNIX_EPOCH);
         let received = receive_body(&receiver, opened, &mut body, sleep, now, Intake::read);
@@ -162,21 +163,23 @@ mod tests {
 
     #[test]
     fn an_application_that_limits_or_reads_the_body_is_told_in_the_log() {
-        for (error, status, text) in [
+        for (chunks, end, status, text) in [
             (
-                BodyError::LimitedByLayer,
+                vec![&BODY[..5]],
+                End::Fails(BodyError::LimitedByLayer),
                 413,
                 "a layer in front of the receiver limits bodies to less than the receiver: \
                  raise its limit to ReceiverBuilder::body_limit",
             ),
             (
-                BodyError::AlreadyRead,
+                vec![],
+                End::Comes,
                 500,
                 "another extractor or a middleware has read the body: \
                  the receiver must be the first to read it",
             ),
         ] {
-            let body = Chunks { left: vec![&BODY[..5]], end: End::Fails(error) };
+            let body = Chunks { left: chunks, end };
             let received = receive(TOKEN, body, |_| pending::<()>());
             let Poll::Ready(Err(refused)) = received else { panic!() };
             assert_eq!((refused.answer().status().as_u16(), &*refused.to_string()), (status, text));

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{fmt, pin::Pin, sync::Arc};
 
 use crate::{
     answer::{Refused, Reply},
@@ -39,6 +39,15 @@ pub trait Sink: Send + Sync {
     fn refused(&self, refused: &Refused) {
         let _ = refused;
     }
+
+    /// This sink as a [`BoxSink`], so that sinks of several types have one: to choose one at run time, or to keep it
+    /// in a struct without a type parameter.
+    fn boxed(self) -> BoxSink
+    where
+        Self: Sized + 'static,
+    {
+        BoxSink(Arc::new(self))
+    }
 }
 
 impl<F, Fut> Sink for F
@@ -61,15 +70,135 @@ impl<S: Sink> Sink for Arc<S> {
     }
 }
 
+/// A sink whose type is hidden, made by [`Sink::boxed`]. Clones share the sink.
+///
+/// ```
+/// use article_webhook::{BoxSink, Delivery, Reply, Sink};
+///
+/// /// Stores deliveries in the application's database.
+/// struct Articles(Database);
+/// # struct Database;
+/// # impl Database { async fn insert(&self, _: &Delivery) -> std::io::Result<()> { Ok(()) } }
+///
+/// impl Sink for Articles {
+///     async fn accept(&self, delivery: Delivery) -> Reply {
+///         match self.0.insert(&delivery).await {
+///             Ok(()) => Reply::Stored,
+///             Err(error) => Reply::retry_because(&error),
+///         }
+///     }
+/// }
+///
+/// /// Prints deliveries, to try things out.
+/// async fn print(delivery: Delivery) -> Reply {
+///     println!("{}: {} bytes", delivery.job_id(), delivery.body().len());
+///     Reply::Ignored
+/// }
+///
+/// fn sink(setting: &str, database: Database) -> Result<BoxSink, String> {
+///     match setting {
+///         "database" => Ok(Articles(database).boxed()),
+///         "print" => Ok(print.boxed()),
+///         other => Err(format!("the sink is `{other}`: set it to `database` or `print`")),
+///     }
+/// }
+///
+/// assert!(sink("print", Database).is_ok());
+/// assert_eq!(sink("disk", Database).unwrap_err(), "the sink is `disk`: set it to `database` or `print`");
+/// ```
+#[derive(Clone)]
+pub struct BoxSink(Arc<dyn DynSink>);
+
+impl Sink for BoxSink {
+    fn accept(&self, delivery: Delivery) -> impl Future<Output = Reply> + Send {
+        self.0.accept_boxed(delivery)
+    }
+
+    fn refused(&self, refused: &Refused) {
+        self.0.refused_boxed(refused);
+    }
+
+    fn boxed(self) -> BoxSink {
+        self
+    }
+}
+
+impl fmt::Debug for BoxSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoxSink").finish_non_exhaustive()
+    }
+}
+
+/// [`Sink`] with a future whose type is hidden.
+trait DynSink: Send + Sync {
+    fn accept_boxed(&self, delivery: Delivery) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
+
+    fn refused_boxed(&self, refused: &Refused);
+}
+
+impl<S: Sink> DynSink for S {
+    fn accept_boxed(&self, delivery: Delivery) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        Box::pin(self.accept(delivery))
+    }
+
+    fn refused_boxed(&self, refused: &Refused) {
+        self.refused(refused);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::{
+        pin::pin,
+        sync::Mutex,
+        task::{Context, Poll, Waker},
+    };
 
     use super::*;
     use crate::{
+        AuthToken, Receiver,
         adapter::report_refusal,
         answer::{Rejection, UnreadBody},
     };
+
+    #[test]
+    fn a_boxed_sink_passes_deliveries_and_refusals_on() {
+        #[derive(Default)]
+        struct Heard(Mutex<Vec<String>>);
+
+        impl Sink for Heard {
+            async fn accept(&self, delivery: Delivery) -> Reply {
+                self.0.lock().unwrap().push(delivery.job_id().to_string());
+                Reply::Duplicate
+            }
+
+            fn refused(&self, refused: &Refused) {
+                self.0.lock().unwrap().push(refused.to_string());
+            }
+        }
+
+        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        let headers = [
+            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+            ("Content-Type", "application/json"),
+            ("X-Service-Event", "article.complete"),
+            ("X-Service-Job-Id", "job_1"),
+        ];
+        let heard = Arc::new(Heard::default());
+        let sinks: [BoxSink; 2] =
+            [Arc::clone(&heard).boxed().boxed(), (async |_: Delivery| Reply::Stored).boxed()];
+        let replies = sinks.map(|sink| {
+            let delivery = receiver.open(&headers).unwrap().read(r#"{"job_id": "job_1"}"#);
+            let accepted = pin!(sink.accept(delivery.unwrap()));
+            let Poll::Ready(reply) = accepted.poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("the sink is pending");
+            };
+            sink.refused(&Refused::new(Rejection::Incomplete, None, UnreadBody::None));
+            reply
+        });
+        assert_eq!(replies, [Reply::Duplicate, Reply::Stored]);
+        assert_eq!(*heard.0.lock().unwrap(), ["job_1", "the body ended early"]);
+    }
 
     #[test]
     fn an_arc_passes_refusals_on_to_its_sink() {

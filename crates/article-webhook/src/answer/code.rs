@@ -66,7 +66,11 @@ impl From<&Rejection> for Code {
             | Rejection::AuthorizationWrong
             | Rejection::CapabilityWrong
             | Rejection::CapabilityExpired => Self::Unauthorized,
-            Rejection::ContentType | Rejection::ContentEncoding => Self::UnsupportedMediaType,
+            Rejection::ContentTypeMissing
+            | Rejection::ContentTypeRepeated
+            | Rejection::ContentTypeWrong
+            | Rejection::ContentTypeCharset
+            | Rejection::ContentEncoding => Self::UnsupportedMediaType,
             Rejection::HeaderRepeated(_)
             | Rejection::HeaderMissing(_)
             | Rejection::EventInvalid

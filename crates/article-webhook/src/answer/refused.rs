@@ -1,3 +1,5 @@
+use std::fmt;
+
 use super::{Answer, DrainBudget, Rejection, UnreadBody};
 use crate::{article::JobId, auth::TokenShape, causes::debug_as_text};
 
@@ -26,8 +28,25 @@ pub struct Refused {
     job_id: Option<JobId>,
     intent: Option<Box<str>>,
     unread_body: UnreadBody,
-    /// What was presented in place of an accepted token, for the log.
-    pub(crate) presented: Option<TokenShape>,
+    pub(crate) presented: Option<Presented>,
+}
+
+/// What was presented in place of what is accepted, for the log.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Presented {
+    /// In place of a token.
+    Token(TokenShape),
+    /// The header of an authentic sender, escaped and cut.
+    Header(Box<str>),
+}
+
+impl fmt::Display for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Token(shape) => shape.fmt(f),
+            Self::Header(value) => f.write_str(value),
+        }
+    }
 }
 
 debug_as_text!(Refused);
@@ -46,7 +65,7 @@ impl Refused {
         Self { intent: intent.map(Into::into), ..self }
     }
 
-    pub(crate) fn presenting(self, presented: Option<TokenShape>) -> Self {
+    pub(crate) fn presenting(self, presented: Option<Presented>) -> Self {
         Self { presented, ..self }
     }
 

@@ -13,7 +13,7 @@ use crate::{
 ///
 /// assert_eq!(Rejection::AuthorizationWrong.status(), 401);
 /// assert_eq!(Rejection::AuthorizationMissing.code(), "unauthorized");
-/// assert_eq!(Rejection::AuthorizationMissing.to_string(), "the Authorization header is missing");
+/// assert_eq!(Rejection::AuthorizationRepeated.to_string(), "the Authorization header is repeated");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // later versions may distinguish more causes
@@ -22,7 +22,7 @@ pub enum Rejection {
     #[error("the method is not POST")]
     MethodNotPost,
     /// 401: no `Authorization` header.
-    #[error("the Authorization header is missing")]
+    #[error("the Authorization header is missing: does a proxy strip it?")]
     AuthorizationMissing,
     /// 401: more than one `Authorization` header, even if they are equal.
     #[error("the Authorization header is repeated")]
@@ -36,9 +36,18 @@ pub enum Rejection {
     /// 401: the capability is one of this receiver's and has expired.
     #[error("the capability has expired")]
     CapabilityExpired,
-    /// 415: `Content-Type` is missing, repeated or not `application/json` in UTF-8.
-    #[error("the Content-Type is not one application/json in UTF-8")]
-    ContentType,
+    /// 415: no `Content-Type` header.
+    #[error("the Content-Type header is missing: does a proxy strip it?")]
+    ContentTypeMissing,
+    /// 415: more than one `Content-Type` header, even if they are equal.
+    #[error("the Content-Type header is repeated")]
+    ContentTypeRepeated,
+    /// 415: another type than `application/json`, or parameters that are not as RFC 9110, section 5.6.6, has them.
+    #[error("the Content-Type is not a well-formed application/json")]
+    ContentTypeWrong,
+    /// 415: the `charset` of the `Content-Type` is not UTF-8.
+    #[error("the charset of the Content-Type is not utf-8")]
+    ContentTypeCharset,
     /// 415: the body is compressed or otherwise encoded.
     #[error("the Content-Encoding is not identity")]
     ContentEncoding,
@@ -68,7 +77,8 @@ pub enum Rejection {
         "a layer in front of the receiver limits bodies to less than the receiver: raise its limit to ReceiverBuilder::body_limit"
     )]
     LimitedByLayer,
-    /// 500: an extractor or a middleware of the application read the body before the receiver.
+    /// 500: an extractor or a middleware of the application read the body before the receiver: a length was declared,
+    /// and the body ended without a byte and without an error.
     #[error(
         "another extractor or a middleware has read the body: the receiver must be the first to read it"
     )]
@@ -83,7 +93,7 @@ pub enum Rejection {
     /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget).
     #[error("unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget")]
     Overloaded,
-    /// 400: the body has no bytes.
+    /// 400: the body has no bytes, and no length was declared.
     #[error(
         "the body is empty: has a middleware or another extractor read it before the receiver?"
     )]

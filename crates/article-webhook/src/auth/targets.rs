@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeSet, fmt, sync::Arc};
 
 use super::{AuthToken, TokenError};
 
@@ -27,13 +27,38 @@ use super::{AuthToken, TokenError};
 /// assert!(matches!(shared, Err(TokenError::Shared { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Targets(pub(crate) Vec<Target>);
+#[derive(Clone)]
+pub struct Targets(pub(super) BTreeSet<Target>);
 
 impl Targets {
     /// One target.
     #[must_use]
     pub fn new(label: &str, token: AuthToken) -> Self {
-        Self(vec![Target { label: label.into(), token }])
+        Self(BTreeSet::from([Target { label: label.into(), token }]))
+    }
+
+    /// Reads the token of each target from an environment variable: pairs of a label and the variable's name.
+    ///
+    /// ```no_run
+    /// use article_webhook::{Receiver, Targets};
+    ///
+    /// let targets = Targets::from_env([("blog", "ARTICLE_BLOG_TOKEN"), ("shop", "ARTICLE_SHOP_TOKEN")])?;
+    /// let receiver = Receiver::new(targets);
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`AuthToken::from_env`] for each variable, as [`and`](Self::and) for each target, and
+    /// [`TokenError::NoTarget`] without any.
+    pub fn from_env<'a>(
+        targets: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, TokenError> {
+        let mut all = Self(BTreeSet::new());
+        for (label, variable) in targets {
+            all = all.and(label, AuthToken::from_env(variable)?)?;
+        }
+        if all.0.is_empty() { Err(TokenError::NoTarget) } else { Ok(all) }
     }
 
     /// One more target.
@@ -42,13 +67,12 @@ impl Targets {
     ///
     /// [`TokenError::Shared`]: a target with another label has the same token.
     pub fn and(mut self, label: &str, token: AuthToken) -> Result<Self, TokenError> {
-        for Target { label: other, token: others } in &self.0 {
-            if **other != *label && others.equals(&token).into() {
-                let [first, second] = [other, label].map(ToString::to_string);
-                return Err(TokenError::Shared { first, second });
-            }
+        let target = Target { label: label.into(), token };
+        if let Some(same) = self.0.get(&target).filter(|same| same.label != target.label) {
+            let [first, second] = [&same.label, &target.label].map(ToString::to_string);
+            return Err(TokenError::Shared { first, second });
         }
-        self.0.push(Target { label: label.into(), token });
+        self.0.insert(target);
         Ok(self)
     }
 }
@@ -61,20 +85,78 @@ impl From<AuthToken> for Targets {
 
 impl fmt::Debug for Targets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels: Vec<_> = self.0.iter().map(|target| &target.label).collect();
-        f.debug_tuple("Targets").field(&labels).finish()
+        f.debug_tuple("Targets").field(&labels(&self.0)).finish()
     }
 }
 
-/// A publish target (service document, section 2.2) as a receiver stores it.
+/// The labels in an order that says nothing about the tokens, for `Debug`.
+pub(crate) fn labels<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<&'a str> {
+    let mut labels: Vec<_> = targets.into_iter().map(|target| &*target.label).collect();
+    labels.sort_unstable();
+    labels
+}
+
+/// A publish target (service document, section 2.2) as a receiver stores it. Ordered by its token, so that a token
+/// that is there already is found at once. Only the application's own tokens are compared in this way, never what a
+/// sender presented.
+#[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) label: Arc<str>,
     pub(crate) token: AuthToken,
 }
 
+impl Ord for Target {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.token.expose_secret().cmp(other.token.expose_secret())
+    }
+}
+
+impl PartialOrd for Target {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Eq for Target {}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn targets_are_taken_from_the_environment_and_must_be_some() {
+        // Set by cargo, wherever a test runs.
+        let both = [("blog", "CARGO_PKG_NAME"), ("shop", "CARGO_PKG_RUST_VERSION")];
+        assert_eq!(
+            format!("{:?}", Targets::from_env(both).unwrap()),
+            r#"Targets(["blog", "shop"])"#
+        );
+        for (targets, message) in [
+            (
+                &[][..],
+                "there is no target: give at least one label with the name of its environment variable",
+            ),
+            (
+                &[both[0], ("shop", "CARGO_PKG_VERSION_PRE")],
+                "the environment variable CARGO_PKG_VERSION_PRE: the token is empty: \
+                 give the publish target's auth_token",
+            ),
+            (
+                &[both[0], ("shop", "CARGO_PKG_NAME")],
+                "the targets `blog` and `shop` have the same token, so that no delivery says which of them it is for: \
+                 give each a token of its own, or both the same label",
+            ),
+        ] {
+            let refused = Targets::from_env(targets.iter().copied()).unwrap_err();
+            assert_eq!(refused.to_string(), message);
+        }
+    }
 
     #[test]
     fn two_labels_need_two_tokens_and_one_label_may_repeat_its_own() {

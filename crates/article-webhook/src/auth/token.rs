@@ -1,12 +1,8 @@
 use std::{env, fmt, fs, path::Path};
 
-use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::{
-    TokenError,
-    token_shape::{CAPACITY, TokenShape},
-};
+use super::{TokenError, token_shape::TokenShape};
 
 /// Below this many bytes after the scheme word, a token can be guessed.
 const SHORT: usize = 16;
@@ -18,7 +14,7 @@ const SHORT: usize = 16;
 /// refused when it is built, not when it is compared.
 ///
 /// A token is never shown: it has no `Display`, no `Serialize` and no `PartialEq`, its `Debug` is
-/// redacted, and its memory is zeroed on drop.
+/// redacted, and its memory is zeroed on drop. [`expose_secret`](Self::expose_secret) is the only way to its text.
 ///
 /// ```
 /// use article_webhook::{AuthToken, TokenError};
@@ -32,8 +28,7 @@ const SHORT: usize = 16;
 /// ```
 #[derive(Clone)]
 pub struct AuthToken {
-    padded: Zeroizing<Box<[u8]>>,
-    length: usize,
+    secret: Zeroizing<Box<str>>,
     shape: TokenShape,
 }
 
@@ -53,24 +48,22 @@ impl AuthToken {
         if let Some(error) = shape.error() {
             return Err(error);
         }
-        // Allocated at its final size: growing would leave copies of the secret behind. Padded, so that a comparison
-        // reads the same amount of memory for a secret of any length.
-        let mut padded = Zeroizing::new(vec![0; CAPACITY].into_boxed_slice());
-        padded[..token.len()].copy_from_slice(token.as_bytes());
-        Ok(Self { padded, length: token.len(), shape })
+        Ok(Self { secret: Zeroizing::new(token.into()), shape })
     }
 
     /// Reads the token from the environment variable `name`.
     ///
     /// # Errors
     ///
-    /// [`TokenError::NotSet`] and [`TokenError::NotUnicode`] name the variable; otherwise as [`AuthToken::new`].
+    /// The variable is not set ([`TokenError::NotSet`]), is not Unicode ([`TokenError::NotUnicode`]), or holds what
+    /// [`AuthToken::new`] refuses ([`TokenError::InVariable`]). Each message names the variable.
     pub fn from_env(name: &str) -> Result<Self, TokenError> {
-        match env::var(name) {
-            Ok(token) => Self::new(&Zeroizing::new(token)),
-            Err(env::VarError::NotPresent) => Err(TokenError::NotSet { name: name.into() }),
-            Err(env::VarError::NotUnicode(_)) => Err(TokenError::NotUnicode { name: name.into() }),
-        }
+        let token = env::var(name).map_err(|error| match error {
+            env::VarError::NotPresent => TokenError::NotSet { name: name.into() },
+            env::VarError::NotUnicode(_) => TokenError::NotUnicode { name: name.into() },
+        })?;
+        Self::new(&Zeroizing::new(token))
+            .map_err(|error| TokenError::InVariable { name: name.into(), error: Box::new(error) })
     }
 
     /// Reads the token from a file, such as a mounted secret. One trailing newline is not part of it.
@@ -95,9 +88,8 @@ impl AuthToken {
     /// `tracing` the receiver warns about them.
     #[must_use]
     pub fn is_short(&self) -> bool {
-        let token = &self.padded[..self.length];
-        let scheme = token.iter().position(|&byte| byte == b' ');
-        self.length - scheme.map_or(0, |space| space + 1) < SHORT
+        let secret = self.secret.split_once(' ').map_or(&**self.secret, |(_scheme, secret)| secret);
+        secret.len() < SHORT
     }
 
     /// Why the service will probably not send this token, although it could: it has no scheme word, or its secret is in
@@ -121,19 +113,19 @@ impl AuthToken {
         self.shape
     }
 
-    /// Compares in a time that depends on the length of `presented` alone, so that a sender cannot guess
-    /// the token byte by byte. The padding makes both slices equally long, whatever the token's length; the
-    /// lengths are compared separately.
-    pub(crate) fn matches(&self, presented: &[u8]) -> Choice {
-        let Some(padded) = self.padded.get(..presented.len()) else {
-            return Choice::from(0);
-        };
-        padded.ct_eq(presented) & self.length.ct_eq(&presented.len())
-    }
-
-    /// Compares with another accepted token, in constant time as well.
-    pub(super) fn equals(&self, other: &Self) -> Choice {
-        self.matches(&other.padded[..other.length])
+    /// The text of the token, to configure it at the service. Do not compare it and do not log it: the
+    /// [`Receiver`](crate::Receiver) compares tokens in constant time.
+    ///
+    /// ```
+    /// use article_webhook::AuthToken;
+    ///
+    /// let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
+    /// assert_eq!(token.expose_secret(), "Bearer 5f2b9c0e7a1d4e38");
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    #[must_use]
+    pub fn expose_secret(&self) -> &str {
+        &self.secret
     }
 }
 
@@ -146,36 +138,6 @@ impl fmt::Debug for AuthToken {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn matches(token: &str, presented: &[u8]) -> bool {
-        AuthToken::new(token).unwrap().matches(presented).into()
-    }
-
-    #[test]
-    fn only_the_whole_value_matches() {
-        assert!(matches("Bearer secret", b"Bearer secret"));
-        for other in [
-            &b""[..],
-            b"Bearer",
-            b"Bearer secre",
-            b"Bearer secrets",
-            b"Bearer secreT",
-            b"bearer secret",
-            b"secret",
-            b"Bearer secret\0",
-            b"Bearer  secret",
-        ] {
-            assert!(!matches("Bearer secret", other), "{other:?}");
-        }
-    }
-
-    #[test]
-    fn the_longest_token_matches_and_a_longer_value_does_not() {
-        let longest = "x".repeat(CAPACITY);
-        assert!(matches(&longest, longest.as_bytes()));
-        assert!(!matches(&longest, &[b'x'; CAPACITY + 1]));
-        assert!(matches!(AuthToken::new(&"x".repeat(CAPACITY + 1)), Err(TokenError::TooLong)));
-    }
 
     #[test]
     fn a_token_is_short_under_sixteen_bytes_after_its_scheme_word() {
@@ -264,10 +226,26 @@ mod tests {
     fn a_token_is_taken_from_the_environment() {
         // Set by cargo, wherever a test runs.
         let token = AuthToken::from_env("CARGO_PKG_NAME").unwrap();
-        assert!(bool::from(token.matches(b"article-webhook")));
+        assert_eq!(token.expose_secret(), "article-webhook");
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named_with_the_command_that_makes_a_token() {
         assert_eq!(
             AuthToken::from_env("NO_SUCH_VARIABLE").unwrap_err().to_string(),
-            "the environment variable NO_SUCH_VARIABLE is not set: set it to the publish target's auth_token",
+            "the environment variable NO_SUCH_VARIABLE is not set: make a token with \
+             `export NO_SUCH_VARIABLE=\"Bearer $(openssl rand -hex 24)\"`, and give the service the same value, \
+             `Bearer ` included, as the publish target's auth_token",
+        );
+    }
+
+    #[test]
+    fn a_variable_with_an_invalid_token_is_named() {
+        // Set by cargo, wherever a test runs: this package has no version before the release.
+        assert_eq!(
+            AuthToken::from_env("CARGO_PKG_VERSION_PRE").unwrap_err().to_string(),
+            "the environment variable CARGO_PKG_VERSION_PRE: the token is empty: \
+             give the publish target's auth_token",
         );
     }
 
@@ -278,8 +256,9 @@ mod tests {
             fs::write(&path, content).unwrap();
             AuthToken::from_file(&path)
         };
-        assert!(bool::from(read("Bearer abc\n").unwrap().matches(b"Bearer abc")));
-        assert!(bool::from(read("Bearer abc\r\n").unwrap().matches(b"Bearer abc")));
+        for content in ["Bearer abc", "Bearer abc\n", "Bearer abc\r\n"] {
+            assert_eq!(read(content).unwrap().expose_secret(), "Bearer abc", "{content:?}");
+        }
         assert!(matches!(read("Bearer abc\n\n"), Err(TokenError::SurroundingWhiteSpace)));
         fs::remove_file(&path).unwrap();
         assert!(matches!(AuthToken::from_file(&path), Err(TokenError::Unreadable { .. })));

@@ -73,19 +73,34 @@ pub enum TokenError {
         /// The label of the target that was added.
         second: String,
     },
+    /// [`Targets::from_env`](crate::Targets::from_env) got no target.
+    #[error(
+        "there is no target: give at least one label with the name of its environment variable"
+    )]
+    NoTarget,
     /// The environment variable is not set.
     #[error(
-        "the environment variable {name} is not set: set it to the publish target's auth_token"
+        "the environment variable {name} is not set: make a token with `export {name}=\"Bearer $(openssl rand -hex 24)\"`, and give the service the same value, `Bearer ` included, as the publish target's auth_token"
     )]
     NotSet {
         /// The variable's name.
         name: String,
     },
     /// The environment variable is not Unicode.
-    #[error("the environment variable {name} is not valid Unicode")]
+    #[error(
+        "the environment variable {name} is not valid Unicode: a token is printable ASCII, as in `Bearer <token>`"
+    )]
     NotUnicode {
         /// The variable's name.
         name: String,
+    },
+    /// The environment variable holds no valid token.
+    #[error("the environment variable {name}: {error}")]
+    InVariable {
+        /// The variable's name.
+        name: String,
+        /// What is wrong with its value.
+        error: Box<TokenError>,
     },
     /// The file cannot be read.
     #[error("the token file {path} cannot be read")]

@@ -23,9 +23,11 @@ impl Refusals {
     pub(crate) fn log(&self, refused: &Refused, now: SystemTime, targets: &[Target]) {
         let rejection = refused.rejection();
         let hint = refused.interrupts_the_sender().then_some(INTERRUPTED);
+        let presented = || refused.presented.as_ref().map(ToString::to_string);
         if rejection.is_authentic() {
+            let presented = presented();
             let job_id = refused.job_id().map(JobId::as_str);
-            tracing::warn!(target: TARGET, code = rejection.code(), job_id, hint, "delivery refused: {rejection}");
+            tracing::warn!(target: TARGET, code = rejection.code(), presented, job_id, hint, "delivery refused: {rejection}");
             return;
         }
         let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
@@ -35,7 +37,7 @@ impl Refusals {
         }
         let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
         let unlogged = (unlogged > 0).then_some(unlogged);
-        let presented = refused.presented.map(|shape| shape.to_string());
+        let presented = presented();
         let expected =
             matches!(rejection, Rejection::AuthorizationMissing | Rejection::AuthorizationWrong);
         let expected = expected.then(|| expected_shapes(targets, presented.as_deref()));
@@ -51,11 +53,12 @@ const INTERRUPTED: &str =
 /// that depends on a secret.
 fn expected_shapes(targets: &[Target], presented: Option<&str>) -> String {
     let mut shapes = Vec::new();
-    for shape in targets.iter().map(|target| target.token.shape().to_string()) {
+    for shape in targets.iter().map(|target| target.token.shape()) {
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
     }
+    let shapes: Vec<_> = shapes.iter().map(ToString::to_string).collect();
     if presented.is_some_and(|presented| shapes.iter().any(|shape| shape == presented)) {
         return "another secret of this form".to_owned();
     }
@@ -68,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        AuthToken, Receiver, Targets,
+        Answer, AuthToken, Receiver, Targets,
         answer::UnreadBody,
         fixture::{self, Defect, DeliveryRequest},
         log::tests::logged,
@@ -119,8 +122,63 @@ mod tests {
             assert!(!log.contains("5f2b") && !log.contains("a84b"), "{log}");
         }
         let missing = line(&[]);
-        assert!(missing.contains("the Authorization header is missing"), "{missing}");
+        assert!(
+            missing.contains("the Authorization header is missing: does a proxy strip it?"),
+            "{missing}"
+        );
         assert!(missing.contains(expected) && !missing.contains("presented="), "{missing}");
+    }
+
+    #[test]
+    fn a_415_shows_what_came_escaped_and_cut_and_which_of_its_causes_it_was() {
+        let line = |request: DeliveryRequest| {
+            let receiver = fixture::receiver();
+            let refused = receiver.open(request.headers()).unwrap_err().drained();
+            assert_eq!(refused.answer().body(), Answer::from(&Rejection::ContentEncoding).body());
+            logged(|| receiver.log_refusal(&refused, UNIX_EPOCH))
+        };
+        let post = DeliveryRequest::complete;
+        let of_type = |value: &str| post().header("Content-Type", value);
+        for (request, cause, presented) in [
+            (
+                post().without_header("Content-Type"),
+                "the Content-Type header is missing: does a proxy strip it?",
+                "",
+            ),
+            (
+                post().and_header("Content-Type", "text/html"),
+                "the Content-Type header is repeated",
+                r#" presented="application/json, text/html""#,
+            ),
+            (
+                of_type("text/html\u{1b}[2J"),
+                "the Content-Type is not a well-formed application/json",
+                r#" presented="text/html\\u{1b}[2J""#,
+            ),
+            (
+                of_type(&"x".repeat(101)),
+                "the Content-Type is not a well-formed application/json",
+                &format!(" presented=\"{}…\"", "x".repeat(100)),
+            ),
+            (
+                of_type("application/json; charset=latin1"),
+                "the charset of the Content-Type is not utf-8",
+                r#" presented="application/json; charset=latin1""#,
+            ),
+            (
+                post().header("Content-Encoding", "gzip"),
+                "the Content-Encoding is not identity",
+                r#" presented="gzip""#,
+            ),
+        ] {
+            assert_eq!(
+                line(request),
+                format!(
+                    " WARN article_webhook: delivery refused: {cause} \
+                     code=\"unsupported_media_type\"{presented} job_id=\"job_7c1e4a52\"\n"
+                )
+            );
+        }
     }
 
     #[test]

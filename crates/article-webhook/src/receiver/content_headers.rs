@@ -6,20 +6,22 @@ use std::str;
 use super::headers::{Headers, Repeated, single};
 use crate::answer::Rejection;
 
-/// Whether there is one `Content-Type`: `application/json` in any letter case, with any parameters, and no
+/// Checks that there is one `Content-Type`: `application/json` in any letter case, with any parameters, and no
 /// `charset` but UTF-8.
-pub(super) fn is_json(headers: &(impl Headers + ?Sized)) -> bool {
-    let Ok(Some(value)) = single(headers, "content-type") else {
-        return false;
-    };
-    str::from_utf8(value).is_ok_and(|value| {
-        let (media_type, parameters) = value.split_once(';').unwrap_or((value, ""));
-        media_type.trim_ascii().eq_ignore_ascii_case("application/json") && are_utf8(parameters)
-    })
+pub(super) fn check_content_type(headers: &(impl Headers + ?Sized)) -> Result<(), Rejection> {
+    let value = single(headers, "content-type")
+        .map_err(|Repeated| Rejection::ContentTypeRepeated)?
+        .ok_or(Rejection::ContentTypeMissing)?;
+    let value = str::from_utf8(value).map_err(|_| Rejection::ContentTypeWrong)?;
+    let (media_type, parameters) = value.split_once(';').unwrap_or((value, ""));
+    if !media_type.trim_ascii().eq_ignore_ascii_case("application/json") {
+        return Err(Rejection::ContentTypeWrong);
+    }
+    check_parameters(parameters)
 }
 
-/// Whether the parameters (RFC 9110, section 5.6.6) are valid and name no `charset` but UTF-8.
-fn are_utf8(parameters: &str) -> bool {
+/// Checks that the parameters (RFC 9110, section 5.6.6) are valid and name no `charset` but UTF-8.
+fn check_parameters(parameters: &str) -> Result<(), Rejection> {
     let (mut quoted, mut escaped) = (false, false);
     let outside_quotes = |c| {
         let escape = quoted && !escaped && c == '\\';
@@ -28,15 +30,20 @@ fn are_utf8(parameters: &str) -> bool {
         c == ';' && !quoted
     };
     let mut parameters = parameters.split(outside_quotes).map(str::trim_ascii);
-    parameters.all(|parameter| {
-        let Some((name, value)) = parameter.split_once('=') else {
-            return parameter.is_empty();
-        };
+    parameters.try_for_each(|parameter| {
+        if parameter.is_empty() {
+            return Ok(());
+        }
+        let (name, value) = parameter.split_once('=').ok_or(Rejection::ContentTypeWrong)?;
         let inner = unquoted(value);
+        if !is_token(name) || !(inner.is_some() || is_token(value)) {
+            return Err(Rejection::ContentTypeWrong);
+        }
         let utf8 = inner.unwrap_or(value).eq_ignore_ascii_case("utf-8");
-        is_token(name)
-            && (inner.is_some() || is_token(value))
-            && (utf8 || !name.eq_ignore_ascii_case("charset"))
+        if !utf8 && name.eq_ignore_ascii_case("charset") {
+            return Err(Rejection::ContentTypeCharset);
+        }
+        Ok(())
     })
 }
 
@@ -110,12 +117,19 @@ mod tests {
             "application/json;; charset=\"utf-8\";",
             r#"application/json; note="a;charset=latin1\";b""#,
         ] {
-            assert!(is_json(&[("content-type", value)]), "{value}");
+            assert_eq!(check_content_type(&[("content-type", value)]), Ok(()), "{value}");
         }
         for value in [
             "application/json; charset=latin1",
             "application/json; charset=\"latin1\"",
             "application/json; charset=utf-8; charset=latin1",
+        ] {
+            let refused = check_content_type(&[("content-type", value)]);
+            assert_eq!(refused, Err(Rejection::ContentTypeCharset), "{value}");
+        }
+        for value in [
+            "text/plain",
+            "",
             "application/json; charset=utf-8, text/plain",
             "application/json; charset",
             "application/json; note=\"open",
@@ -127,7 +141,8 @@ mod tests {
             r#"application/json; note="\""#,
             "application/json, application/json",
         ] {
-            assert!(!is_json(&[("content-type", value)]), "{value}");
+            let refused = check_content_type(&[("content-type", value)]);
+            assert_eq!(refused, Err(Rejection::ContentTypeWrong), "{value}");
         }
     }
 

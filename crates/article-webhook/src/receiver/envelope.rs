@@ -9,7 +9,7 @@ use super::{
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ResultDraft},
-    auth::Target,
+    auth::AcceptedTargets,
     json::{self, Field, Malformed, ObjectFields},
     log::{self, SeenDrift},
 };
@@ -50,7 +50,7 @@ pub struct Envelope {
 pub(super) enum Sender {
     /// The target at this index, whose token was presented. Its label is looked up after the headers were
     /// checked: the time of that depends on the target.
-    Target { targets: Arc<[Target]>, index: usize },
+    Target { targets: Arc<AcceptedTargets>, index: usize },
     /// Presented a capability URL of this intent.
     #[cfg_attr(
         not(feature = "capability"),
@@ -92,7 +92,8 @@ impl Envelope {
     ///
     /// # Errors
     ///
-    /// In this order: the body is empty (400), over the limit (413), shorter than declared (400), not one
+    /// In this order: the body is empty (400, or 500 if a length was declared: the application has read it),
+    /// over the limit (413), shorter than declared (400), not one
     /// well-formed JSON object of at most 64 levels without repeated keys (400); the job id is
     /// missing or invalid (400), or differs from the header's (422); a header of the service is
     /// missing and the body is not a complete article (400).
@@ -190,9 +191,14 @@ impl Envelope {
     }
 
     fn parse<F: ObjectFields>(&self, body: &[u8]) -> Result<F, Refused> {
-        // Also if a length was declared: a body that was read before the receiver looks like this.
         if body.is_empty() {
-            return Err(self.refuse(Rejection::Empty));
+            // A sender that hangs up is an error of the body. This one has ended, so its bytes went elsewhere.
+            return Err(match self.declared {
+                Some(1..) => {
+                    self.refused(Rejection::AlreadyRead, self.job_id.clone(), UnreadBody::Close)
+                }
+                Some(0) | None => self.refuse(Rejection::Empty),
+            });
         }
         let length = body.len() as u64;
         self.body_limit.check(length).map_err(|rejection| self.refuse(rejection))?;
@@ -266,6 +272,12 @@ mod tests {
         Receiver::builder(token).body_limit(limit).build().unwrap().open(&HEADERS).unwrap()
     }
 
+    fn declared(length: &'static str) -> Envelope {
+        let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+        let headers = HEADERS.into_iter().chain([("Content-Length", length)]);
+        Receiver::new(token).open(&headers.collect::<Vec<_>>()).unwrap()
+    }
+
     #[test]
     fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
         let body = r#"{"job_id": "job_1"}"#;
@@ -294,19 +306,21 @@ mod tests {
 
     #[test]
     fn a_body_shorter_than_was_declared_is_incomplete() {
-        let declared = |length: &'static str| {
-            let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
-            let headers = HEADERS.into_iter().chain([("Content-Length", length)]);
-            Receiver::new(token).open(&headers.collect::<Vec<_>>()).unwrap()
-        };
         let body = r#"{"job_id": "job_1"}"#;
         assert!(declared("19").read(body).is_ok());
         let refused = declared("20").read(body).unwrap_err();
         assert_eq!(*refused.rejection(), Rejection::Incomplete);
-        // As it looks after a middleware has read it.
-        for empty in [declared("20"), declared("0"), envelope(1)] {
+    }
+
+    #[test]
+    fn an_empty_body_was_read_before_if_a_length_was_declared() {
+        for (empty, rejection) in [
+            (declared("20"), Rejection::AlreadyRead),
+            (declared("0"), Rejection::Empty),
+            (envelope(1), Rejection::Empty), // chunked: nothing proves that there was more
+        ] {
             let refused = empty.read("").unwrap_err();
-            assert_eq!(*refused.rejection(), Rejection::Empty);
+            assert_eq!(*refused.rejection(), rejection);
             assert_eq!(refused.job_id().unwrap().as_str(), "job_1");
         }
     }

@@ -4,21 +4,20 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use subtle::ConditionallySelectable;
-
 use super::{
     Envelope, Headers, ReceiverBuilder,
     body_budget::{BodyBudget, BudgetReservation},
-    content_headers::{declared_length, is_json, is_unencoded},
+    content_headers::{check_content_type, declared_length, is_unencoded},
     envelope::Sender,
     headers::{Repeated, single},
     runs::Runs,
     settings::Settings,
 };
 use crate::{
-    answer::{Refused, Rejection, ServiceHeader, UnreadBody},
+    answer::{Presented, Refused, Rejection, ServiceHeader, UnreadBody},
     article::{Event, JobId},
-    auth::{Target, Targets, TokenShape},
+    auth::{AcceptedTargets, AuthToken, Targets, TokenError, TokenShape, labels},
+    causes::escaped,
     log,
 };
 
@@ -43,7 +42,7 @@ use crate::{
 pub struct Receiver(Arc<Shared>);
 
 struct Shared {
-    targets: RwLock<Arc<[Target]>>,
+    targets: RwLock<Arc<AcceptedTargets>>,
     body_budget: Arc<BodyBudget>,
     settings: Settings,
     refusals: log::Refusals,
@@ -58,15 +57,32 @@ impl Receiver {
         Self::from_parts(targets.into(), Settings::default())
     }
 
+    /// A receiver with default settings for one target, `default`, whose token is in the environment variable `name`.
+    /// For several targets see [`Targets::from_env`].
+    ///
+    /// ```no_run
+    /// use article_webhook::Receiver;
+    ///
+    /// let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN")?;
+    /// # Ok::<(), article_webhook::TokenError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`AuthToken::from_env`]: the message names the variable and the fix. For a variable that is not set it has
+    /// the command that makes a token.
+    pub fn from_env(name: &str) -> Result<Self, TokenError> {
+        AuthToken::from_env(name).map(Self::new)
+    }
+
     /// A receiver with other settings.
     pub fn builder(targets: impl Into<Targets>) -> ReceiverBuilder {
         ReceiverBuilder::new(targets.into())
     }
 
     pub(crate) fn from_parts(targets: Targets, settings: Settings) -> Self {
-        targets.0.iter().for_each(log::doubtful_token);
         Self(Arc::new(Shared {
-            targets: RwLock::new(targets.0.into()),
+            targets: RwLock::new(accepted(targets)),
             body_budget: BodyBudget::new(settings.body_budget),
             runs: Runs::new(settings.join_limit, settings.remember_for),
             settings,
@@ -110,10 +126,9 @@ impl Receiver {
     /// The service may still retry with the old token for 370 seconds. To replace a token, accept both
     /// the old and the new one for at least 15 minutes.
     pub fn replace_targets(&self, targets: impl Into<Targets>) {
-        let targets = targets.into().0;
-        targets.iter().for_each(log::doubtful_token);
+        let targets = accepted(targets.into());
         // A poisoned lock still holds complete targets: the value is replaced in one step.
-        *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets.into();
+        *self.0.targets.write().unwrap_or_else(PoisonError::into_inner) = targets;
     }
 
     /// The maximum length of a body in bytes.
@@ -177,7 +192,7 @@ impl Receiver {
             let wrong = matches!(rejection, Rejection::AuthorizationWrong);
             let presented = wrong.then(|| headers.values("authorization").next()).flatten();
             Refused::new(rejection, None, unread_body())
-                .presenting(presented.map(TokenShape::of_presented))
+                .presenting(presented.map(TokenShape::of_presented).map(Presented::Token))
         })?;
         let job_id = self.job_id(headers);
         let known_job_id = job_id.as_ref().ok().cloned().flatten();
@@ -185,6 +200,7 @@ impl Receiver {
             self.check_headers(headers, &job_id, declared).map_err(|rejection| {
                 Refused::new(rejection, known_job_id.clone(), unread_body())
                     .of_intent(sender.intent())
+                    .presenting(presented(&rejection, headers))
             })?;
         Ok(Envelope {
             body_limit: settings.body_limit,
@@ -198,23 +214,18 @@ impl Receiver {
         })
     }
 
-    /// The target whose token was presented. Compares with every token, even after a match.
+    /// The target whose token was presented.
     fn authenticate(&self, headers: &(impl Headers + ?Sized)) -> Result<Sender, Rejection> {
         let presented = single(headers, "authorization")
             .map_err(|Repeated| Rejection::AuthorizationRepeated)?
             .ok_or(Rejection::AuthorizationMissing)?;
         let targets = self.targets();
-        let mut found = u64::MAX;
-        for (index, target) in (0..).zip(targets.iter()) {
-            found.conditional_assign(&index, target.token.matches(presented));
-        }
-        let index = usize::try_from(found).ok().filter(|index| *index < targets.len());
-        let index = index.ok_or(Rejection::AuthorizationWrong)?;
+        let index = targets.find(presented).ok_or(Rejection::AuthorizationWrong)?;
         Ok(Sender::Target { targets, index })
     }
 
     /// The lock is held while the `Arc` is cloned, not while tokens are compared.
-    fn targets(&self) -> Arc<[Target]> {
+    fn targets(&self) -> Arc<AcceptedTargets> {
         Arc::clone(&self.0.targets.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -225,9 +236,7 @@ impl Receiver {
         declared: Result<Option<u64>, Rejection>,
     ) -> Result<(Option<Event>, Option<u64>), Rejection> {
         let settings = &self.0.settings;
-        if !is_json(headers) {
-            return Err(Rejection::ContentType);
-        }
+        check_content_type(headers)?;
         if !is_unencoded(headers) {
             return Err(Rejection::ContentEncoding);
         }
@@ -254,6 +263,26 @@ impl Receiver {
     }
 }
 
+/// What the log shows of the header that was refused. Only of an authentic sender's.
+fn presented(rejection: &Rejection, headers: &(impl Headers + ?Sized)) -> Option<Presented> {
+    const LIMIT: usize = 100; // bytes
+    let name = match rejection {
+        Rejection::ContentTypeRepeated
+        | Rejection::ContentTypeWrong
+        | Rejection::ContentTypeCharset => "content-type",
+        Rejection::ContentEncoding => "content-encoding",
+        _ => return None,
+    };
+    let values: Vec<_> = headers.values(name).map(String::from_utf8_lossy).collect();
+    Some(Presented::Header(escaped(&values.join(", "), LIMIT).into()))
+}
+
+fn accepted(targets: Targets) -> Arc<AcceptedTargets> {
+    let targets = AcceptedTargets::from(targets);
+    targets.iter().for_each(log::doubtful_token);
+    Arc::new(targets)
+}
+
 /// The only place that refuses a request for its method (405).
 pub(super) fn require_post(method: &str) -> Result<(), Rejection> {
     if method == "POST" { Ok(()) } else { Err(Rejection::MethodNotPost) }
@@ -261,10 +290,8 @@ pub(super) fn require_post(method: &str) -> Result<(), Rejection> {
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let targets = self.targets();
-        let labels: Vec<_> = targets.iter().map(|target| &target.label).collect();
         f.debug_struct("Receiver")
-            .field("targets", &labels)
+            .field("targets", &labels(self.targets().iter()))
             .field("body_limit", &self.body_limit())
             .finish_non_exhaustive()
     }

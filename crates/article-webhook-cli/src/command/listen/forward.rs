@@ -6,13 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::{AuthToken, fixture::DeliveryRequest};
 use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, UndecodableJob, Worker};
 use article_webhook_simulator::pause_after;
 use bytes::Bytes;
 use clap::Args;
 use serde_json::json;
-use zeroize::Zeroizing;
 
 use super::{
     circuit_breaker::CircuitBreaker,
@@ -69,7 +68,7 @@ fn patience(text: &str) -> Result<Duration, String> {
 struct Forwarding {
     deliverer: Deliverer,
     to: WebUrl,
-    token: Zeroizing<String>,
+    token: AuthToken,
     headers: HeaderArguments,
     speed: NonZeroU32,
     output: Output,
@@ -120,7 +119,7 @@ impl ForwardArguments {
     pub(super) fn worker(
         &self,
         inbox: &Inbox,
-        token: Zeroizing<String>,
+        token: AuthToken,
         headers: &HeaderArguments,
         output: &Output,
     ) -> Result<Option<Worker>, Failure> {
@@ -154,7 +153,7 @@ impl ForwardArguments {
 
 impl Forwarding {
     async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
-        let request = DeliveryRequest::new(job.body.clone()).token(&self.token);
+        let request = DeliveryRequest::new(job.body.clone()).token(self.token.expose_secret());
         let request = self.headers.of(request, &job.key);
         // While the application is absent, one delivery tries it for all.
         let Some(pass) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
