@@ -3,7 +3,7 @@
 
 use std::{env, io};
 
-use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry};
+use article_webhook_axum::{ArticleComplete, Receiver, Retry};
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 use axum::{Router, routing::post};
 use tokio::net::TcpListener;
@@ -19,8 +19,8 @@ async fn on_article(ArticleComplete(result): ArticleComplete) -> Result<(), Retr
 #[tokio::main]
 async fn main() -> io::Result<()> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("axum", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("axum", &error));
     let app = Router::new().route("/webhooks/articles", post(on_article)).with_state(receiver);
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
