@@ -4,7 +4,7 @@
 use std::{env, io};
 
 use actix_web::{App, HttpServer, web};
-use article_webhook_actix_web::{ArticleComplete, AuthToken, Receiver, Retry, RunToCompletion};
+use article_webhook_actix_web::{ArticleComplete, Receiver, Retry, RunToCompletion};
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 
 async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), Retry> {
@@ -18,8 +18,8 @@ async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), 
 #[actix_web::main]
 async fn main() -> io::Result<()> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("actix_web", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("actix_web", &error));
     let app = move || {
         let articles = web::resource("/webhooks/articles")
             .route(web::post().to(on_article))

@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry, Targets, receive};
+use article_webhook_axum::{ArticleComplete, Receiver, Retry, Targets, receive};
 use article_webhook_examples::log_refusals;
 use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_server::Server;
@@ -121,8 +121,8 @@ fn application(receiver: Receiver, inbox: Inbox, pool: Pool) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     log_refusals();
-    let targets = Targets::new("blog", AuthToken::from_env("ARTICLE_BLOG_TOKEN")?)
-        .and("shop", AuthToken::from_env("ARTICLE_SHOP_TOKEN")?)?;
+    let targets =
+        Targets::from_env([("blog", "ARTICLE_BLOG_TOKEN"), ("shop", "ARTICLE_SHOP_TOKEN")])?;
     let inbox = Inbox::open("inbox.db").await?;
     let pool = Pool::new("application.db".into())?;
     let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
@@ -141,6 +141,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use article_webhook_axum::{
+        AuthToken,
         fixture::{self, Defect, DeliveryRequest},
         test_request,
     };

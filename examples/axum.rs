@@ -3,7 +3,7 @@
 
 use std::{env, io};
 
-use article_webhook_axum::{ArticleComplete, AuthToken, Receiver, Retry, RunToCompletion};
+use article_webhook_axum::{ArticleComplete, Receiver, Retry, RunToCompletion};
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 use axum::{Router, routing::post};
 use tokio::net::TcpListener;

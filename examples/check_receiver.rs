@@ -27,8 +27,9 @@ async fn main() -> ExitCode {
     let (Some(url), Ok(token)) = (env::args().nth(1), env::var("ARTICLE_WEBHOOK_TOKEN")) else {
         let usage = "error: give the receiver's URL, and its token in ARTICLE_WEBHOOK_TOKEN
 
-  ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' \\
-    cargo run -q --example check_receiver -- http://127.0.0.1:3000/webhooks/articles
+With the same ARTICLE_WEBHOOK_TOKEN as the receiver has:
+
+  cargo run -q --example check_receiver -- http://127.0.0.1:3000/webhooks/articles
 ";
         say(stderr(), usage);
         return ExitCode::from(2);

@@ -5,7 +5,7 @@
 use std::{env, io, time::Duration};
 
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
-use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
+use article_webhook_tower::{Delivery, Receiver, Reply, receive};
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -27,8 +27,8 @@ async fn print(delivery: Delivery) -> Reply {
 #[tokio::main]
 async fn main() -> io::Result<()> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("hyper", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("hyper", &error));
     let service = TowerToHyperService::new(receive(receiver, print));
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());

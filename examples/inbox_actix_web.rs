@@ -5,7 +5,7 @@
 use std::{env, error::Error};
 
 use actix_web::{App, HttpServer, web};
-use article_webhook_actix_web::{AuthToken, Receiver, receive};
+use article_webhook_actix_web::{Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
 use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 
@@ -19,8 +19,8 @@ async fn print(job: Job) -> Result<(), Failed> {
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("inbox_actix_web", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("inbox_actix_web", &error));
     let path = env::var("ARTICLE_INBOX_DB").unwrap_or("inbox.db".to_owned());
     let inbox = Inbox::open(&path).await.unwrap_or_else(|error| cannot_open(&error));
     let sink = inbox.clone();

@@ -4,7 +4,7 @@
 
 use std::{env, error::Error};
 
-use article_webhook_axum::{AuthToken, Receiver, receive};
+use article_webhook_axum::{Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
 use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_server::Server;
@@ -20,8 +20,8 @@ async fn print(job: Job) -> Result<(), Failed> {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("inbox_axum", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("inbox_axum", &error));
     let path = env::var("ARTICLE_INBOX_DB").unwrap_or("inbox.db".to_owned());
     let inbox = Inbox::open(&path).await.unwrap_or_else(|error| cannot_open(&error));
     let app = Router::new().route("/webhooks/articles", any(receive(receiver, inbox.clone())));

@@ -42,9 +42,10 @@ pub fn no_token(example: &str, error: &TokenError) -> ! {
     eprintln!(
         "error: {error}
 
-To try it, make one up:
+To try it:
 
-  ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' cargo run -q --example {example}
+  export ARTICLE_WEBHOOK_TOKEN=\"Bearer $(openssl rand -hex 24)\"
+  cargo run -q --example {example}
 "
     );
     exit(2)

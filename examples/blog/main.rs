@@ -6,7 +6,7 @@
 
 use std::{env, io, process::exit, sync::Arc};
 
-use article_webhook_axum::{AuthToken, Receiver, receive};
+use article_webhook_axum::{Receiver, receive};
 use article_webhook_examples::{cannot_listen, listening, log_refusals, no_token};
 use axum::{
     Router,
@@ -40,8 +40,8 @@ struct Blog {
 #[tokio::main]
 async fn main() -> io::Result<()> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("blog", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("blog", &error));
     let directory = env::var("ARTICLE_BLOG_DIR").unwrap_or("blog-articles".to_owned());
     let store = Store::open(directory.as_ref()).unwrap_or_else(|error| {
         eprintln!("error: cannot use the folder {directory}: {error}");

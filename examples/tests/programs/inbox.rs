@@ -154,9 +154,9 @@ the queue has 2 jobs
     assert_eq!(said(&mut command("hand_over")), expected);
 }
 
-#[test]
-fn two_nodes_share_an_inbox_in_postgresql() {
-    let mut command = command("inbox_postgres");
+/// What an example with PostgreSQL prints; `None` if there is no server to try it with.
+fn said_with_postgres(example: &str) -> Option<String> {
+    let mut command = command(example);
     match std::env::var("ARTICLE_TEST_POSTGRES_URL") {
         Ok(url) => command.env("DATABASE_URL", url),
         Err(_) => command.env_remove("DATABASE_URL"),
@@ -170,9 +170,29 @@ fn two_nodes_share_an_inbox_in_postgresql() {
         // Unlike what `println!` writes, it is seen when the tests pass.
         let why = error.lines().next().unwrap_or_default();
         writeln!(io::stdout(), "\npostgres: skipped: {why}").unwrap();
-        return;
+        return None;
     }
     assert!(output.status.success(), "{said}{error}");
+    Some(said)
+}
+
+#[test]
+fn a_sink_of_the_application_stores_each_delivery_once_in_postgresql() {
+    let Some(said) = said_with_postgres("sink_postgres") else { return };
+    let expected = "\
+job_1  Stored
+job_2  Stored
+job_1  Duplicate
+job_3  Retry
+job_3  Stored
+3 rows
+";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn two_nodes_share_an_inbox_in_postgresql() {
+    let Some(said) = said_with_postgres("inbox_postgres") else { return };
     let received = "\
 node 1  receives  job_1  Stored
 node 2  receives  job_2  Stored

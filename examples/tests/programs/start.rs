@@ -4,6 +4,8 @@ use crate::program::command;
 
 const PROGRAMS: [&str; 6] = ["axum", "actix_web", "hyper", "blog", "inbox_axum", "inbox_actix_web"];
 
+const EXPORT: &str = r#"export ARTICLE_WEBHOOK_TOKEN="Bearer $(openssl rand -hex 24)""#;
+
 /// Runs an example that cannot start, in a folder of its own. Returns its exit code and its message.
 fn fails(command: &mut Command) -> (Option<i32>, String) {
     let directory = tempfile::tempdir().unwrap();
@@ -18,9 +20,9 @@ fn without_a_token_the_command_to_run_is_shown() {
     for example in PROGRAMS {
         let expected = format!(
             "error: the environment variable ARTICLE_WEBHOOK_TOKEN is not set: \
-             set it to the publish target's auth_token\n\n\
-             To try it, make one up:\n\n  \
-             ARTICLE_WEBHOOK_TOKEN='Bearer my-secret-token-1234' cargo run -q --example {example}\n\n"
+             make a token with `{EXPORT}`, and give the service the same value, `Bearer ` included, as the publish \
+             target's auth_token\n\n\
+             To try it:\n\n  {EXPORT}\n  cargo run -q --example {example}\n\n"
         );
         assert_eq!(fails(&mut command(example)), (Some(2), expected));
     }
@@ -31,7 +33,7 @@ fn a_bad_token_is_named_by_its_fault_and_never_shown() {
     for example in PROGRAMS {
         let token = "Bearer Bearer 5f2b9c0e7a1d4e38";
         let (code, said) = fails(command(example).env("ARTICLE_WEBHOOK_TOKEN", token));
-        let expected = "error: the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`\n";
+        let expected = "error: the environment variable ARTICLE_WEBHOOK_TOKEN: the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`\n";
         assert_eq!((code, said.starts_with(expected)), (Some(2), true), "{said}");
         assert!(!said.contains("5f2b9c0e7a1d4e38"));
     }
