@@ -28,7 +28,7 @@ impl Sender for Receiver {
         let request = push.request();
         let attempt = self.attempts.fetch_add(1, Relaxed);
         self.bytes.fetch_add(request.body().len() as u64, Relaxed);
-        let is_refused = push.attempt() == 1 && attempt % 10 == 0;
+        let is_refused = push.attempt() == 1 && attempt.is_multiple_of(10);
         if !is_refused {
             let number = push.job_id().rsplit('_').next().and_then(|number| number.parse().ok());
             let number: usize = number.expect("an id ends with its number");
