@@ -65,6 +65,8 @@ pub use receive_body::receive_body;
 pub use report::report_refusal;
 pub use sink::Sink;
 
+#[doc(hidden)] // for the sister crates
+pub use crate::json::repair;
 pub use crate::{
     causes::{Causes, logged_cause},
     log::SeenDrift,
