@@ -8,7 +8,9 @@ pub mod adapters;
 pub mod article;
 pub mod bodies;
 mod json;
+mod lenient;
 pub mod mutate;
+pub mod repair;
 pub mod request;
 pub mod site;
 pub mod token;
@@ -18,10 +20,11 @@ pub mod verdict;
 pub type Property = fn(&[u8]);
 
 /// Every property under the name of its fuzz target and of its folder in the corpus.
-pub const ALL: [(&str, Property); 5] = [
+pub const ALL: [(&str, Property); 6] = [
     ("verdict", verdict::check),
     ("token", token::check),
     ("article", article::check),
     ("bodies", bodies::check),
+    ("repair", repair::check),
     ("adapters", adapters::check),
 ];

@@ -80,6 +80,11 @@ fn every_reader_reads_alike() {
 }
 
 #[test]
+fn what_is_repaired_is_all_that_is_wrong() {
+    check(bodies::what_is_repaired_is_all_that_is_wrong);
+}
+
+#[test]
 fn what_decodes_says_the_same_as_the_json() {
     check(bodies::what_decodes_says_the_same_as_the_json);
 }

@@ -40,7 +40,7 @@ fn no_situation_is_lost() {
     assert!(tokens::accepted().len() >= 20);
     assert!(authorizations >= 100, "{authorizations}");
     assert!(heads >= 220, "{heads}");
-    assert!(bodies >= 430, "{bodies}");
+    assert!(bodies >= 390, "{bodies}");
     assert!(wire >= 200, "{wire}");
 }
 

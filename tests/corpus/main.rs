@@ -31,6 +31,11 @@ fn bodies_holds() {
 }
 
 #[test]
+fn repair_holds() {
+    replay("repair");
+}
+
+#[test]
 fn adapters_holds() {
     replay("adapters");
 }

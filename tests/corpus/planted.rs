@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use article_webhook::{ArticleResult, AuthToken, Receiver, TokenError, fixture};
 use article_webhook_tests::properties::{
-    adapters, article, bodies, request::Request, token, verdict,
+    adapters, article, bodies, repair, request::Request, token, verdict,
 };
 use axum::{
     Router,
@@ -246,6 +246,48 @@ fn bodies_sees_a_value_that_is_lost() {
     };
     let input = include_bytes!("../fixtures/complete.json");
     sees(hold_bodies, input, &core, &faulty, "Fit first");
+}
+
+/// Everything in a body that is no text becomes one, also in names and in the job id.
+fn lossy(body: &[u8]) -> Vec<u8> {
+    String::from_utf8_lossy(body).into_owned().into_bytes()
+}
+
+#[test]
+fn repair_sees_a_name_and_a_job_id_that_are_repaired() {
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject {
+        read: |receiver, head, body| (bodies::Subject::CORE.read)(receiver, head, &lossy(body)),
+        ..core
+    };
+    sees(
+        repair::hold,
+        b"{\"job_id\":\"job_7c1e4a52\",\"\xff\":1}",
+        &core,
+        &faulty,
+        "without a repair",
+    );
+    sees(repair::hold, b"{\"job_id\":\"\xff\"}", &core, &faulty, "malformed_json");
+}
+
+#[test]
+fn repair_sees_a_body_that_is_repaired_although_it_is_sound() {
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject { repair: |body| Some(lossy(body)), ..core };
+    sees(repair::hold, "żółć".as_bytes(), &core, &faulty, "a well-formed body was repaired");
+}
+
+#[test]
+fn repair_sees_a_repair_that_changes_more_than_is_wrong() {
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject {
+        repair: |body| {
+            let repaired = (bodies::Subject::CORE.repair)(body)?;
+            Some(String::from_utf8(repaired).ok()?.replace("Run", "Ran").into_bytes())
+        },
+        ..core
+    };
+    sees(repair::hold, br"Run \ud83c", &core, &faulty, "assertion");
 }
 
 fn adapters_see(fault: fn(Router) -> Router, input: &[u8], message: &str) {

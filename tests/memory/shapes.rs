@@ -65,6 +65,24 @@ pub(crate) const SHAPES: [Shape; 18] = [
     },
 ];
 
+/// A text that has to be repaired.
+pub(crate) struct Repaired {
+    pub(crate) name: &'static str,
+    /// How many times the length of the body it takes beyond what a sound body takes: for the copy, and for what is
+    /// longer in it.
+    pub(crate) more: f64,
+    pub(crate) html: &'static [u8],
+}
+
+pub(crate) const REPAIRED: [Repaired; 6] = [
+    Repaired { name: "halves of emoji", more: 1.0, html: br"A text. \ud83c" },
+    Repaired { name: "Latin-1", more: 1.2, html: b"Un caf\xe9 br\xfbl\xe9. " },
+    Repaired { name: "raw line breaks", more: 1.1, html: b"A paragraph of text.\r\n" },
+    Repaired { name: "bytes that are no text", more: 0.1, html: b"\xff" },
+    Repaired { name: "zeros", more: 0.1, html: b"\0" },
+    Repaired { name: "the worst", more: 3.8, html: b"\n\x01" },
+];
+
 /// A result with this field.
 fn field(field: &str) -> String {
     format!(

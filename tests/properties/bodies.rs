@@ -4,13 +4,14 @@
 use std::fmt::Debug;
 
 use article_webhook::{
-    ArticleResult, DecodeError, Delivery, Kind, Receiver, Refused, Rejection, SocialPosts, fixture,
+    ArticleResult, DecodeError, Delivery, Difference, Drift, Kind, Receiver, Refused, Rejection,
+    SocialPosts, adapter, fixture,
 };
 use bytes::Bytes;
 use jiter::JsonValue;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
-use super::json;
+use super::{json, lenient};
 
 /// Headers of a delivery.
 pub type Head = [(&'static str, &'static str)];
@@ -24,6 +25,8 @@ pub struct Subject {
     pub article: fn(&Receiver, &Head, &[u8]) -> Result<ArticleResult, Refused>,
     /// The article, from the body alone.
     pub decode: fn(&[u8]) -> Result<ArticleResult, DecodeError>,
+    /// The strict JSON that is read in place of a body that is not.
+    pub repair: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
 impl Subject {
@@ -35,13 +38,15 @@ impl Subject {
             Ok(result)
         },
         decode: ArticleResult::from_json,
+        repair: adapter::repair,
     };
 }
 
 /// Everything that is held against a subject.
-pub const ALL: [fn(&Subject, &[u8]); 5] = [
+pub const ALL: [fn(&Subject, &[u8]); 6] = [
     the_single_pass_judges_as_the_two_steps_do,
     every_reader_reads_alike,
+    what_is_repaired_is_all_that_is_wrong,
     what_decodes_says_the_same_as_the_json,
     what_was_decoded_can_be_encoded_and_decoded_again,
     drift_names_what_the_document_does_not,
@@ -101,20 +106,17 @@ pub fn the_single_pass_judges_as_the_two_steps_do(subject: &Subject, body: &[u8]
     }
 }
 
-/// What is let in, and what is refused, every reader would let in and refuse, and for the same reason.
+/// What is let in, and what is refused, every reader would let in and refuse, and for the same reason: a well-formed
+/// body as it is, and another as it was repaired.
 ///
 /// # Panics
 ///
 /// If one would not.
 pub fn every_reader_reads_alike(subject: &Subject, body: &[u8]) {
     let verdict = read(subject, body);
-    let (value, other) = (serde_json::from_slice::<Value>(body).ok(), json::parse(body));
-    // Numbers on the border of what an f64 holds are rounded in as many ways as there are readers.
-    let border = other.as_ref().is_some_and(|other| json::vastest(other) > 1.7e308);
-    // With numbers of arbitrary precision, an object with this key cannot be told from a number.
-    // Of very many keys, not all are compared with each other.
-    let many = other.as_ref().is_some_and(json::has_many_keys);
-    if border || many || body.windows(NUMBER.len()).any(|part| part == NUMBER) {
+    let text = lenient::rewrite(body);
+    let other = text.as_deref().and_then(|text| json::parse(text.as_bytes()));
+    if is_unclear(body, other.as_ref()) {
         return;
     }
     let expected = match &other {
@@ -125,9 +127,59 @@ pub fn every_reader_reads_alike(subject: &Subject, body: &[u8]) {
     assert_eq!(found.map_err(Rejection::code).map(|id| id.as_str()), expected);
     if let Ok(delivery) = &verdict {
         assert_eq!(delivery.body(), body);
-        let value = value.expect("a delivery is well-formed JSON");
+        let value = json_of(body).expect("a delivery is well-formed JSON, or was repaired");
         let id = value.as_object().expect("a delivery is an object").get("job_id");
         assert!(id.is_none_or(|id| id == JOB));
+    }
+}
+
+/// A body of which readers may differ.
+fn is_unclear(body: &[u8], value: Option<&JsonValue<'_>>) -> bool {
+    // Numbers on the border of what an f64 holds are rounded in as many ways as there are readers.
+    let border = value.is_some_and(|value| json::vastest(value) > 1.7e308);
+    // With numbers of arbitrary precision, an object with this key cannot be told from a number.
+    // Of very many keys, not all are compared with each other.
+    let many = value.is_some_and(json::has_many_keys);
+    border || many || body.windows(NUMBER.len()).any(|part| part == NUMBER)
+}
+
+/// The body as another parser reads it: as it is if it is well-formed, and else repaired by another program.
+fn json_of(body: &[u8]) -> Option<Value> {
+    let as_it_is = serde_json::from_slice(body).ok();
+    as_it_is.or_else(|| serde_json::from_str(&lenient::rewrite(body)?).ok())
+}
+
+/// A well-formed body is not repaired. What is repaired is what another program makes of the same body, with the same
+/// names and the same job id.
+///
+/// # Panics
+///
+/// If it is not.
+pub fn what_is_repaired_is_all_that_is_wrong(subject: &Subject, body: &[u8]) {
+    let (strict, copy, text) = (json::parse(body), (subject.repair)(body), lenient::rewrite(body));
+    if is_unclear(body, text.as_deref().and_then(|text| json::parse(text.as_bytes())).as_ref()) {
+        return;
+    }
+    if let Some(strict) = &strict {
+        assert_eq!(copy, None, "a well-formed body was repaired");
+        if let Some(text) = &text {
+            assert_eq!(json::parse(text.as_bytes()).as_ref(), Some(strict), "{text}");
+        }
+    }
+    let Some(copy) = copy else {
+        assert!(strict.is_some() || read(subject, body).is_err(), "it was let in without a repair");
+        return;
+    };
+    assert!(2 * copy.len() <= 5 * body.len() + 8, "{} bytes of {}", copy.len(), body.len());
+    if let (Some(text), Some(found)) = (&text, json::parse(&copy)) {
+        assert_eq!(json::parse(text.as_bytes()), Some(found), "{text}");
+    }
+    if let Ok(delivery) = read(subject, body) {
+        let text = text.expect("another program repairs it as well");
+        assert!(json::parse(&copy).is_some(), "{text}");
+        assert!(serde_json::from_slice::<Value>(&copy).is_ok(), "{text}");
+        let is_repair = |drift: &Drift| matches!(drift.difference, Difference::Repaired(_));
+        assert!(delivery.drift().iter().any(is_repair), "no repair is told");
     }
 }
 
@@ -162,19 +214,20 @@ pub fn what_decodes_says_the_same_as_the_json(subject: &Subject, body: &[u8]) {
     let Ok(result) = (subject.decode)(body) else {
         return;
     };
-    let value: Value = serde_json::from_slice(body).expect("a result is well-formed JSON");
+    let value = json_of(body).expect("a result is well-formed JSON, or was repaired");
     let (json, article) = (&value["article"], &result.article);
     same(&value["job_id"], Some(result.job_id.as_str()), Value::as_str);
-    same(&value["status"], Some("complete"), Value::as_str);
+    assert_eq!(result.status.as_str(), value["status"].as_str().unwrap_or("complete"));
     same(&json["title"], Some(&*article.title), Value::as_str);
     same(&json["html"], Some(article.html.as_untrusted_str()), Value::as_str);
     same(&json["meta_title"], article.meta_title.as_deref(), Value::as_str);
     same(&json["meta_description"], article.meta_description.as_deref(), Value::as_str);
-    same(&json["word_count"], float(article.word_count.as_ref()), Value::as_f64);
-    same(&json["eeat_score"], float(article.eeat_score.as_ref()), Value::as_f64);
-    same(&value["credits_used"], float(result.credits_used.as_ref()), Value::as_f64);
-    let (json, image) = (&value["featured_image"], result.featured_image.as_ref());
-    same(&json["url"], image.and_then(|image| image.url.as_deref()), Value::as_str);
+    same(&json["word_count"], article.word_count, integer);
+    same(&json["eeat_score"], article.eeat_score, Value::as_f64);
+    same(&value["credits_used"], result.credits_used, Value::as_f64);
+    let (json, image) = (image_of(&value["featured_image"]), result.featured_image.as_ref());
+    let url = |json: &'_ Value| json.as_str().or_else(|| json["url"].as_str()).map(str::to_owned);
+    assert_eq!(image.and_then(|image| image.url.clone()), url(json));
     same(&json["alt_text"], image.and_then(|image| image.alt_text.as_deref()), Value::as_str);
     let (json, posts) = (&value["social_posts"], &result.social_posts);
     // A value has at least two bytes. Posts of more than 4096 values are missing.
@@ -187,8 +240,25 @@ pub fn what_decodes_says_the_same_as_the_json(subject: &Subject, body: &[u8]) {
     }
 }
 
-fn float(number: Option<&Number>) -> Option<f64> {
-    number.and_then(Number::as_f64)
+/// An integer from 0, however it is written.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is integral and in range"
+)]
+fn integer(json: &Value) -> Option<u64> {
+    let whole =
+        |float: &f64| float.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(float);
+    json.as_u64().or_else(|| json.as_f64().filter(whole).map(|float| float as u64))
+}
+
+/// An array of one object or text counts as that, and an empty text as nothing.
+fn image_of(json: &Value) -> &Value {
+    let inner = match json.as_array().map(Vec::as_slice) {
+        Some([inner]) if !inner.is_array() => inner,
+        _ => json,
+    };
+    if inner.as_str() == Some("") { &Value::Null } else { inner }
 }
 
 /// A value of another kind than documented is missing.
@@ -214,6 +284,8 @@ pub fn what_was_decoded_can_be_encoded_and_decoded_again(subject: &Subject, body
         return;
     }
     assert_eq!((subject.decode)(&encoded).as_ref(), Ok(&result));
+    let again: ArticleResult = serde_json::from_slice(&encoded).expect("a result is read again");
+    assert_eq!(again, result);
 }
 
 /// A body without drift has no field that the document does not name. Of many such fields, some are named.
@@ -225,23 +297,31 @@ pub fn drift_names_what_the_document_does_not(subject: &Subject, body: &[u8]) {
     let Ok(delivery) = read(subject, body) else {
         return;
     };
-    let value: Value = serde_json::from_slice(body).expect("a delivery is well-formed JSON");
+    let value = json_of(body).expect("a delivery is well-formed JSON, or was repaired");
     let known = ["job_id", "status", "article", "featured_image", "social_posts", "credits_used"];
     let entries = value.as_object().into_iter().flatten();
     let new: Vec<_> = entries.filter(|(key, _)| !known.contains(&key.as_str())).collect();
     let drift = delivery.drift();
     let are_more = new.len() > 64 || new.iter().any(|(key, _)| key.len() > 128);
-    assert_eq!(
-        drift.iter().any(|drift| drift.path.is_empty() && drift.expected.is_some()),
-        are_more
-    );
+    let says_more = |drift: &Drift| match drift.difference {
+        Difference::Unexpected { expected, .. } => {
+            drift.path.is_empty() && expected.contains("unknown fields")
+        }
+        _ => false,
+    };
+    assert_eq!(drift.iter().any(says_more), are_more);
+    let unknown = || {
+        drift.iter().filter_map(|drift| match drift.difference {
+            Difference::UnknownField(found) => Some((&*drift.path, found)),
+            _ => None,
+        })
+    };
     for (key, value) in new.into_iter().filter(|_| !are_more) {
-        let found = drift.iter().find(|drift| drift.path == *key && drift.expected.is_none());
-        assert_eq!(found.map(|drift| drift.found), Some(kind(value)), "{key}");
+        let found = unknown().find(|(path, _)| path == key).map(|(_, found)| found);
+        assert_eq!(found, Some(kind(value)), "{key}");
     }
-    let unknown = drift.iter().filter(|drift| drift.expected.is_none());
-    for drift in unknown.filter(|drift| !drift.path.contains('.')) {
-        assert!(value.get(&*drift.path).is_some(), "{drift}");
+    for (path, _) in unknown().filter(|(path, _)| !path.contains('.')) {
+        assert!(value.get(path).is_some(), "{path}");
     }
 }
 

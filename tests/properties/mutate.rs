@@ -4,7 +4,7 @@
 use fastrand::Rng;
 
 /// Pieces that sit on the edges of the rules.
-pub const PIECES: [&[u8]; 40] = [
+pub const PIECES: [&[u8]; 48] = [
     br#""$serde_json::private::Number":"7","#,
     b"{",
     b"}",
@@ -19,6 +19,14 @@ pub const PIECES: [&[u8]; 40] = [
     br"\u0000",
     br"\ud83c",
     br"\udfc3",
+    br"\ud83c\udfc3",
+    b"NaN",
+    b"-Infinity",
+    b"\r",
+    b"\x00",
+    b"\x1b[0m",
+    b"\xf0\x9f\x8f",
+    br#""featured_image":["a.png"],"#,
     br"job\u005fid",
     br#""job_id":"job_7c1e4a52","#,
     br#""job_id":7,"#,

@@ -68,10 +68,11 @@ pub use run_slot::{HandlerRun, RunSlot};
 pub use sink::{BoxSink, Sink};
 
 pub use crate::receiver::{Headers, Intake};
-// For the inbox and the other crates of this project, which log as the core does. They are released apart from the core, so
-// these change as what is documented does.
+// For the inbox and the other crates of this project, which log and decode as the core does. They are released apart from the
+// core, so these change as what is documented does.
 #[doc(hidden)]
 pub use crate::{
     causes::{Causes, logged_cause},
+    json::repair,
     log::SeenDrift,
 };

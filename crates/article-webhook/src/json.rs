@@ -1,9 +1,11 @@
 //! Reads the JSON of a body in one pass, with serde's visitors. Independent of articles.
 //!
-//! Every violation is refused everywhere, in known and in unknown fields: invalid UTF-8, lone
-//! surrogates, numbers that no f64 holds, nesting deeper than 64 levels. Some programs refuse these, and
-//! others read different values (RFC 8259, sections 6, 8.2 and 9), so a body with one would not be the same to
-//! all that read it later. serde_json refuses them too: accepting them would take another parser.
+//! A well-formed body is read strictly, in known and in unknown fields: numbers that no f64 holds and nesting deeper
+//! than 64 levels are refused, because some programs refuse these, and others read different values (RFC 8259,
+//! sections 6 and 9).
+//!
+//! Only a body that is not well-formed is [repaired](repair), and then read strictly: what senders are known to get
+//! wrong costs no article, and a well-formed body costs nothing more and has no second meaning.
 //!
 //! Serde's `IgnoredAny` and derived structs do not check this: they skip a field without a look at its
 //! escapes or its depth, and they accept arrays in place of objects. In objects with known fields a repeated
@@ -20,13 +22,19 @@ mod from_json;
 mod key;
 mod kind;
 mod limits;
+mod malformed;
 mod object;
 mod parse;
+mod repair;
 mod standard_types;
 mod value_visitor;
 
 pub(crate) use field::Field;
-pub(crate) use from_json::{Elements, Entries, FromJson};
+pub(crate) use from_json::{Elements, Entries, FromJson, Skipped, skip_array};
 pub use kind::Kind;
+pub use malformed::MalformedJson;
 pub(crate) use object::ObjectFields;
-pub(crate) use parse::{Malformed, parse};
+pub(crate) use parse::{deserialize, parse};
+pub(crate) use repair::RepairAt;
+pub use repair::{Repair, repair};
+pub(crate) use standard_types::serialize_number;

@@ -24,12 +24,12 @@ pub mod guide;
 pub use adapter::{BoxSink, Sink};
 pub use answer::{Answer, Refused, Rejection, Reply, ServiceHeader};
 pub use article::{
-    Article, ArticleResult, DecodeError, Drift, Event, FeaturedImage, InvalidJobId, JobId,
-    SocialPost, SocialPosts, Status, UntrustedHtml,
+    Article, ArticleResult, DecodeError, Difference, Drift, Event, FeaturedImage, InvalidJobId,
+    JobId, SocialPost, SocialPosts, Status, UntrustedHtml,
 };
 pub use auth::{AuthToken, Targets, TokenError};
 #[cfg(feature = "capability")]
 pub use auth::{Capability, CapabilityError, CapabilityKey};
 pub use causes::hide_causes;
-pub use json::Kind;
+pub use json::{Kind, MalformedJson, Repair};
 pub use receiver::{BuildError, Delivery, Envelope, Receiver, ReceiverBuilder};

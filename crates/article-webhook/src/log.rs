@@ -363,6 +363,63 @@ mod tests {
     }
 
     #[test]
+    fn a_repair_is_told_once_for_each_field_and_kind() {
+        let receiver = fixture::receiver();
+        let body = DeliveryRequest::minimal().body().to_vec();
+        let spoiled = |title: &[u8]| {
+            let title = [b"{\"tone\": \"", title, b"\", "].concat();
+            DeliveryRequest::new([&title[..], &body[1..]].concat())
+        };
+        let log = logged(|| {
+            for title in [&b"canary \xff"[..], b"canary \xfe", b"canary \\ud83c", b"canary"] {
+                let post = spoiled(title);
+                receiver.open(post.headers()).unwrap().article(post.body()).unwrap();
+            }
+        });
+        let told: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
+        let line = |what| {
+            format!(
+                " WARN article_webhook: the service has changed, told once: tone: repaired, {what} \
+                 job_id=\"job_7c1e4a52\""
+            )
+        };
+        assert_eq!(told, ["bytes that are not UTF-8", "a lone surrogate"].map(line));
+        assert!(!log.contains("canary"), "{log}");
+    }
+
+    #[test]
+    fn a_refusal_of_a_body_says_why_and_where() {
+        let receiver = fixture::receiver();
+        let deep = [r#"{"a": "#, &"[".repeat(64), &"]".repeat(64), "}"].concat();
+        for (body, told) in [
+            (
+                r#"{"article": {"title": "canary", "title": "canary"}}"#,
+                "malformed JSON: a key twice at article.title, line 1 column 50",
+            ),
+            (&deep, "malformed JSON: nested deeper than 64 levels at a[0][0][0]"),
+            (
+                "{\"job_id\": \"canary\\ud83c\"}",
+                "malformed JSON: unexpected end of hex escape at job_id, line 1 column 25",
+            ),
+            (
+                "{\"canary\\u001b[2J\": 1e999}",
+                "malformed JSON: number out of range at canary\\u{1b}[2J, line 1 column 25",
+            ),
+        ] {
+            let post = DeliveryRequest::new(body.to_owned());
+            let refused = receiver.open(post.headers()).unwrap().article(post.body()).unwrap_err();
+            let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
+            assert!(log.contains(&format!("delivery refused: the body is {told}")), "{log}");
+            assert_eq!(refused.answer().body().len(), 82, "the answer is constant");
+        }
+        let post = DeliveryRequest::minimal().with_defect(Defect::NotComplete);
+        let refused = receiver.open(post.headers()).unwrap().article(post.body()).unwrap_err();
+        let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
+        let told = "delivery refused: the body is no article result: status: the service reports a failure, `failed`";
+        assert!(log.contains(told) && log.contains("code=\"unprocessable\""), "{log}");
+    }
+
+    #[test]
     fn a_sink_that_decodes_a_delivery_is_told_that_the_service_has_changed() {
         let post = DeliveryRequest::complete().field("tone", "warm".into());
         for _receiver in 0..2 {

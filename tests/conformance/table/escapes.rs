@@ -1,10 +1,11 @@
 use super::malformed;
 use crate::{
-    request::{with_article_field, with_field},
+    request::{ARTICLE, delivery_of, with_article_field, with_field},
     row::{Row, let_in},
 };
 
-/// Every escape is whole and of the standard, in fields that are read and in those that are not.
+/// Every escape is whole and of the standard, in fields that are read and in those that are not. Half of a pair of
+/// surrogates is repaired, but not in a name or in the job id.
 pub(super) fn rows() -> Vec<Row> {
     [legal(), surrogates(), unread(), digits(), of_other_languages()].concat()
 }
@@ -36,36 +37,45 @@ fn legal() -> Vec<Row> {
 }
 
 fn surrogates() -> Vec<Row> {
+    let half = |situation, text: &str| {
+        let_in(situation, with_article_field([r#""meta_title":""#, text, "\""].concat()))
+    };
     vec![
-        in_title("a high surrogate alone", r"\ud83c"),
-        in_title("a low surrogate alone", r"\udfc3"),
-        in_title("surrogates in the wrong order", r"\udfc3\ud83c"),
-        in_title("two high surrogates", r"\ud83c\ud83c"),
-        in_title("two high surrogates before a low one", r"\ud83c\ud83c\udfc3"),
-        in_title("a high surrogate before a letter", r"\ud83cx"),
-        in_title("a high surrogate before another escape", r"\ud83c\n\udfc3"),
-        in_title("a high surrogate before an escaped letter", r"\ud83c\u0061"),
-        in_title("a high surrogate before an escaped backslash", r"\ud83c\\udfc3"),
+        half("a high surrogate alone", r"\ud83c"),
+        half("a low surrogate alone", r"\udfc3"),
+        half("surrogates in the wrong order", r"\udfc3\ud83c"),
+        half("two high surrogates", r"\ud83c\ud83c"),
+        half("two high surrogates before a low one", r"\ud83c\ud83c\udfc3"),
+        half("a high surrogate before a letter", r"\ud83cx"),
+        half("a high surrogate before another escape", r"\ud83c\n\udfc3"),
+        half("a high surrogate before an escaped letter", r"\ud83c\u0061"),
+        half("a high surrogate before an escaped backslash", r"\ud83c\\udfc3"),
         in_title("a high surrogate before half an escape", r"\ud83c\ud"),
-        in_title("a low surrogate behind a pair", r"\ud83c\udfc3\udfc3"),
-        in_title("the first high surrogate", r"\ud800"),
-        in_title("the last low surrogate", r"\udfff"),
+        half("a low surrogate behind a pair", r"\ud83c\udfc3\udfc3"),
+        half("the first high surrogate", r"\ud800"),
+        half("the last low surrogate", r"\udfff"),
     ]
 }
 
 fn unread() -> Vec<Row> {
     let in_article = |situation, field: &str| malformed(situation, with_article_field(field));
+    let half = |situation, field: &str| let_in(situation, with_field(field));
+    let in_id =
+        |situation, id: &str| malformed(situation, delivery_of(ARTICLE.replace("job_1", id)));
     vec![
-        field("a high surrogate in an unknown field", r#""new":"\ud83c""#),
-        field("a low surrogate in an unknown field", r#""new":"\udfc3""#),
-        field("a high surrogate deep in an unknown field", r#""new":[{"a":["\ud83c"]}]"#),
-        field("a low surrogate in a social post", r#""social_posts":{"x":["\udfc3"]}"#),
-        field("a high surrogate in an image", r#""featured_image":{"alt_text":"\ud83c"}"#),
-        field("a high surrogate where a number belongs", r#""credits_used":"\ud83c""#),
+        half("a high surrogate in an unknown field", r#""new":"\ud83c""#),
+        half("a low surrogate in an unknown field", r#""new":"\udfc3""#),
+        half("a high surrogate deep in an unknown field", r#""new":[{"a":["\ud83c"]}]"#),
+        half("a low surrogate in a social post", r#""social_posts":{"x":["\udfc3"]}"#),
+        half("a high surrogate in an image", r#""featured_image":{"alt_text":"\ud83c"}"#),
+        half("a high surrogate where a number belongs", r#""credits_used":"\ud83c""#),
         field("a high surrogate in a key", r#""\ud83c":0"#),
         field("a low surrogate in a key", r#""\udfc3":0"#),
         in_article("a high surrogate in a key of the article", r#""\ud83c":0"#),
         field("a high surrogate in a key of an unknown field", r#""new":{"\ud83c":0}"#),
+        field("two halves of surrogates in two keys", r#""\ud83c":0,"\udfc3":0"#),
+        in_id("a high surrogate in the job id", r"job_1\ud83c"),
+        in_id("a low surrogate in the job id", r"\udfc3job_1"),
         field("an escape of no standard in a key", r#""\x41":0"#),
         field("an escape of no standard in a social post", r#""social_posts":{"x":["\a"]}"#),
     ]

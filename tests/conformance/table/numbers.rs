@@ -1,10 +1,11 @@
 use super::malformed;
 use crate::{
-    request::with_field,
+    request::{ARTICLE, delivery_of, with_field},
     row::{Row, let_in},
 };
 
-/// A number is what RFC 8259 says, in fields that are read and in those that are not.
+/// A number is what RFC 8259 says, in fields that are read and in those that are not. What Python writes for what is no
+/// number counts as null.
 pub(super) fn rows() -> Vec<Row> {
     [legal(), signs_and_zeros(), digits(), too_large(), in_other_languages(), anywhere()].concat()
 }
@@ -87,6 +88,7 @@ fn too_large() -> Vec<Row> {
 }
 
 fn in_other_languages() -> Vec<Row> {
+    let null = |situation, number: &str| let_in(situation, with_field(new(number)));
     vec![
         wrong("hexadecimal digits", "0x2c"),
         wrong("octal digits", "0o54"),
@@ -96,10 +98,17 @@ fn in_other_languages() -> Vec<Row> {
         wrong("a suffix of a big integer", "44n"),
         wrong("a suffix of a float", "4.4f"),
         wrong("a per cent sign", "44%"),
-        wrong("NaN", "NaN"),
-        wrong("Infinity", "Infinity"),
-        wrong("-Infinity", "-Infinity"),
+        null("NaN", "NaN"),
+        null("Infinity", "Infinity"),
+        null("-Infinity", "-Infinity"),
         wrong("inf", "inf"),
+        wrong("+Infinity", "+Infinity"),
+        wrong("nan", "nan"),
+        wrong("a word that begins with NaN", "NaNs"),
+        malformed("NaN for a key", with_field("NaN:0")),
+        malformed("NaN for the job id", delivery_of(ARTICLE.replacen(r#""job_1""#, "NaN", 1))),
+        let_in("NaN for the credits", with_field(r#""credits_used":NaN"#)),
+        let_in("an array of what is no number", with_field(r#""new":[NaN,[-Infinity]]"#)),
         wrong("Arabic digits", "٤٤"),
         wrong("full-width digits", "４４"),
     ]

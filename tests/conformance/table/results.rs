@@ -1,12 +1,47 @@
 use crate::{
-    answers::UNPROCESSABLE,
+    answers::{BAD_REQUEST, UNPROCESSABLE},
     request::{ARTICLE, Request, delivery_of, with_article_field, with_field},
-    row::{Row, for_sinks, let_in},
+    row::{Row, Told::Job, for_sinks, let_in, refused},
 };
 
 /// A sink stores what a handler could not be given.
 pub(super) fn rows() -> Vec<Row> {
-    [optional(), undecodable()].concat()
+    [optional(), statuses(), undecodable()].concat()
+}
+
+/// The event and the content make an article, whatever the status says, but for that of a failure.
+fn statuses() -> Vec<Row> {
+    let odd = |situation, request: Request| for_sinks(situation, request, UNPROCESSABLE);
+    let but = |to: &str| delivery_of(ARTICLE.replacen("complete", to, 1));
+    let reports =
+        |situation, error: &str| odd(situation, with_field([r#""error":"#, error].concat()));
+    let field = |situation, field: &str| let_in(situation, with_field(field));
+    let no_status = r#"{"job_id":"job_1","article":{"title":"","html":""}}"#;
+    let unnamed = |request: Request| request.without("X-Service-Event");
+    let incomplete =
+        |situation, request| refused(situation, unnamed(request), BAD_REQUEST, Job("job_1"));
+    vec![
+        let_in("no status", delivery_of(no_status)),
+        let_in("the status in another case", but("Complete")),
+        let_in("a synonym of the status", but("succeeded")),
+        let_in("a status of the past", but("processing")),
+        let_in("a status that is a number", delivery_of(ARTICLE.replacen(r#""complete""#, "1", 1))),
+        odd("a job that failed", but("failed")),
+        odd("a job that failed, in upper case", but("FAILED")),
+        odd("a job that ended in an error", but("error")),
+        odd("a job that was cancelled", but("cancelled")),
+        odd("a job that was canceled", but("canceled")),
+        reports("an article with the error of a failed pipeline", r#""generation_failed""#),
+        reports("an article with the error of no credits", r#""credits_exhausted""#),
+        field("an article with an error that is null", r#""error":null"#),
+        field("an article with an error that is no code", r#""error":"none""#),
+        field(
+            "an article with an error that is an object",
+            r#""error":{"code":"generation_failed"}"#,
+        ),
+        incomplete("no event, and no status", delivery_of(no_status)),
+        incomplete("no event, and a synonym of the status", but("succeeded")),
+    ]
 }
 
 fn optional() -> Vec<Row> {
@@ -48,10 +83,6 @@ fn undecodable() -> Vec<Row> {
     let but = |from: &str, to: &str| delivery_of(ARTICLE.replacen(from, to, 1));
     vec![
         body("a job id and nothing else", r#"{"job_id":"job_1"}"#),
-        body("no status", r#"{"job_id":"job_1","article":{"title":"","html":""}}"#),
-        odd("a status that is not complete", but("complete", "failed")),
-        odd("the status in another case", but("complete", "Complete")),
-        odd("a status that is a number", but(r#""complete""#, "1")),
         body("no article", r#"{"job_id":"job_1","status":"complete"}"#),
         body("the article is null", r#"{"job_id":"job_1","status":"complete","article":null}"#),
         body("the article is a text", r#"{"job_id":"job_1","status":"complete","article":""}"#),

@@ -4,7 +4,7 @@ use crate::{
     row::{Row, let_in},
 };
 
-/// A body is UTF-8 from its first byte to its last, in fields that are read and in those that are not.
+/// Outside strings, in names and in the job id a body is UTF-8. In other strings, and before the object, it is repaired.
 pub(super) fn rows() -> Vec<Row> {
     [legal(), sequences(), places(), marks(), encodings()].concat()
 }
@@ -30,7 +30,7 @@ fn legal() -> Vec<Row> {
 }
 
 fn sequences() -> Vec<Row> {
-    let text = |situation, bytes: &[u8]| malformed(situation, unread(bytes));
+    let text = |situation, bytes: &[u8]| let_in(situation, unread(bytes));
     vec![
         text("a byte that is no UTF-8", b"\xff"),
         text("another byte that is no UTF-8", b"\xfe"),
@@ -57,14 +57,20 @@ fn sequences() -> Vec<Row> {
 
 fn places() -> Vec<Row> {
     let field = |situation, field: &[u8]| malformed(situation, with_field(field));
+    let repaired = |situation, field: &[u8]| let_in(situation, with_field(field));
     let in_id = b"{\"job_id\":\"job_\xff\",\"status\":\"complete\"}";
     vec![
         field("a byte that is no UTF-8, in a key", b"\"\xff\":0"),
-        malformed(
+        field("two bytes that are no UTF-8, in two keys", b"\"\xff\":0,\"\xfe\":0"),
+        field("a byte that is no UTF-8, in a key of an unknown field", b"\"new\":{\"\xff\":0}"),
+        let_in(
             "a byte that is no UTF-8, in the article",
             with_article_field(b"\"meta_title\":\"\xff\""),
         ),
-        field("a byte that is no UTF-8, in a social post", b"\"social_posts\":{\"x\":[\"\xff\"]}"),
+        repaired(
+            "a byte that is no UTF-8, in a social post",
+            b"\"social_posts\":{\"x\":[\"\xff\"]}",
+        ),
         field("a byte that is no UTF-8, in a number's place", b"\"credits_used\":\xff"),
         malformed("a byte that is no UTF-8, in the job id", delivery_of(in_id)),
         malformed(
@@ -79,7 +85,7 @@ fn places() -> Vec<Row> {
             "half a character behind the object",
             delivery_of([ARTICLE.as_bytes(), b"\xc3"].concat()),
         ),
-        malformed(
+        let_in(
             "a character that chunks cut, and that never ends",
             unread(b"\xf0\x9f\x8f").chunked(1),
         ),
@@ -89,7 +95,7 @@ fn places() -> Vec<Row> {
 fn marks() -> Vec<Row> {
     let body = |situation, body: &str| malformed(situation, delivery_of(body));
     vec![
-        body("a byte order mark", &["\u{feff}", ARTICLE].concat()),
+        let_in("a byte order mark", delivery_of(["\u{feff}", ARTICLE].concat())),
         body("two byte order marks", &["\u{feff}\u{feff}", ARTICLE].concat()),
         body("a byte order mark behind white space", &["\n\u{feff}", ARTICLE].concat()),
         body("a byte order mark behind the object", &[ARTICLE, "\u{feff}"].concat()),

@@ -48,7 +48,7 @@ impl Sink for Ledger {
 
     fn refused(&self, refused: &Refused) {
         let job_id = refused.job_id().map(ToString::to_string);
-        self.write(Entry::Refused { job_id, rejection: *refused.rejection() });
+        self.write(Entry::Refused { job_id, rejection: refused.rejection().clone() });
     }
 }
 

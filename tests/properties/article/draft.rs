@@ -37,7 +37,7 @@ impl Draft {
             meta_title: option(choices, text)?,
             meta_description: option(choices, text)?,
             eeat_score: option(choices, number)?,
-            word_count: option(choices, number)?,
+            word_count: option(choices, number)?.map(i64::abs),
             credits_used: option(choices, number)?,
             url: option(choices, text)?,
             alt_text: option(choices, text)?,

@@ -3,13 +3,14 @@
 use futures_util::future::join_all;
 
 use super::{
+    article::{Length, result},
     case::{Action, Case},
     expectation::Expectation,
     sample::Sample,
 };
 use crate::{
     Verdict,
-    http::{Observed, exchange},
+    http::{Observed, Request, exchange},
 };
 
 pub(super) fn accepted(
@@ -27,6 +28,12 @@ pub(super) fn accepted(
         fix,
         action,
     }
+}
+
+/// What JSON does not allow, and senders are known to write.
+fn repaired(name: &'static str, sent: &'static str, request: fn(&Sample) -> Request) -> Case {
+    let fix = "accept it, keep the bytes, and repair what is read of them: a strict parser loses an article that is paid for";
+    accepted(name, sent, fix, Action::Send(request)).advisory()
 }
 
 const ANY_RESULT: &str =
@@ -160,6 +167,31 @@ pub(super) fn quick() -> Vec<Case> {
             Action::Send(|sample| sample.minimal_with(r#","meta_title":"a\u0000b""#, "")),
         )
         .advisory(),
+        repaired("a byte order mark", "U+FEFF before the object", |sample| {
+            let article = result(&sample.job_id, Length::Words(500));
+            sample.delivery_of([b"\xef\xbb\xbf", &article[..]].concat())
+        }),
+        repaired("a lone surrogate", "an escape for half of a surrogate pair", |sample| {
+            sample.minimal_with(r#","meta_title":"\ud83c""#, "")
+        }),
+        repaired("a raw line break", "a line break in a string that is not escaped", |sample| {
+            sample.minimal_with(",\"meta_title\":\"a\nb\"", "")
+        }),
+        repaired("bytes that are not UTF-8", "the byte e9 in a string", |sample| {
+            sample.with_fields(b"\"note\":\"caf\xe9\",")
+        }),
+        repaired("NaN for a number", "eeat_score is NaN", |sample| {
+            sample.minimal_with(r#","eeat_score":NaN"#, "")
+        }),
+        Case {
+            fix: "let the event and the content decide, not the spelling of the status",
+            ..repaired("another word for complete", "the status is Completed", |sample| {
+                let id = &sample.job_id;
+                sample.delivery_of(format!(
+                    r#"{{"job_id":"{id}","status":"Completed","article":{{"title":"A check of the receiver","html":"<article></article>"}}}}"#
+                ))
+            })
+        },
         accepted(
             "1 MiB",
             "an article of 1 MiB",

@@ -39,9 +39,9 @@ impl Sample {
     }
 
     /// The delivery with further fields at the start of its body. Each field ends with a comma.
-    pub(super) fn with_fields(&self, fields: &str) -> Request {
+    pub(super) fn with_fields(&self, fields: impl AsRef<[u8]>) -> Request {
         let article = result(&self.job_id, Length::Words(500));
-        self.delivery_of([b"{", fields.as_bytes(), &article[1..]].concat())
+        self.delivery_of([b"{", fields.as_ref(), &article[1..]].concat())
     }
 
     /// The delivery with a body of this number of bytes.

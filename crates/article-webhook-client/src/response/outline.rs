@@ -1,3 +1,4 @@
+use article_webhook::adapter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,6 +21,20 @@ impl<'a> Outline<'a> {
             Some(b'<') => Err(Outcome::Page),
             // serde would accept an array for a struct.
             _ => Err(Outcome::NotJson),
+        }
+    }
+
+    /// The same, as the receiver reads a delivery: what is not JSON is repaired if it can be.
+    pub(super) fn read_repaired(
+        body: &'a [u8],
+        repaired: &'a mut Option<Vec<u8>>,
+    ) -> Result<Self, Outcome> {
+        match Self::read(body) {
+            Err(Outcome::NotJson) => match adapter::repair(body) {
+                Some(copy) => Self::read(repaired.insert(copy)),
+                None => Err(Outcome::NotJson),
+            },
+            read => read,
         }
     }
 

@@ -69,9 +69,11 @@ impl Response {
         if !raw.is_success() {
             return Self::refusal(&secrets, raw);
         }
-        let outcome = job(&secrets, asked, &raw).unwrap_or_else(|outcome| outcome);
-        let job_id = Outline::read(&raw.body).ok().and_then(|outline| outline.job_id());
+        let mut repaired = None;
+        let outline = Outline::read_repaired(&raw.body, &mut repaired);
+        let job_id = outline.as_ref().ok().and_then(Outline::job_id);
         let names_job = job_id.is_some_and(|job_id| job_id == asked.as_str());
+        let outcome = job(&secrets, asked, &raw, outline).unwrap_or_else(|outcome| outcome);
         Self { names_job, ..Self::new(raw, outcome) }
     }
 
@@ -135,17 +137,23 @@ impl Response {
 }
 
 /// The outcome of a success, when the job `asked` was asked for.
-fn job(secrets: &Secrets<'_>, asked: &JobId, raw: &RawResponse) -> Result<Outcome, Outcome> {
+fn job(
+    secrets: &Secrets<'_>,
+    asked: &JobId,
+    raw: &RawResponse,
+    outline: Result<Outline<'_>, Outcome>,
+) -> Result<Outcome, Outcome> {
     if let Length::OverLimit(limit) = raw.length {
         return Err(Outcome::TooLarge { limit });
     }
-    let outline = Outline::read(&raw.body)?;
+    let outline = outline?;
     if outline.names_a_job() {
         let job_id = outline.job_id().and_then(|job_id| job_id.parse::<JobId>().ok());
         if job_id.ok_or(Outcome::InvalidJobId)? != *asked {
             return Err(Outcome::OtherJob);
         }
     }
+    // Unlike a delivery, which the service sends when the job is complete, a response may come before that.
     let status = outline.status();
     if status.as_deref() == Some("complete") {
         let result = ArticleResult::from_json(&raw.body).map_err(Outcome::Undecodable)?;

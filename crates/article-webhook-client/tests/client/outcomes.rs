@@ -41,6 +41,13 @@ fn to_a_question() -> Vec<Row> {
             r#"the job is not complete, its status is "queued""#,
         ),
         row(
+            // A delivery with this body is an article: the service sends none before the job is complete.
+            "an article of a job that is not complete",
+            json(200, &COMPLETE.replace("complete", "completed")),
+            r#"Unfinished { status: Some("completed") }"#,
+            r#"the job is not complete, its status is "completed""#,
+        ),
+        row(
             "a job without a status",
             json(202, r#"{"job_id":"job_1"}"#),
             "Unfinished { status: None }",
@@ -221,6 +228,12 @@ fn to_a_question() -> Vec<Row> {
             "NotJson",
             "the answer is not one JSON object",
         ),
+        row(
+            "a job id that only a repair would make one",
+            json(200, &COMPLETE.replace("job_1", "job_1\u{7}")),
+            "NotJson",
+            "the answer is not one JSON object",
+        ),
         row("no body", answer(204, "", ""), "NotJson", "the answer is not one JSON object"),
         row(
             "a body without end",
@@ -290,6 +303,21 @@ async fn the_response_about_a_complete_job_has_the_bytes_of_its_delivery() {
     assert_eq!(result.article.title, "Shoes");
     assert_eq!((response.status, &response.body[..]), (200, COMPLETE.as_bytes()));
     assert_eq!(response.to_string(), "the job is complete");
+}
+
+#[tokio::test]
+async fn a_response_that_must_be_repaired_is_read_as_its_delivery_would_be() {
+    for (fault, title) in [
+        (["\u{feff}", COMPLETE].concat(), "Shoes"),
+        (COMPLETE.replace("Shoes", "Sho\tes"), "Sho\tes"),
+        (COMPLETE.replace("Shoes", r"Sho\ud83c"), "Sho\u{fffd}"),
+    ] {
+        let service = Service::start([json(200, &fault)]);
+        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        let Outcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
+        assert_eq!((&*result.article.title, response.names_the_job()), (title, true));
+        assert_eq!(response.body, fault.as_bytes(), "the bytes stay as they came");
+    }
 }
 
 /// What may come after an order: whether the service may have taken it, and the message.

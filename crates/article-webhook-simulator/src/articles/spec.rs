@@ -31,7 +31,7 @@ pub struct ArticleSpec<'a> {
 ///
 /// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Words(800) };
 /// let result = article_webhook::ArticleResult::from_json(&generate(7, &spec))?;
-/// assert_eq!(result.article.word_count.unwrap().as_u64(), Some(800));
+/// assert_eq!(result.article.word_count, Some(800));
 /// # Ok::<(), article_webhook::DecodeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -159,8 +159,8 @@ fn a_job_goes_through_its_steps_to_a_complete_result() {
     assert!(api.now - ends_at < Duration::from_millis(100));
     let result = ArticleResult::from_json(result.to_string().as_bytes()).unwrap();
     assert_eq!(result.article.title, "How to choose running shoes");
-    assert_eq!(result.article.word_count.unwrap().as_u64(), Some(700));
-    assert_eq!(result.credits_used.unwrap().as_u64(), Some(1));
+    assert_eq!(result.article.word_count, Some(700));
+    assert_eq!(result.credits_used, Some(1.0));
     assert_eq!(api.credits(), 999);
 }
 

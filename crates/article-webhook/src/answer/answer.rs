@@ -90,6 +90,7 @@ mod tests {
     #[test]
     fn each_cause_has_its_status_and_its_code() {
         let undecodable = crate::ArticleResult::from_json(b"{}").unwrap_err();
+        let Err(malformed) = crate::article::Outline::parse(b"{") else { panic!() };
         for (cause, status, code) in [
             (Rejection::MethodNotPost, 405, "method_not_allowed"),
             (Rejection::AuthorizationMissing, 401, "unauthorized"),
@@ -113,7 +114,7 @@ mod tests {
             (Rejection::Timeout, 408, "timeout"),
             (Rejection::Overloaded, 503, "unavailable"),
             (Rejection::Empty, 400, "malformed_json"),
-            (Rejection::MalformedJson { line: 1, column: 1 }, 400, "malformed_json"),
+            (Rejection::MalformedJson(malformed), 400, "malformed_json"),
             (Rejection::JobIdMissing, 400, "invalid_job_id"),
             (Rejection::HeaderJobIdInvalid(InvalidJobId::TooLong), 400, "invalid_job_id"),
             (Rejection::BodyJobIdInvalid(InvalidJobId::Dots), 400, "invalid_job_id"),

@@ -1,12 +1,13 @@
 use crate::{
     article::{DecodeError, InvalidJobId},
     causes::debug_as_text,
+    json::MalformedJson,
 };
 
 /// The cause of a refusal: one variant per cause.
 ///
 /// The answer contains only the [`code`](Self::code) and the [`status`](Self::status), which are coarser. The
-/// cause is for logs and metrics. No variant holds a token, a body or a header value.
+/// cause is for logs and metrics. No variant holds a token, a value of a body or a header value.
 ///
 /// ```
 /// use article_webhook::Rejection;
@@ -15,7 +16,7 @@ use crate::{
 /// assert_eq!(Rejection::AuthorizationMissing.code(), "unauthorized");
 /// assert_eq!(Rejection::AuthorizationRepeated.to_string(), "the Authorization header is repeated");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive] // later versions may distinguish more causes
 pub enum Rejection {
     /// 405: the request's method is not POST.
@@ -98,16 +99,11 @@ pub enum Rejection {
         "the body is empty: has a middleware or another extractor read it before the receiver?"
     )]
     Empty,
-    /// 400: the body is not one well-formed JSON object, repeats a key, or holds what programs read in different
-    /// ways, in unknown fields too: a lone surrogate (`"\ud83c"`), a number that no [`f64`] holds (`1e400`), more
-    /// than 64 levels.
-    #[error("the body is malformed JSON at line {line} column {column}")]
-    MalformedJson {
-        /// The line, from 1.
-        line: usize,
-        /// The column in bytes, from 1; 0 at the start of a line.
-        column: usize,
-    },
+    /// 400: the body is not one well-formed JSON object, and no [repair](crate::Repair) makes it one; or it repeats a
+    /// key, or holds what programs read in different ways, in unknown fields too: a number that no [`f64`] holds
+    /// (`1e400`), more than 64 levels.
+    #[error("the body is malformed JSON: {0}")]
+    MalformedJson(MalformedJson),
     /// 400: neither header nor body names the job.
     #[error("the job id is missing in header and body")]
     JobIdMissing,

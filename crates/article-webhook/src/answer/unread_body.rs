@@ -22,7 +22,7 @@ impl UnreadBody {
     /// Decides by the declared length, which is `None` for a chunked body. If the length is over
     /// `limit`, that is the cause of the refusal, and the body is not read. After a body without a
     /// single length, the start of the next request is unknown.
-    pub(crate) fn by_length(declared: Result<Option<u64>, Rejection>, limit: usize) -> Self {
+    pub(crate) fn by_length(declared: &Result<Option<u64>, Rejection>, limit: usize) -> Self {
         let max = limit.min(DrainBudget::BYTES) as u64;
         match declared {
             Ok(length) if length.is_none_or(|length| length <= max) => Self::Drain,
@@ -67,11 +67,11 @@ mod tests {
 
     #[test]
     fn only_a_body_that_may_be_drained_to_its_end_is() {
-        let unread = |declared| UnreadBody::by_length(declared, 8 << 20);
+        let unread = |declared| UnreadBody::by_length(&declared, 8 << 20);
         assert_eq!(unread(Ok(None)), UnreadBody::Drain);
         assert_eq!(unread(Ok(Some(65_536))), UnreadBody::Drain);
         assert_eq!(unread(Ok(Some(65_537))), UnreadBody::Close);
         assert_eq!(unread(Err(Rejection::Framing)), UnreadBody::Close);
-        assert_eq!(UnreadBody::by_length(Ok(Some(11)), 10), UnreadBody::Close);
+        assert_eq!(UnreadBody::by_length(&Ok(Some(11)), 10), UnreadBody::Close);
     }
 }

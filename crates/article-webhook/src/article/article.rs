@@ -1,9 +1,9 @@
 use std::fmt;
 
-use serde::Serialize;
-use serde_json::Number;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-use super::UntrustedHtml;
+use super::{UntrustedHtml, decode::ArticleDraft};
+use crate::json::{self, serialize_number};
 
 /// An article (service document, section 2.1).
 ///
@@ -14,7 +14,7 @@ use super::UntrustedHtml;
 ///                 "article": {"title": "Hello", "html": "<article>Hi</article>", "word_count": 1}}"#;
 /// let article = ArticleResult::from_json(body)?.article;
 /// assert_eq!(article.html.as_untrusted_str(), "<article>Hi</article>");
-/// assert_eq!(article.word_count.unwrap().as_u64(), Some(1));
+/// assert_eq!(article.word_count, Some(1));
 /// assert_eq!(article.meta_title, None);
 ///
 /// let body = br#"{"job_id": "job_1", "status": "complete", "article": {"title": "Hello"}}"#;
@@ -34,12 +34,35 @@ pub struct Article {
     /// The description for search metadata, as plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta_description: Option<String>,
-    /// The quality score; an integer according to the document.
+    /// The quality score; an integer according to the document. Written as an integer where it is one.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_number")]
+    pub eeat_score: Option<f64>,
+    /// The words in the article. `44.0` is 44; a fraction or a negative number is missing, with
+    /// [drift](crate::Drift).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub eeat_score: Option<Number>,
-    /// The words in the article.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub word_count: Option<Number>,
+    pub word_count: Option<u64>,
+}
+
+impl Article {
+    /// An article with the required fields. The others can be set.
+    #[must_use]
+    pub fn new(title: impl Into<String>, html: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            html: UntrustedHtml::new(html.into()),
+            meta_title: None,
+            meta_description: None,
+            eeat_score: None,
+            word_count: None,
+        }
+    }
+}
+
+/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json).
+impl<'de> Deserialize<'de> for Article {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize::<ArticleDraft, D>(deserializer)?.finish().map_err(D::Error::custom)
+    }
 }
 
 impl fmt::Debug for Article {

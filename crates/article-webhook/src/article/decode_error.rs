@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::{
     causes::debug_as_text,
-    json::{Kind, Malformed},
+    json::{Kind, MalformedJson},
 };
 
 /// The body is not an article result. Names the field and the kinds of values, never a value.
@@ -11,26 +11,39 @@ use crate::{
 /// use article_webhook::ArticleResult;
 ///
 /// let error = ArticleResult::from_json(b"{\"job_id\": ").unwrap_err();
-/// assert_eq!(error.to_string(), "malformed JSON at line 1 column 11");
-/// assert_eq!(error.path(), "");
+/// assert_eq!(error.to_string(), "malformed JSON: EOF while parsing a value at job_id, line 1 column 11");
+/// assert_eq!(error.path(), "job_id");
 ///
 /// let error = ArticleResult::from_json(br#"{"job_id": 7}"#).unwrap_err();
 /// assert_eq!(error.to_string(), "job_id: expected a job id, found a number");
 /// assert_eq!(error.path(), "job_id");
+///
+/// let error = ArticleResult::from_json(br#"{"job_id": "job_1", "status": "failed"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "status: the service reports a failure, `failed`");
+/// assert_eq!(error.path(), "status");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DecodeError(Cause);
 
 debug_as_text!(DecodeError);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Cause {
-    Malformed(Malformed),
-    Mismatch { path: &'static str, expected: &'static str, found: Option<Kind> },
+    Malformed(MalformedJson),
+    Mismatch {
+        path: &'static str,
+        expected: &'static str,
+        found: Option<Kind>,
+    },
+    /// A known word at `path` says that the job failed.
+    Failure {
+        path: &'static str,
+        word: &'static str,
+    },
 }
 
 impl DecodeError {
-    pub(super) fn malformed(malformed: Malformed) -> Self {
+    pub(super) fn malformed(malformed: MalformedJson) -> Self {
         Self(Cause::Malformed(malformed))
     }
 
@@ -42,13 +55,18 @@ impl DecodeError {
         Self(Cause::Mismatch { path, expected, found })
     }
 
-    /// The field that is missing or not of the documented kind, as a dotted path into the JSON. Empty
-    /// if the body is not well-formed JSON.
+    pub(super) fn failure(path: &'static str, word: &'static str) -> Self {
+        Self(Cause::Failure { path, word })
+    }
+
+    /// The field that is missing, is not of the documented kind, reports a failure or is malformed, as a dotted path
+    /// into the JSON; empty for the body itself. The path of a malformed body names members as the sender wrote them:
+    /// escape it.
     #[must_use]
-    pub fn path(&self) -> &'static str {
-        match self.0 {
-            Cause::Malformed(_) => "",
-            Cause::Mismatch { path, .. } => path,
+    pub fn path(&self) -> &str {
+        match &self.0 {
+            Cause::Malformed(malformed) => malformed.path(),
+            Cause::Mismatch { path, .. } | Cause::Failure { path, .. } => path,
         }
     }
 }
@@ -57,15 +75,16 @@ impl std::error::Error for DecodeError {}
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Cause::Malformed(Malformed { line, column }) => {
-                write!(f, "malformed JSON at line {line} column {column}")
-            }
+        match &self.0 {
+            Cause::Malformed(malformed) => write!(f, "malformed JSON: {malformed}"),
             Cause::Mismatch { path, expected, found: Some(kind) } => {
                 write!(f, "{path}: expected {expected}, found {kind}")
             }
             Cause::Mismatch { path, expected, .. } => {
                 write!(f, "{path}: expected {expected}, found nothing")
+            }
+            Cause::Failure { path, word } => {
+                write!(f, "{path}: the service reports a failure, `{word}`")
             }
         }
     }

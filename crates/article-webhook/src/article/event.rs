@@ -1,9 +1,12 @@
-use std::fmt;
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The kind of event that a delivery reports: the value of the event header (service document,
 /// section 6.1).
 ///
-/// One kind exists today. Any other is kept by its name, so that an event of a new kind is not lost.
+/// One kind exists today. Any other is kept by its name, so that an event of a new kind is not lost. As JSON it is its
+/// name.
 ///
 /// ```
 /// use article_webhook::Event;
@@ -48,6 +51,18 @@ impl From<&str> for Event {
     }
 }
 
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Cow::<str>::deserialize(deserializer)?.as_ref().into())
+    }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -57,6 +72,15 @@ impl fmt::Display for Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_is_its_name_as_json() {
+        for event in [Event::ArticleComplete, Event::from("article.updated")] {
+            let json = serde_json::to_string(&event).unwrap();
+            assert_eq!(json, format!("{:?}", event.as_str()));
+            assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+        }
+    }
 
     #[test]
     fn a_header_names_an_event_in_1_to_255_visible_characters() {

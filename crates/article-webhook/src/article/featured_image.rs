@@ -1,10 +1,18 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{MapAccess, SeqAccess},
+};
 
-use super::article::Size;
+use super::{Drift, article::Size, decode::ImageDraft, drift::ReportDrift};
+use crate::json::{
+    self, Elements, Entries, Field, FromJson, Kind, ObjectFields, Skipped, skip_array,
+};
 
 /// A picture (service document, section 2.1).
+///
+/// A text in its place is its URL, and an array of one is what it holds; both are [drift](crate::Drift).
 ///
 /// ```
 /// use article_webhook::ArticleResult;
@@ -16,7 +24,7 @@ use super::article::Size;
 /// assert_eq!(image.http_url(), None);
 /// # Ok::<(), article_webhook::DecodeError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // the service may document more fields
 pub struct FeaturedImage {
     /// The URL as received, with any scheme. Prefer [`http_url`](Self::http_url).
@@ -28,6 +36,12 @@ pub struct FeaturedImage {
 }
 
 impl FeaturedImage {
+    /// An image without alternative text.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), alt_text: None }
+    }
+
     /// The URL, if it is an absolute `http` or `https` URL with a host. Escape it like any text before
     /// it becomes part of a page.
     ///
@@ -49,6 +63,66 @@ impl fmt::Debug for FeaturedImage {
             .field("url", &self.url.as_deref().map(Size))
             .field("alt_text", &self.alt_text.as_deref().map(Size))
             .finish()
+    }
+}
+
+/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
+impl<'de> Deserialize<'de> for FeaturedImage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize::<ImageValue<ImageDraft>, D>(deserializer)
+            .map(|image| image.fields.finish())
+    }
+}
+
+/// The fields of an image.
+pub(super) trait ImageFields: ObjectFields {
+    fn of_url(url: &str) -> Self;
+}
+
+/// An image as an object, or as something else that can be understood.
+pub(crate) struct ImageValue<F> {
+    pub(super) fields: F,
+    /// The kind of the value, where it is not an object.
+    other_kind: Option<Kind>,
+}
+
+impl<F: ImageFields> FromJson for ImageValue<F> {
+    const EXPECTED: &'static str = "an object";
+
+    fn text(url: &str) -> Option<Self> {
+        let image = || Self { fields: F::of_url(url), other_kind: Some(Kind::String) };
+        (!url.is_empty()).then(image)
+    }
+
+    /// An array of one, which is no array itself.
+    fn array<'de, A: SeqAccess<'de>>(
+        mut elements: Elements<'_, A>,
+    ) -> Result<Option<Self>, A::Error> {
+        let first = elements.next()?;
+        let is_one = elements.next::<Skipped>()?.is_none();
+        skip_array(elements)?;
+        Ok(match first {
+            Some(Field::Value(Self { fields, other_kind })) => {
+                let is_image = is_one && other_kind != Some(Kind::Array);
+                is_image.then_some(Self { fields, other_kind: Some(Kind::Array) })
+            }
+            _ => None,
+        })
+    }
+
+    fn object<'de, A: MapAccess<'de>>(
+        entries: Entries<'_, 'de, A>,
+    ) -> Result<Option<Self>, A::Error> {
+        Ok(F::object(entries)?.map(|fields| Self { fields, other_kind: None }))
+    }
+}
+
+impl<F: ImageFields + ReportDrift> ReportDrift for ImageValue<F> {
+    fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
+        if self.other_kind.is_some() {
+            drift.push(Drift::unexpected(path, Self::EXPECTED, self.other_kind));
+        }
+        self.fields.report_drift(path, drift);
     }
 }
 

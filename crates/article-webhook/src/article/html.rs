@@ -1,6 +1,6 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// HTML from outside: the body of an article as the service wrote it.
 ///
@@ -23,7 +23,7 @@ use serde::Serialize;
 ///     format!("<main>{html}</main>") // does not compile
 /// }
 /// ```
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UntrustedHtml(String);
 

@@ -4,11 +4,11 @@ use std::{
     sync::Arc,
 };
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{
     causes::debug_as_text,
-    json::{FromJson, Kind},
+    json::{self, FromJson, Kind},
 };
 
 /// The maximum length of a job id in bytes.
@@ -95,6 +95,13 @@ impl Serialize for JobId {
     }
 }
 
+/// As [`FromStr`]: a text that is no job id is an error.
+impl<'de> Deserialize<'de> for JobId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize::<Result<Self, InvalidJobId>, D>(deserializer)?.map_err(D::Error::custom)
+    }
+}
+
 /// Why a text, or what stands in the place of one, is not a job id.
 ///
 /// ```
@@ -144,6 +151,19 @@ mod tests {
         assert_eq!(id.to_string(), "a\"b");
         assert_eq!(format!("{id:?}"), r#"JobId("a\"b")"#);
         assert_eq!(serde_json::to_string(&id).unwrap(), r#""a\"b""#);
+    }
+
+    #[test]
+    fn an_id_is_read_again_and_a_harmful_one_is_not() {
+        let id: JobId = serde_json::from_str(r#""a\"b""#).unwrap();
+        assert_eq!(id.as_str(), "a\"b");
+        for (json, message) in [
+            (r#""..""#, "a job id is neither `.` nor `..`"),
+            ("7", "expected a job id, found a number"),
+        ] {
+            let error = serde_json::from_str::<JobId>(json).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
     }
 
     #[test]

@@ -3,8 +3,11 @@
 
 use serde::de::MapAccess;
 
-use super::{InvalidJobId, JobId, Status};
-use crate::json::{Entries, Field, FromJson, ObjectFields};
+use super::{
+    InvalidJobId, JobId, Status,
+    featured_image::{ImageFields, ImageValue},
+};
+use crate::json::{self, Entries, Field, FromJson, MalformedJson, ObjectFields};
 
 #[derive(Default)]
 pub(crate) struct Outline {
@@ -12,11 +15,15 @@ pub(crate) struct Outline {
     status: Field<Status>,
     article: Field<ArticleOutline>,
     // Only their keys are read, because an object with documented fields must not repeat a key.
-    featured_image: Field<KeysOnly>,
+    featured_image: Field<ImageValue<KeysOnly>>,
     social_posts: Field<KeysOnly>,
 }
 
 impl Outline {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, MalformedJson> {
+        json::parse(body).map(|(outline, _)| outline)
+    }
+
     pub(crate) fn job_id(&self) -> Result<Option<&JobId>, InvalidJobId> {
         match &self.job_id {
             Field::Absent => Ok(None),
@@ -38,7 +45,7 @@ impl ObjectFields for Outline {
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
         key: &str,
-        entries: &mut Entries<'de, A>,
+        entries: &mut Entries<'_, 'de, A>,
     ) -> Result<bool, A::Error> {
         match key {
             "job_id" => entries.read_into(&mut self.job_id)?,
@@ -62,7 +69,7 @@ impl ObjectFields for ArticleOutline {
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
         key: &str,
-        entries: &mut Entries<'de, A>,
+        entries: &mut Entries<'_, 'de, A>,
     ) -> Result<bool, A::Error> {
         match key {
             "title" => entries.read_into(&mut self.title)?,
@@ -80,9 +87,15 @@ impl ObjectFields for KeysOnly {
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
         _: &str,
-        _: &mut Entries<'de, A>,
+        _: &mut Entries<'_, 'de, A>,
     ) -> Result<bool, A::Error> {
         Ok(false)
+    }
+}
+
+impl ImageFields for KeysOnly {
+    fn of_url(_: &str) -> Self {
+        Self
     }
 }
 

@@ -1,10 +1,13 @@
 use std::fmt;
 
-use serde::Serialize;
-use serde::de::{MapAccess, SeqAccess};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{MapAccess, SeqAccess},
+};
 use serde_json::{Map, Number, Value};
 
-use crate::json::{Elements, Entries, Field, FromJson};
+use super::decode::PostsDraft;
+use crate::json::{self, Elements, Entries, Field, FromJson};
 
 /// Posts that announce an article, per network (service document, section 2.1).
 ///
@@ -31,7 +34,16 @@ pub struct SocialPosts {
     pub x: Vec<SocialPost>,
 }
 
+/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
+impl<'de> Deserialize<'de> for SocialPosts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize(deserializer).map(PostsDraft::finish)
+    }
+}
+
 /// One post. The service's document does not define its format, so it is kept as JSON.
+///
+/// For a test, it can be made of a value: `SocialPost::from(serde_json::json!({"text": "Hi"}))`.
 ///
 /// ```
 /// use article_webhook::ArticleResult;
@@ -43,9 +55,15 @@ pub struct SocialPosts {
 /// assert_eq!(post.text(), Some("Hi"));
 /// # Ok::<(), article_webhook::DecodeError>(())
 /// ```
-#[derive(Clone, PartialEq, Serialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SocialPost(Value);
+
+impl From<Value> for SocialPost {
+    fn from(json: Value) -> Self {
+        Self(json)
+    }
+}
 
 impl SocialPost {
     /// The post as received.
@@ -95,13 +113,13 @@ impl FromJson for SocialPost {
         Some(Self(Value::String(text.to_owned())))
     }
 
-    fn array<'de, A: SeqAccess<'de>>(elements: Elements<'de, A>) -> Result<Option<Self>, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(elements: Elements<'_, A>) -> Result<Option<Self>, A::Error> {
         let array: Option<Vec<Self>> = FromJson::array(elements)?;
         Ok(array.map(|array| Self(array.into_iter().map(|Self(value)| value).collect())))
     }
 
     fn object<'de, A: MapAccess<'de>>(
-        mut entries: Entries<'de, A>,
+        mut entries: Entries<'_, 'de, A>,
     ) -> Result<Option<Self>, A::Error> {
         let mut object = Map::new();
         while let Some(key) = entries.key()? {

@@ -1,8 +1,10 @@
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::FromJson;
+use crate::json::{self, FromJson};
 
 /// The state of a job (service document, section 3). Only `complete` is documented; any other is kept by its name.
+///
+/// As JSON it is its name.
 ///
 /// ```
 /// use article_webhook::Status;
@@ -41,13 +43,19 @@ impl From<&str> for Status {
 }
 
 impl Serialize for Status {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize(deserializer)
+    }
+}
+
 impl FromJson for Status {
-    const EXPECTED: &'static str = "a string";
+    const EXPECTED: &'static str = "`complete`";
 
     fn text(text: &str) -> Option<Self> {
         Some(text.into())
@@ -63,5 +71,7 @@ mod tests {
         let queued = Status::from("queued");
         assert_eq!((queued.as_str(), Status::from("complete").as_str()), ("queued", "complete"));
         assert_eq!(serde_json::to_string(&queued).unwrap(), r#""queued""#);
+        assert_eq!(serde_json::from_str::<Status>(r#""queued""#).unwrap(), queued);
+        assert_eq!(serde_json::from_str::<Status>(r#""complete""#).unwrap(), Status::Complete);
     }
 }

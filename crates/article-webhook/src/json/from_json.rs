@@ -28,29 +28,34 @@ pub(crate) trait FromJson: Sized {
         None
     }
 
-    fn array<'de, A: SeqAccess<'de>>(elements: Elements<'de, A>) -> Result<Option<Self>, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(elements: Elements<'_, A>) -> Result<Option<Self>, A::Error> {
         skip_array(elements)?;
         Ok(None)
     }
 
-    fn object<'de, A: MapAccess<'de>>(entries: Entries<'de, A>) -> Result<Option<Self>, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(
+        entries: Entries<'_, 'de, A>,
+    ) -> Result<Option<Self>, A::Error> {
         skip_object(entries)?;
         Ok(None)
     }
 }
 
 /// The elements of an array, to be read one after the other.
-pub(crate) struct Elements<'de, A> {
+pub(crate) struct Elements<'a, A> {
     seq: A,
-    limits: Limits<'de>,
+    limits: Limits<'a>,
 }
 
-impl<'de, A: SeqAccess<'de>> Elements<'de, A> {
-    pub(super) fn new(seq: A, limits: Limits<'de>) -> Self {
+impl<'a, A> Elements<'a, A> {
+    pub(super) fn new(seq: A, limits: Limits<'a>) -> Self {
         Self { seq, limits }
     }
 
-    pub(crate) fn next<T: FromJson>(&mut self) -> Result<Option<Field<T>>, A::Error> {
+    pub(crate) fn next<'de, T: FromJson>(&mut self) -> Result<Option<Field<T>>, A::Error>
+    where
+        A: SeqAccess<'de>,
+    {
         self.seq.next_element_seed(ValueVisitor::new(self.limits))
     }
 
@@ -61,15 +66,15 @@ impl<'de, A: SeqAccess<'de>> Elements<'de, A> {
 }
 
 /// The entries of an object, to be read one after the other.
-pub(crate) struct Entries<'de, A> {
+pub(crate) struct Entries<'a, 'de, A> {
     map: A,
-    limits: Limits<'de>,
+    limits: Limits<'a>,
     first: Option<Cow<'de, str>>,
 }
 
-impl<'de, A: MapAccess<'de>> Entries<'de, A> {
+impl<'a, 'de, A: MapAccess<'de>> Entries<'a, 'de, A> {
     /// `first` is the first key, which has been read already.
-    pub(super) fn new(map: A, limits: Limits<'de>, first: Option<Cow<'de, str>>) -> Self {
+    pub(super) fn new(map: A, limits: Limits<'a>, first: Option<Cow<'de, str>>) -> Self {
         Self { map, limits, first }
     }
 
@@ -106,11 +111,11 @@ impl<'de, A: MapAccess<'de>> Entries<'de, A> {
 }
 
 pub(super) fn repeated_key<E: Error>() -> E {
-    E::custom("repeated key")
+    E::custom("a key twice")
 }
 
 /// A value that is checked to its end and dropped. Only its kind is kept.
-pub(super) struct Skipped;
+pub(crate) struct Skipped;
 
 impl FromJson for Skipped {
     const EXPECTED: &'static str = "any value";
@@ -119,15 +124,15 @@ impl FromJson for Skipped {
 // Functions that read arrays and objects are not inlined: one large function in which most lines run
 // once costs more to load than to run.
 #[inline(never)]
-pub(super) fn skip_array<'de, A: SeqAccess<'de>>(
-    mut elements: Elements<'de, A>,
+pub(crate) fn skip_array<'de, A: SeqAccess<'de>>(
+    mut elements: Elements<'_, A>,
 ) -> Result<(), A::Error> {
     while elements.next::<Skipped>()?.is_some() {}
     Ok(())
 }
 
 #[inline(never)]
-fn skip_object<'de, A: MapAccess<'de>>(mut entries: Entries<'de, A>) -> Result<(), A::Error> {
+fn skip_object<'de, A: MapAccess<'de>>(mut entries: Entries<'_, 'de, A>) -> Result<(), A::Error> {
     while entries.key()?.is_some() {
         entries.value::<Skipped>()?;
     }

@@ -3,7 +3,7 @@ use std::cell::Cell;
 use serde::de::Error;
 
 /// How deep objects and arrays may be nested, the outermost object included.
-const MAX_DEPTH: u8 = 64;
+pub(super) const MAX_DEPTH: u8 = 64;
 
 /// How many values of one document may be kept as JSON. An object with one field takes 600 bytes of memory
 /// for 6 bytes of JSON, so memory that is bounded by the length of the body needs a bound by count as well.
@@ -25,7 +25,10 @@ impl<'a> Limits<'a> {
     }
 
     pub(super) fn enter<E: Error>(self) -> Result<Self, E> {
-        let depth = self.depth.checked_sub(1).ok_or_else(|| E::custom("nested too deep"))?;
+        let depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or_else(|| E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")))?;
         Ok(Self { depth, ..self })
     }
 

@@ -13,7 +13,7 @@ pub(crate) trait ObjectFields: Default {
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
         key: &str,
-        entries: &mut Entries<'de, A>,
+        entries: &mut Entries<'_, 'de, A>,
     ) -> Result<bool, A::Error>;
 
     /// Is called for each key that is not known.
@@ -25,7 +25,7 @@ impl<F: ObjectFields> FromJson for F {
 
     #[inline(never)] // as `skip_object`
     fn object<'de, A: MapAccess<'de>>(
-        mut entries: Entries<'de, A>,
+        mut entries: Entries<'_, 'de, A>,
     ) -> Result<Option<Self>, A::Error> {
         let mut fields = Self::default();
         let mut unknown = UnknownKeys::default();
@@ -88,7 +88,7 @@ pub(super) mod tests {
         fn field<'de, A: MapAccess<'de>>(
             &mut self,
             _: &str,
-            _: &mut Entries<'de, A>,
+            _: &mut Entries<'_, 'de, A>,
         ) -> Result<bool, A::Error> {
             Ok(false)
         }

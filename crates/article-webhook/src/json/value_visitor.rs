@@ -14,21 +14,21 @@ static NUMBERS_ARE_OBJECTS: LazyLock<bool> =
     LazyLock::new(|| "1.10".parse().is_ok_and(|number: Number| number.to_string() == "1.10"));
 
 /// Reads one value of any kind as a `T`.
-pub(super) struct ValueVisitor<'de, T> {
-    limits: Limits<'de>,
+pub(super) struct ValueVisitor<'a, T> {
+    limits: Limits<'a>,
     target: PhantomData<T>,
 }
 
-impl<'de, T> ValueVisitor<'de, T> {
-    pub(super) fn new(limits: Limits<'de>) -> Self {
+impl<'a, T> ValueVisitor<'a, T> {
+    pub(super) fn new(limits: Limits<'a>) -> Self {
         Self { limits, target: PhantomData }
     }
 }
 
-impl<'de, T: FromJson> ValueVisitor<'de, T> {
+impl<T: FromJson> ValueVisitor<'_, T> {
     /// Reads a number that serde_json presents as an object. If the body itself holds such an object,
     /// it is refused: its meaning would depend on the features that the application turned on.
-    fn number<A: MapAccess<'de>>(self, mut map: A) -> Result<Field<T>, A::Error> {
+    fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Field<T>, A::Error> {
         let digits = map.next_value_seed(ValueVisitor::<String>::new(self.limits))?;
         let Field::Value(digits) = digits else {
             return Err(A::Error::custom("not a number"));
@@ -41,7 +41,7 @@ impl<'de, T: FromJson> ValueVisitor<'de, T> {
     }
 }
 
-impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<'de, T> {
+impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<'_, T> {
     type Value = Field<T>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Field<T>, D::Error> {
@@ -49,7 +49,7 @@ impl<'de, T: FromJson> DeserializeSeed<'de> for ValueVisitor<'de, T> {
     }
 }
 
-impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<'de, T> {
+impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<'_, T> {
     type Value = Field<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{
     answer::{Refused, Rejection, ServiceHeader, UnreadBody},
-    article::{ArticleResult, Event, JobId, Outline, ResultDraft},
+    article::{ArticleResult, Event, JobId, Outline, ParsedResult},
     auth::AcceptedTargets,
-    json::{self, Field, Malformed, ObjectFields},
+    json::{Field, MalformedJson},
     log::{self, SeenDrift},
 };
 
@@ -90,11 +90,13 @@ const CAPABILITY: &str = "capability";
 impl Envelope {
     /// Checks the whole body and keeps its exact bytes. Does not build the article.
     ///
+    /// A body that can be [repaired](crate::Repair) is accepted, and its bytes are kept as they came.
+    ///
     /// # Errors
     ///
     /// In this order: the body is empty (400, or 500 if a length was declared: the application has read it),
-    /// over the limit (413), shorter than declared (400), not one
-    /// well-formed JSON object of at most 64 levels without repeated keys (400); the job id is
+    /// over the limit (413), shorter than declared (400), not one well-formed JSON object of at most 64 levels without
+    /// repeated keys, also after a repair (400); the job id is
     /// missing or invalid (400), or differs from the header's (422); a header of the service is
     /// missing and the body is not a complete article (400).
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
@@ -139,15 +141,15 @@ impl Envelope {
             };
             return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
         }
-        let draft: ResultDraft = self.parse(&body)?;
-        let job_id = match draft.job_id() {
+        let parsed = self.parse(&body, ParsedResult::parse)?;
+        let job_id = match parsed.job_id() {
             Field::Value(id) => self.identify(Some(id))?,
             Field::Absent => self.identify(None)?,
             // `check` knows what is wrong with it.
             Field::OtherKind(_) => self.check(&body)?,
         };
-        let drift = draft.drift();
-        let result = draft.finish().map_err(|error| match self.check(&body) {
+        let (drift, is_complete) = (parsed.drift(), parsed.is_complete());
+        let result = parsed.finish().map_err(|error| match self.check(&body) {
             // `read` accepts this body.
             Ok(job_id) => {
                 self.refused(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
@@ -155,6 +157,9 @@ impl Envelope {
             Err(refused) => refused,
         })?;
         if let Some(missing) = self.missing_header() {
+            if !is_complete {
+                return Err(self.incomplete(missing, job_id));
+            }
             log::header_missing(missing, &job_id);
         }
         log::drift(&drift, &self.seen_drift, &job_id);
@@ -169,15 +174,14 @@ impl Envelope {
 
     /// Checks the whole body, and returns the job that it is about.
     fn check(&self, body: &[u8]) -> Result<JobId, Refused> {
-        let outline: Outline = self.parse(body)?;
+        let outline = self.parse(body, Outline::parse)?;
         let in_body = outline.job_id().map_err(Rejection::BodyJobIdInvalid);
         let job_id = self.identify(in_body.map_err(|rejection| self.refuse(rejection))?)?;
         let Some(missing) = self.missing_header() else {
             return Ok(job_id);
         };
         if !outline.is_complete_article() {
-            let rejection = Rejection::HeaderMissing(missing);
-            return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
+            return Err(self.incomplete(missing, job_id));
         }
         log::header_missing(missing, &job_id);
         Ok(job_id)
@@ -190,7 +194,11 @@ impl Envelope {
         Delivery { target, event, job_id, intent, body, seen_drift: self.seen_drift }
     }
 
-    fn parse<F: ObjectFields>(&self, body: &[u8]) -> Result<F, Refused> {
+    fn parse<T>(
+        &self,
+        body: &[u8],
+        parse: fn(&[u8]) -> Result<T, MalformedJson>,
+    ) -> Result<T, Refused> {
         if body.is_empty() {
             // A sender that hangs up is an error of the body. This one has ended, so its bytes went elsewhere.
             return Err(match self.declared {
@@ -205,9 +213,7 @@ impl Envelope {
         if self.declared.is_some_and(|declared| length < declared) {
             return Err(self.refuse(Rejection::Incomplete));
         }
-        json::parse(body).map_err(|Malformed { line, column }| {
-            self.refuse(Rejection::MalformedJson { line, column })
-        })
+        parse(body).map_err(|malformed| self.refuse(Rejection::MalformedJson(malformed)))
     }
 
     /// The job id that header and body agree on.
@@ -227,6 +233,11 @@ impl Envelope {
             return Some(ServiceHeader::Event);
         }
         self.job_id.is_none().then_some(ServiceHeader::JobId)
+    }
+
+    /// A header is missing, and the body is not a complete article, which could stand for it.
+    fn incomplete(&self, missing: ServiceHeader, job_id: JobId) -> Refused {
+        self.refused(Rejection::HeaderMissing(missing), Some(job_id), UnreadBody::None)
     }
 
     /// A refusal after the whole body was read.

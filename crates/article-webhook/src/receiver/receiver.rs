@@ -186,7 +186,7 @@ impl Receiver {
         let declared = declared_length(headers);
         let unread_body = || match headers.values("expect").next() {
             Some(_) => UnreadBody::Unsent, // `Expect: 100-continue`
-            None => UnreadBody::by_length(declared, settings.body_limit.0),
+            None => UnreadBody::by_length(&declared, settings.body_limit.0),
         };
         let sender = authenticate(self).map_err(|rejection| {
             let wrong = matches!(rejection, Rejection::AuthorizationWrong);
@@ -197,10 +197,11 @@ impl Receiver {
         let job_id = self.job_id(headers);
         let known_job_id = job_id.as_ref().ok().cloned().flatten();
         let (event, declared) =
-            self.check_headers(headers, &job_id, declared).map_err(|rejection| {
+            self.check_headers(headers, &job_id, declared.clone()).map_err(|rejection| {
+                let presented = presented(&rejection, headers);
                 Refused::new(rejection, known_job_id.clone(), unread_body())
                     .of_intent(sender.intent())
-                    .presenting(presented(&rejection, headers))
+                    .presenting(presented)
             })?;
         Ok(Envelope {
             body_limit: settings.body_limit,
@@ -244,7 +245,7 @@ impl Receiver {
             .map_err(|Repeated| Rejection::HeaderRepeated(ServiceHeader::Event))?
             .map(|value| Event::from_header(value).ok_or(Rejection::EventInvalid))
             .transpose()?;
-        let has_job_id = job_id.as_ref().map_err(|&rejection| rejection)?.is_some();
+        let has_job_id = job_id.as_ref().map_err(Rejection::clone)?.is_some();
         if settings.strict && event.is_none() {
             return Err(Rejection::HeaderMissing(ServiceHeader::Event));
         }
