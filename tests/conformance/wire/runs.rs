@@ -195,25 +195,30 @@ fn a_handler_runs_to_its_end_although_a_layer_around_it_gives_up() {
     }
 }
 
+#[derive(Debug, Clone, Copy)]
+enum AfterStop {
+    WaitsForHandlers,
+    Ends,
+}
+
 /// Whether a handler whose sender is gone ends before its server's process does.
-fn survives_a_shutdown(framework: Framework, waits: bool) -> bool {
+fn survives_a_shutdown(framework: Framework, after_stop: AfterStop) -> bool {
     let patient = Patient::new();
     let (receiver, mounts) = (patient.mount.receiver.clone(), vec![patient.mount.clone()]);
     let (stop, stopping) = oneshot::channel();
     let (has_stopped, stopped) = oneshot::channel();
-    let handlers_ended = async move {
+    let stopping = async { stopping.await.expect("it is stopped") };
+    let end = async move {
         let _ = has_stopped.send(());
-        if waits {
+        if let AfterStop::WaitsForHandlers = after_stop {
             receiver.handlers_ended().await;
         }
     };
-    let stopping = async { stopping.await.expect("it is stopped") };
     let (address, process) = match framework {
         Framework::ActixWeb => {
-            let configure = actix_web::mounting(mounts);
-            actix_web::serve_until(1, configure, stopping, handlers_ended)
+            actix_web::serve_until(1, actix_web::mounting(mounts), stopping, end)
         }
-        _ => axum::serve_until(router(&mounts), stopping, handlers_ended),
+        _ => axum::serve_until(router(&mounts), stopping, end),
     };
     let mut connection = Connection::open(address, PATIENCE);
     connection.send(delivery().wire(&Site::Default.path(Style::Layer)));
@@ -222,21 +227,28 @@ fn survives_a_shutdown(framework: Framework, waits: bool) -> bool {
     drop(connection);
     stop.send(()).expect("it is serving");
     stopped.blocking_recv().expect("it stops");
-    if !waits {
-        process.join().expect("the server ends");
-        patient.end.notify_one();
-        return patient.ledger.take() == [Entry::Finished];
+    let join = || process.join().expect("the server ends");
+    match after_stop {
+        AfterStop::WaitsForHandlers => {
+            patient.end.notify_one();
+            join();
+        }
+        AfterStop::Ends => {
+            join();
+            patient.end.notify_one();
+        }
     }
-    patient.end.notify_one();
-    process.join().expect("the server ends");
     patient.ledger.take() == [Entry::Finished]
 }
 
 #[test]
 fn a_shutdown_can_wait_for_the_handlers_whose_senders_are_gone() {
     for framework in [Framework::Axum, Framework::ActixWeb] {
-        assert!(survives_a_shutdown(framework, true), "{framework:?}");
-        assert!(!survives_a_shutdown(framework, false), "{framework:?}: nothing was at stake");
+        assert!(survives_a_shutdown(framework, AfterStop::WaitsForHandlers), "{framework:?}");
+        assert!(
+            !survives_a_shutdown(framework, AfterStop::Ends),
+            "{framework:?}: none was at stake"
+        );
     }
 }
 
