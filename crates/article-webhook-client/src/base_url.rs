@@ -25,11 +25,6 @@ impl BaseUrl {
         let refuse = |why| Error::new(Kind::BaseUrl(why));
         let mut url = Url::parse(text).map_err(|_| refuse("is not a URL"))?;
         let is_safe = match url.scheme() {
-            "https" if !cfg!(feature = "ring") => {
-                return Err(refuse(
-                    "is https, and this client has no TLS: enable its feature ring",
-                ));
-            }
             "https" => true,
             "http" => plain_http == PlainHttp::Anywhere || is_loopback(&url),
             _ => return Err(refuse("is neither https nor http")),

@@ -20,7 +20,6 @@ async fn main() -> ExitCode {
             || !words.iter().any(|it| it == "live" || it == "list")
     };
     let entries = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ENTRIES);
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut is_kept = true;
     if is_asked("live") {

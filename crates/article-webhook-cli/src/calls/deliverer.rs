@@ -72,8 +72,6 @@ impl NoAnswer {
 impl Deliverer {
     /// `patience`: how long a receiver may take to answer.
     pub(crate) fn new(patience: Duration) -> Result<Self, Failure> {
-        // Has no effect if there is a provider already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         // The service follows no redirect, as far as its document says. A proxy could read the token.
         let client = Client::builder()
             .redirect(redirect::Policy::none())

@@ -28,7 +28,6 @@ impl Browser {
     /// `None` if there is no Chromium here.
     pub(crate) async fn start() -> Option<Self> {
         let (driver, port) = start_driver()?;
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:loggingPrefs": { "browser": "ALL" },

@@ -179,7 +179,6 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     let (url, _) = page.split_once("/?key=").unwrap();
     assert_eq!(next("published")["source"], "webhook");
 
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let browser = reqwest::Client::builder().no_proxy().build().unwrap();
     let opened = browser.get(&page).send().await.unwrap();
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();

@@ -42,7 +42,6 @@ async fn refusing(address: SocketAddr, times: usize) -> mpsc::UnboundedReceiver<
 }
 
 async fn deliver(url: &str, job: &str, event: &str, body: &[u8]) {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let service = reqwest::Client::builder().no_proxy().build().unwrap();
     let post = service.post(url).body(body.to_vec());
     let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");

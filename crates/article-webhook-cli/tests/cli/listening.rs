@@ -325,7 +325,6 @@ async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused()
     let address = free_port();
     application(address, sink).await;
     let mut listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let service = reqwest::Client::builder().no_proxy().build().unwrap();
     let article = DeliveryRequest::complete().job_id("job_1").body().to_vec();
     let odd = b"{ \"job_id\":\"job_2\",\t\"note\":\"\\u00e9\" }\n".to_vec();

@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The stream of events of an open page, and the first of them.
 async fn events(page: &str) -> Response {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let browser = Client::builder().no_proxy().build().unwrap();
     let opened = browser.get(page).send().await.unwrap();
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();

@@ -200,7 +200,6 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     let mut page = tool(["inbox", "page", "env:TEST_INBOX", "--json"]);
     let (_page, started) = Running::start(page.env("TEST_INBOX", &secret));
     assert_eq!(started["inbox"], "env:TEST_INBOX");
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let browser = reqwest::Client::builder().no_proxy().build().unwrap();
     let opened = browser.get(started["page"].as_str().unwrap()).send().await.unwrap();
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();

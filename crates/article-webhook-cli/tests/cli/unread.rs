@@ -57,7 +57,6 @@ impl Listening {
         output.read_line(&mut line).unwrap();
         let started: Value = serde_json::from_str(&line).unwrap();
         let url = started["listening"].as_str().unwrap().to_owned();
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let service = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
         (Self { process, url, service, _folder: folder }, output)
     }

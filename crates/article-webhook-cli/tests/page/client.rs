@@ -48,7 +48,6 @@ impl Visitor {
     }
 
     pub(crate) fn stranger(page: &Running) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
         let root = page.base.strip_prefix(&page.origin).unwrap().to_owned();
         Self { http, base: page.base.clone(), cookie: String::new(), root }

@@ -42,6 +42,10 @@ pub struct ClientBuilder {
     user_agent: String,
 }
 
+/// Why [`ClientBuilder::build`] refuses an https base URL.
+const NO_TLS: &str = "is https, and this client has no TLS: enable the feature tls-aws-lc of article-webhook-client, or \
+                      give ClientBuilder::build_with a client of reqwest that has TLS";
+
 impl ClientBuilder {
     pub(super) fn new(key: ApiKey, base_url: &str) -> Self {
         Self {
@@ -103,11 +107,39 @@ impl ClientBuilder {
     /// agent is not a valid header value.
     pub fn build(self) -> Result<Client, Error> {
         let base = BaseUrl::new(&self.base_url, self.plain_http)?;
+        if !base.is_http() && !cfg!(feature = "tls-aws-lc") {
+            return Err(Error::new(Kind::BaseUrl(NO_TLS)));
+        }
+        self.build_with(reqwest::Client::builder())
+    }
+
+    /// Builds the client on the application's own settings of reqwest: its TLS, its certificates, its proxy.
+    ///
+    /// These are replaced: the headers `Authorization` and `User-Agent`, the timeouts, redirects, retries and the referer,
+    /// and for a base URL with plain `http` the proxies, which could read the key.
+    ///
+    /// ```
+    /// use article_webhook_client::{ApiKey, Client};
+    ///
+    /// let key = ApiKey::new("sk-5f2b9c0e7a1d4e38")?;
+    /// let http = || reqwest::Client::builder().tcp_keepalive(None); // or `.tls_certs_merge(…)`, `.proxy(…)`
+    /// assert!(Client::builder(key.clone(), "https://service.example").build_with(http()).is_ok());
+    /// assert!(Client::builder(key, "service.example").build_with(http()).is_err()); // no scheme
+    /// # Ok::<(), article_webhook_client::KeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), or reqwest refuses the settings. Whether this reqwest has TLS is not known before the
+    /// first call.
+    ///
+    /// # Panics
+    ///
+    /// As reqwest does where its feature `rustls-no-provider` is on and the process has installed no provider of rustls.
+    pub fn build_with(self, http: reqwest::ClientBuilder) -> Result<Client, Error> {
+        let base = BaseUrl::new(&self.base_url, self.plain_http)?;
         self.validate()?;
-        // Has no effect if the process has installed another provider.
-        #[cfg(feature = "ring")]
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut http = reqwest::Client::builder()
+        let mut http = http
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, self.key.header())]))
             .user_agent(self.user_agent)
             .connect_timeout(self.connect_timeout)
@@ -115,7 +147,7 @@ impl ClientBuilder {
             .retry(reqwest::retry::never())
             .referer(false);
         if base.is_http() {
-            // Without TLS, a proxy could read the key.
+            // A proxy could read the key.
             http = http.no_proxy();
         }
         let http = http.build().map_err(|error| Error::new(Kind::Setup(error)))?;
@@ -169,7 +201,7 @@ mod tests {
 
     fn error(change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Option<String> {
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
-        let builder = change(Client::builder(key, "https://service.example"));
+        let builder = change(Client::builder(key, "http://127.0.0.1"));
         builder.build().err().map(|error| error.to_string())
     }
 
@@ -194,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn https_needs_the_feature_that_the_error_names_or_the_applications_own_client() {
+        let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
+        let builder = Client::builder(key, "https://service.example");
+        let refused = builder.clone().build().err().map(|error| error.to_string());
+        let message = "the base URL is https, and this client has no TLS: enable the feature tls-aws-lc of \
+                       article-webhook-client, or give ClientBuilder::build_with a client of reqwest that has TLS";
+        assert_eq!(refused, (!cfg!(feature = "tls-aws-lc")).then(|| message.to_owned()));
+        assert!(builder.build_with(reqwest::Client::builder()).is_ok());
+    }
+
+    #[test]
     fn a_user_agent_is_a_header_value() {
         assert_eq!(error(|builder| builder.user_agent("my-shop/1.0")), None);
         let refused = error(|builder| builder.user_agent("two\nlines"));
@@ -203,10 +246,10 @@ mod tests {
     #[test]
     fn the_key_is_not_shown() {
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
-        let builder = Client::builder(key, "https://service.example");
+        let builder = Client::builder(key, "http://127.0.0.1:3000");
         let shown = format!("{builder:?} {:?}", builder.clone().build().unwrap());
         assert!(!shown.contains("5f2b9c0e7a1d4e38"), "{shown}");
-        assert!(shown.contains("https://service.example"), "{shown}");
+        assert!(shown.contains("http://127.0.0.1:3000"), "{shown}");
     }
 
     #[test]

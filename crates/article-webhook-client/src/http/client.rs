@@ -46,7 +46,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The base URL is not valid, or the HTTP client cannot be set up.
+    /// The base URL is not valid, or is `https` without the feature `tls-aws-lc`, or the HTTP client cannot be set up.
     pub fn new(key: ApiKey, base_url: &str) -> Result<Self, Error> {
         Self::builder(key, base_url).build()
     }

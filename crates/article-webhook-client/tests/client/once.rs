@@ -3,6 +3,10 @@
 use std::time::{Duration, Instant};
 
 use article_webhook_client::{NewArticle, Outcome};
+use reqwest::{
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+    redirect::Policy,
+};
 
 use crate::{
     reads::COMPLETE,
@@ -108,6 +112,28 @@ async fn a_redirect_is_an_outcome_and_the_key_goes_nowhere_else() {
         assert_eq!(service.count(), 2);
     }
     assert_eq!(trap.count(), 0);
+}
+
+#[tokio::test]
+async fn an_http_client_of_the_application_follows_no_redirect_and_replaces_no_key() {
+    let trap = Service::start([json(200, COMPLETE)]);
+    let location = format!("location: http://{}/\r\n", trap.address);
+    let service = Service::start([answer(302, &location, "")]);
+    let headers = [
+        (AUTHORIZATION, HeaderValue::from_static("Bearer another")),
+        (HeaderName::from_static("x-team"), HeaderValue::from_static("blog")),
+    ];
+    let http = reqwest::Client::builder()
+        .redirect(Policy::limited(3))
+        .proxy(reqwest::Proxy::all(format!("http://{}", trap.address)).unwrap())
+        .default_headers(HeaderMap::from_iter(headers));
+    let client = service.builder("").build_with(http).unwrap();
+    let response = client.article_once(&"job_1".parse().unwrap()).await.unwrap();
+    assert!(matches!(response.outcome, Outcome::Redirect), "{response:?}");
+    let head = &service.requests()[0].head;
+    assert!(head.contains(&format!("authorization: Bearer {KEY}\r\n")), "{head}");
+    assert!(head.contains("x-team: blog") && !head.contains("another"), "{head}");
+    assert_eq!((service.count(), trap.count()), (1, 0));
 }
 
 #[tokio::test]

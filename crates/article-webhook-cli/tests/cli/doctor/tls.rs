@@ -42,12 +42,13 @@ impl Authority {
             _ => params.signed_by(&key, &self.issuer),
         };
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let config =
-            ServerConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
-                .with_safe_default_protocol_versions()
-                .unwrap()
-                .with_no_client_auth()
-                .with_single_cert(vec![certificate.unwrap().der().clone()], key);
+        let config = ServerConfig::builder_with_provider(
+            rustls::crypto::aws_lc_rs::default_provider().into(),
+        )
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.unwrap().der().clone()], key);
         let config = Arc::new(config.unwrap());
         let address =
             serve_connections("127.0.0.1", move |stream| serve(Arc::clone(&config), stream));
