@@ -373,7 +373,7 @@ mod tests {
         let log = logged(|| {
             for title in [&b"canary \xff"[..], b"canary \xfe", b"canary \\ud83c", b"canary"] {
                 let post = spoiled(title);
-                receiver.open(post.headers()).unwrap().article(post.body()).unwrap();
+                receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap();
             }
         });
         let told: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
@@ -407,13 +407,13 @@ mod tests {
             ),
         ] {
             let post = DeliveryRequest::new(body.to_owned());
-            let refused = receiver.open(post.headers()).unwrap().article(post.body()).unwrap_err();
+            let refused = receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap_err();
             let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
             assert!(log.contains(&format!("delivery refused: the body is {told}")), "{log}");
             assert_eq!(refused.answer().body().len(), 82, "the answer is constant");
         }
         let post = DeliveryRequest::minimal().with_defect(Defect::NotComplete);
-        let refused = receiver.open(post.headers()).unwrap().article(post.body()).unwrap_err();
+        let refused = receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap_err();
         let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
         let told = "delivery refused: the body is no article result: status: the service reports a failure, `failed`";
         assert!(log.contains(told) && log.contains("code=\"unprocessable\""), "{log}");
