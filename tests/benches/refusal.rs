@@ -64,7 +64,7 @@ fn one_target() {
 fn many_targets() {
     let post = DeliveryRequest::article(1, 16 << 10).with_defect(Defect::WrongToken);
     let headers = post.into_request("/").into_parts().0.headers;
-    let build = median((0..11).map(|_| time_to_build()).collect());
+    let build = median((0..11).map(|_| time_to_build()));
     let receiver = Receiver::new(targets());
     let allocations = allocation_counter::measure(|| refuse(&receiver, &headers)).count_total;
     let mut table = Table::new(
