@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`start`] | to receive a first article |
 //! | [`application`] | to receive articles in an application that exists |
+//! | [`sink`] | to store deliveries in a table of your own |
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
@@ -48,6 +49,9 @@ pub mod proxies {}
 
 #[doc = include_str!("guide/service.md")]
 pub mod service {}
+
+#[doc = include_str!("guide/sink.md")]
+pub mod sink {}
 
 #[doc = include_str!("guide/start.md")]
 pub mod start {}

@@ -155,6 +155,7 @@ the queue has 2 jobs
 }
 
 /// What an example with PostgreSQL prints; `None` if there is no server to try it with.
+#[expect(clippy::explicit_write, reason = "`println!` is not seen when the tests pass")]
 fn said_with_postgres(example: &str) -> Option<String> {
     let mut command = command(example);
     match std::env::var("ARTICLE_TEST_POSTGRES_URL") {
@@ -167,7 +168,6 @@ fn said_with_postgres(example: &str) -> Option<String> {
     if error.starts_with("error: there is no PostgreSQL") {
         assert_eq!(output.status.code(), Some(2));
         assert!(std::env::var_os("CI").is_none(), "{error}");
-        // Unlike what `println!` writes, it is seen when the tests pass.
         let why = error.lines().next().unwrap_or_default();
         writeln!(io::stdout(), "\npostgres: skipped: {why}").unwrap();
         return None;
