@@ -326,7 +326,7 @@ mod tests {
             (&deep, "malformed JSON: nested deeper than 64 levels at a[0][0][0]"),
             (
                 "{\"job_id\": \"canary\\ud83c\"}",
-                "malformed JSON: unexpected end of hex escape at job_id, line 1 column 25",
+                "malformed JSON: a lone surrogate in a name or in the job id at job_id, line 1 column 25",
             ),
             (
                 "{\"canary\\u001b[2J\": 1e999}",
