@@ -236,27 +236,3 @@ fn a_glob_of_an_own_module_in_lib_rs_is_found_and_one_of_another_crate_is_not() 
     assert_eq!(found, finding("src/lib.rs:19", "`use auth::*`", rule, "list the names"));
     assert_eq!(with("src/lib.rs", "pub use http::*;\n"), "");
 }
-
-#[test]
-fn an_overlong_file_is_found() {
-    let lines = |count| planted(&[("src/auth.rs", &"// A line.\n".repeat(count))]);
-    let rule = "a file has at most 350 lines, including tests";
-    let fix = "split it: one idea per file, named for it";
-    assert_eq!(lines(350), "");
-    assert_eq!(lines(351), finding("src/auth.rs", "351 lines", rule, fix));
-}
-
-#[test]
-fn a_crowded_folder_is_found() {
-    let files = |count| {
-        let paths: Vec<String> = (0..count).map(|i| format!("src/auth/file_{i}.rs")).collect();
-        let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
-        planted(&files)
-    };
-    let fix = "put the files of one idea into a folder of their own";
-    assert_eq!(files(12), "");
-    assert_eq!(
-        files(13),
-        finding("src/auth", "13 files", "a folder has at most 12 Rust files", fix)
-    );
-}

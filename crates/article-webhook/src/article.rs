@@ -5,7 +5,6 @@ mod decode;
 mod decode_error;
 mod drift;
 mod event;
-mod failure;
 mod featured_image;
 mod html;
 mod job_id;

@@ -4,6 +4,7 @@
 // The modules in layers, lowest first, a blank line between two layers: a module uses only modules of
 // the layers above its own in this list. `.ci/borders` checks it.
 mod causes;
+
 mod json;
 
 mod article;

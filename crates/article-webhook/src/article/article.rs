@@ -1,9 +1,9 @@
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::Serialize;
 
-use super::{UntrustedHtml, decode::ArticleDraft};
-use crate::json::{self, serialize_number};
+use super::UntrustedHtml;
+use crate::json::serialize_number;
 
 /// An article (service document, section 2.1).
 ///
@@ -55,13 +55,6 @@ impl Article {
             eeat_score: None,
             word_count: None,
         }
-    }
-}
-
-/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json).
-impl<'de> Deserialize<'de> for Article {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::deserialize::<ArticleDraft, D>(deserializer)?.finish().map_err(D::Error::custom)
     }
 }
 

@@ -4,14 +4,17 @@
 //! then checks that the required fields are present. One pass over the body serves decoding, its errors
 //! and drift.
 
-use serde::de::MapAccess;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess},
+};
 
 use super::{
     Article, ArticleResult, DecodeError, Drift, FeaturedImage, JobId, SocialPost, SocialPosts,
     Status, UntrustedHtml,
     drift::{ReportDrift, UnknownFields},
-    failure::{ErrorCode, failed_state},
     featured_image::{ImageFields, ImageValue},
+    status::{ErrorCode, failed_state},
 };
 use crate::json::{self, Entries, Field, FromJson, Kind, MalformedJson, ObjectFields, RepairAt};
 
@@ -183,6 +186,35 @@ impl PostsDraft {
         }
         let posts = |found: Field<Vec<SocialPost>>| found.optional().unwrap_or_default();
         SocialPosts { linkedin: posts(self.linkedin), x: posts(self.x) }
+    }
+}
+
+/// By the rules of [`ArticleResult::from_json`].
+impl<'de> Deserialize<'de> for ArticleResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize::<ResultDraft, D>(deserializer)?.finish().map_err(D::Error::custom)
+    }
+}
+
+/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json).
+impl<'de> Deserialize<'de> for Article {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize::<ArticleDraft, D>(deserializer)?.finish().map_err(D::Error::custom)
+    }
+}
+
+/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
+impl<'de> Deserialize<'de> for FeaturedImage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize::<ImageValue<ImageDraft>, D>(deserializer)
+            .map(|image| image.fields.finish())
+    }
+}
+
+/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
+impl<'de> Deserialize<'de> for SocialPosts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        json::deserialize(deserializer).map(PostsDraft::finish)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::{borrow::Cow, fmt};
 
-use super::{JobId, SocialPost, Status};
+use super::{JobId, SocialPost, Status, status::ErrorCode};
 use crate::json::{Field, FromJson, Kind, Repair, RepairAt};
 
 /// A difference between a body and the service's document: an undocumented field, a documented field with another
@@ -136,6 +136,15 @@ impl ReportDrift for Status {
 
     fn report_absence(path: &'static str, drift: &mut Vec<Drift>) {
         drift.push(Drift::unexpected(path, Self::EXPECTED, None));
+    }
+}
+
+/// The document has errors instead of results, and none inside a result.
+impl ReportDrift for ErrorCode {
+    const IS_DOCUMENTED: bool = false;
+
+    fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
+        drift.push(Drift::unknown_field(path, Kind::String));
     }
 }
 

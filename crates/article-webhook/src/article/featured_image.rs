@@ -1,14 +1,12 @@
 use std::fmt;
 
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Serialize,
     de::{MapAccess, SeqAccess},
 };
 
-use super::{Drift, article::Size, decode::ImageDraft, drift::ReportDrift};
-use crate::json::{
-    self, Elements, Entries, Field, FromJson, Kind, ObjectFields, Skipped, skip_array,
-};
+use super::{Drift, article::Size, drift::ReportDrift};
+use crate::json::{Elements, Entries, Field, FromJson, Kind, ObjectFields, Skipped, skip_array};
 
 /// A picture (service document, section 2.1).
 ///
@@ -63,14 +61,6 @@ impl fmt::Debug for FeaturedImage {
             .field("url", &self.url.as_deref().map(Size))
             .field("alt_text", &self.alt_text.as_deref().map(Size))
             .finish()
-    }
-}
-
-/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
-impl<'de> Deserialize<'de> for FeaturedImage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::deserialize::<ImageValue<ImageDraft>, D>(deserializer)
-            .map(|image| image.fields.finish())
     }
 }
 

@@ -1,12 +1,12 @@
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::Serialize;
 
 use super::{
     Article, DecodeError, Drift, FeaturedImage, JobId, SocialPosts, Status,
-    decode::{ResultDraft, decode, decode_with_drift},
+    decode::{decode, decode_with_drift},
 };
-use crate::json::{self, serialize_number};
+use crate::json::serialize_number;
 
 /// The result of a finished job: the body of a delivery, and the response of the job status endpoint (service
 /// document, section 2.1).
@@ -130,13 +130,6 @@ impl ArticleResult {
     /// As [`from_json`](Self::from_json).
     pub fn from_json_with_drift(body: &[u8]) -> Result<(Self, Vec<Drift>), DecodeError> {
         decode_with_drift(body)
-    }
-}
-
-/// By the rules of [`ArticleResult::from_json`].
-impl<'de> Deserialize<'de> for ArticleResult {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::deserialize::<ResultDraft, D>(deserializer)?.finish().map_err(D::Error::custom)
     }
 }
 

@@ -1,13 +1,12 @@
 use std::fmt;
 
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Deserialize, Serialize,
     de::{MapAccess, SeqAccess},
 };
 use serde_json::{Map, Number, Value};
 
-use super::decode::PostsDraft;
-use crate::json::{self, Elements, Entries, Field, FromJson};
+use crate::json::{Elements, Entries, Field, FromJson};
 
 /// Posts that announce an article, per network (service document, section 2.1).
 ///
@@ -32,13 +31,6 @@ pub struct SocialPosts {
     pub linkedin: Vec<SocialPost>,
     /// Posts for X; empty if the service sent none.
     pub x: Vec<SocialPost>,
-}
-
-/// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
-impl<'de> Deserialize<'de> for SocialPosts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::deserialize(deserializer).map(PostsDraft::finish)
-    }
 }
 
 /// One post. The service's document does not define its format, so it is kept as JSON.

@@ -75,8 +75,17 @@ fn not_json(error: &serde_json::Error, text: &str) -> Malformed {
     let line_start: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let reason = error.to_string();
-    let reason = reason.rsplit_once(" at line ").map_or(&*reason, |(reason, _)| reason);
-    Malformed { reason: reason.to_owned().into(), offset: line_start + error.column() }
+    let reason = match reason.rsplit_once(" at line ").map_or(&*reason, |(reason, _)| reason) {
+        // Elsewhere these were repaired.
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
+            "a lone surrogate in a name or in the job id".into()
+        }
+        "control character (\\u0000-\\u001F) found while parsing a string" => {
+            "a control character in a name or in the job id".into()
+        }
+        reason => reason.to_owned().into(),
+    };
+    Malformed { reason, offset: line_start + error.column() }
 }
 
 /// Reads a value that another deserializer holds, by the same rules: [`FromJson`] decides, and limits hold.
@@ -137,10 +146,7 @@ mod tests {
             (b"{\"a\": 1e999}", "number out of range at a, line 1 column 11"),
             (b"{\"a\": {\"b\": 1,}}", "trailing comma at a.b, line 1 column 15"),
             (b"{\"a\": \"b\\x\"}", "invalid escape at a, line 1 column 10"),
-            (
-                b"{\"\x1b[2J\": 1}",
-                "control character (\\u0000-\\u001F) found while parsing a string",
-            ),
+            (b"{\"\x1b[2J\": 1}", "a control character in a name or in the job id at"),
             (nested.as_bytes(), "nested deeper than 64 levels at a.b[1][0][0]"),
         ] {
             let found = refusal(body).unwrap().to_string();
@@ -156,7 +162,10 @@ mod tests {
                 "a key twice at b, line 1 column 34",
             ),
             (b"{\"a\": \"\n\",\n \"b\": tru}", "expected ident at b, line 3 column 10"),
-            (b"{\"a\": \"\\ud83c\", \"\\udfc3\": 1}", "lone leading surrogate in hex escape"),
+            (
+                b"{\"a\": \"\\ud83c\", \"\\udfc3\": 1}",
+                "a lone surrogate in a name or in the job id at \\\\udfc3, line 1 column 23",
+            ),
         ] {
             let found = refusal(body).unwrap().to_string();
             assert!(found.starts_with(told), "{found}");
