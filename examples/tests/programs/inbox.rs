@@ -155,7 +155,6 @@ the queue has 2 jobs
 }
 
 /// What an example with PostgreSQL prints; `None` if there is no server to try it with.
-#[expect(clippy::explicit_write, reason = "`println!` is not seen when the tests pass")]
 fn said_with_postgres(example: &str) -> Option<String> {
     let mut command = command(example);
     match std::env::var("ARTICLE_TEST_POSTGRES_URL") {
