@@ -403,7 +403,7 @@ mod tests {
             ),
             (
                 "{\"canary\\u001b[2J\": 1e999}",
-                "malformed JSON: number out of range at canary\\u{1b}[2J, line 1 column 25",
+                "malformed JSON: number out of range at canary\\u{1b}[2J, line 1 column 2",
             ),
         ] {
             let post = DeliveryRequest::new(body.to_owned());

