@@ -15,7 +15,7 @@ use std::{
 
 use article_webhook::{
     Receiver,
-    fixture::{self, Defect, DeliveryRequest},
+    fixture::{self, Defect},
 };
 use http::HeaderMap;
 
@@ -33,11 +33,11 @@ fn main() {
         "a refused request : 1 µs, and its allocations",
         &["Authorization", "time (≤ 1.00)", "allocations (≤ 0)"],
     );
-    let post = DeliveryRequest::article(1, 16 << 10);
+    let post = fixture::generated(1, 16 << 10);
     let requests = [
-        ("a wrong token", post.clone().with_defect(Defect::WrongToken)),
-        ("no token", post.clone().with_defect(Defect::NoToken)),
-        ("two tokens", post.with_defect(Defect::RepeatedToken)),
+        ("a wrong token", post.clone().defect(Defect::WrongToken)),
+        ("no token", post.clone().defect(Defect::NoToken)),
+        ("two tokens", post.defect(Defect::RepeatedToken)),
     ];
     for (name, post) in requests {
         let headers = post.into_request("/").into_parts().0.headers;

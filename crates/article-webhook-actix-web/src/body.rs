@@ -62,10 +62,7 @@ impl BodySource for PayloadBody {
 #[cfg(all(test, feature = "fixture"))]
 mod tests {
     use actix_web::test::TestRequest;
-    use article_webhook::{
-        Rejection,
-        fixture::{self, DeliveryRequest},
-    };
+    use article_webhook::{Rejection, fixture};
 
     use super::*;
     use crate::headers::ActixHeaders;
@@ -78,7 +75,7 @@ mod tests {
             (("Content-Length", "0"), Rejection::Empty),
             (("X-Other", "5"), Rejection::Empty),
         ] {
-            let post = DeliveryRequest::complete().without_header("Content-Length");
+            let post = fixture::complete().without_header("Content-Length");
             let request =
                 post.headers().iter().fold(TestRequest::post(), |request, (name, value)| {
                     request.append_header((name.as_str(), value.as_slice()))

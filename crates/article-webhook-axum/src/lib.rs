@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![expect(clippy::test_attr_in_doctest, reason = "the example unit_test_axum runs them")]
 
 mod body;
 mod response;
@@ -9,11 +10,10 @@ mod retry;
 
 mod extractors;
 mod receive;
-#[cfg(feature = "fixture")]
-mod test_request;
 
 #[cfg(feature = "fixture")]
-pub use article_webhook::fixture;
+pub mod fixture;
+
 pub use article_webhook::{
     self, Article, ArticleResult, AuthToken, BuildError, DecodeError, Delivery, Event,
     FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
@@ -28,5 +28,3 @@ pub use receive::receive;
 pub use receive::receive_capability;
 pub use refused_response::RefusedResponse;
 pub use retry::Retry;
-#[cfg(feature = "fixture")]
-pub use test_request::test_request;

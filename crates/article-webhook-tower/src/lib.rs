@@ -8,7 +8,8 @@ mod receive;
 mod require_delivery;
 
 #[cfg(feature = "fixture")]
-pub use article_webhook::fixture;
+pub mod fixture;
+
 pub use article_webhook::{
     self, Article, ArticleResult, AuthToken, BuildError, DecodeError, Delivery, Event,
     FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
