@@ -142,8 +142,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 mod tests {
     use article_webhook_axum::{
         AuthToken,
-        fixture::{self, Defect, DeliveryRequest},
-        test_request,
+        fixture::{self, Defect, DeliveryRequestExt},
     };
     use axum::{body::Body, extract::Request, http::StatusCode};
     use tower::ServiceExt;
@@ -165,20 +164,20 @@ mod tests {
         let inbox = Inbox::memory();
         let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
 
-        let blog = DeliveryRequest::complete().job_id("job_1");
-        let shop = DeliveryRequest::complete().job_id("job_2").token("Bearer a84be02f71c6-9d35");
-        let at_once = DeliveryRequest::complete().job_id("job_3").token("Bearer a84be02f71c6-9d35");
+        let blog = fixture::complete().job_id("job_1");
+        let shop = fixture::complete().job_id("job_2").token("Bearer a84be02f71c6-9d35");
+        let at_once = fixture::complete().job_id("job_3").token("Bearer a84be02f71c6-9d35");
         for (post, path) in [
             (&blog, "/webhooks/articles"),
             (&shop, "/webhooks/articles"),
             (&blog, "/webhooks/articles"),
             (&at_once, "/webhooks/at-once"),
         ] {
-            assert_eq!(status(&app, test_request(post, path)).await, 200);
+            assert_eq!(status(&app, post.request(path)).await, 200);
         }
-        let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+        let forged = fixture::complete().defect(Defect::WrongToken);
         for path in ["/webhooks/articles", "/webhooks/at-once"] {
-            assert_eq!(status(&app, test_request(&forged, path)).await, 401);
+            assert_eq!(status(&app, forged.request(path)).await, 401);
         }
 
         let worker_pool = pool.clone();

@@ -10,10 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_axum::{
-    Sink,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook_axum::{Sink, fixture};
 use article_webhook_inbox::{Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore};
 use rusqlite::{Connection, TransactionBehavior, params_from_iter};
 use tokio::sync::mpsc;
@@ -54,8 +51,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let application = Arc::new(Mutex::new(connect(&path)?));
 
     for job_id in ["job_1", "job_2"] {
-        let post = DeliveryRequest::complete().job_id(job_id);
-        let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+        let post = fixture::complete().job_id(job_id);
+        let delivery = fixture::receiver().open(post.headers())?.read(post.bytes().clone())?;
         println!("{job_id}  {:?}", inbox.accept(delivery).await);
     }
 

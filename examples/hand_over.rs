@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook_axum::{
-    Reply, Sink,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook_axum::{Reply, Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
@@ -56,8 +53,8 @@ fn hand_over(job: &Job, queue: &Queue) -> Result<(), Failed> {
 
 /// Stores an article in the inbox as if the service had delivered it.
 async fn deliver(inbox: &Inbox, job_id: &str) -> Result<Reply, Box<dyn Error>> {
-    let post = DeliveryRequest::complete().job_id(job_id);
-    let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+    let post = fixture::complete().job_id(job_id);
+    let delivery = fixture::receiver().open(post.headers())?.read(post.bytes().clone())?;
     Ok(inbox.accept(delivery).await)
 }
 

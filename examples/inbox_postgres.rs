@@ -12,10 +12,7 @@ mod server;
 
 use std::{env, error::Error, process, sync::Arc, time::Duration};
 
-use article_webhook_axum::{
-    Sink,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook_axum::{Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::sync::{mpsc, watch};
@@ -88,8 +85,8 @@ async fn run(url: &str) -> Result<(), Box<dyn Error>> {
     let (first, second) = (&nodes[0], &nodes[1]);
     let to = JOBS.into_iter().zip([first, second].into_iter().cycle());
     for (job_id, (node, inbox)) in to.chain([(JOBS[0], second), (JOBS[1], first)]) {
-        let post = DeliveryRequest::complete().job_id(job_id);
-        let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+        let post = fixture::complete().job_id(job_id);
+        let delivery = fixture::receiver().open(post.headers())?.read(post.bytes().clone())?;
         println!("{node}  receives  {job_id}  {:?}", inbox.accept(delivery).await);
     }
 

@@ -11,10 +11,7 @@ mod server;
 
 use std::{env, error::Error, process};
 
-use article_webhook_axum::{
-    Delivery, Reply, Sink,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook_axum::{Delivery, Reply, Sink, fixture};
 use tokio_postgres::{Client, Config, NoTls};
 
 /// One row for each job and event, with the bytes of the body as they came: `jsonb` would not keep them.
@@ -67,8 +64,8 @@ async fn run(url: &str) -> Result<(), Box<dyn Error>> {
     client.batch_execute(&format!("CREATE SCHEMA {schema}; {TABLE}")).await?;
 
     let deliver = async |job_id: &str| {
-        let post = DeliveryRequest::complete().job_id(job_id);
-        let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+        let post = fixture::complete().job_id(job_id);
+        let delivery = fixture::receiver().open(post.headers())?.read(post.bytes().clone())?;
         println!("{job_id}  {:?}", articles.accept(delivery).await);
         Ok::<_, Box<dyn Error>>(())
     };

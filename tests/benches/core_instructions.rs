@@ -15,7 +15,7 @@ use std::hint::black_box;
 
 use article_webhook::{
     Receiver,
-    fixture::{self, Defect, DeliveryRequest},
+    fixture::{self, Defect},
 };
 use gungraun::prelude::*;
 use http::HeaderMap;
@@ -31,7 +31,7 @@ fn setup(text: Text) -> (Receiver, Vec<Request>) {
 }
 
 fn setup_refusal() -> (Receiver, HeaderMap) {
-    let post = DeliveryRequest::article(1, 16 << 10).with_defect(Defect::WrongToken);
+    let post = fixture::generated(1, 16 << 10).defect(Defect::WrongToken);
     (fixture::receiver(), Request::from(post).headers)
 }
 

@@ -16,7 +16,7 @@ use std::{
 
 use article_webhook::{
     AuthToken, Receiver, Targets,
-    fixture::{self, Defect, DeliveryRequest},
+    fixture::{self, Defect},
 };
 use http::HeaderMap;
 
@@ -43,11 +43,11 @@ fn one_target() {
         "a refused request : 1 µs, and its allocations",
         &["Authorization", "time (≤ 1.00)", "allocations (≤ 0)"],
     );
-    let post = DeliveryRequest::article(1, 16 << 10);
+    let post = fixture::generated(1, 16 << 10);
     let requests = [
-        ("a wrong token", post.clone().with_defect(Defect::WrongToken)),
-        ("no token", post.clone().with_defect(Defect::NoToken)),
-        ("two tokens", post.with_defect(Defect::RepeatedToken)),
+        ("a wrong token", post.clone().defect(Defect::WrongToken)),
+        ("no token", post.clone().defect(Defect::NoToken)),
+        ("two tokens", post.defect(Defect::RepeatedToken)),
     ];
     for (name, post) in requests {
         let headers = post.into_request("/").into_parts().0.headers;
@@ -62,7 +62,7 @@ fn one_target() {
 }
 
 fn many_targets() {
-    let post = DeliveryRequest::article(1, 16 << 10).with_defect(Defect::WrongToken);
+    let post = fixture::generated(1, 16 << 10).defect(Defect::WrongToken);
     let headers = post.into_request("/").into_parts().0.headers;
     let build = median((0..11).map(|_| time_to_build()));
     let receiver = Receiver::new(targets());

@@ -37,11 +37,11 @@ enum Edit {
 
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let fixtures = [
-        DeliveryRequest::complete(),
-        DeliveryRequest::minimal(),
-        DeliveryRequest::unicode(),
-        DeliveryRequest::extra_fields(),
-        DeliveryRequest::missing_optional_fields(),
+        fixture::complete(),
+        fixture::minimal(),
+        fixture::unicode(),
+        fixture::extra_fields(),
+        fixture::missing_optional_fields(),
     ];
     let edit = prop_oneof![
         any::<u8>().prop_map(Edit::Change),
@@ -51,7 +51,7 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
     ];
     let edits = proptest::collection::vec((any::<proptest::sample::Index>(), edit), 0..4);
     (select(fixtures.to_vec()), edits).prop_flat_map(|(post, edits)| {
-        let mut body = post.body().to_vec();
+        let mut body = post.bytes().to_vec();
         for (place, edit) in edits {
             let place = place.index(body.len() + 1);
             let end = |length: usize| (place + length).min(body.len());
@@ -106,7 +106,7 @@ fn a_number_is_no_level_of_nesting() {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
         let body = format!(r#"{{"job_id":"job_7c1e4a52","new":{open}1.5{close}}}"#);
         let post = DeliveryRequest::new(body);
-        fixture::receiver().open(post.headers())?.read(post.body().clone())
+        fixture::receiver().open(post.headers())?.read(post.bytes().clone())
     };
     assert!(nested(63).is_ok());
     assert_eq!(nested(64).unwrap_err().rejection().code(), "malformed_json");
@@ -117,7 +117,7 @@ fn a_number_is_no_level_of_nesting() {
 fn a_number_that_no_double_holds_is_refused() {
     let with = |number| {
         let post = DeliveryRequest::new(format!(r#"{{"job_id":"job_7c1e4a52","new":{number}}}"#));
-        fixture::receiver().open(post.headers())?.read(post.body().clone())
+        fixture::receiver().open(post.headers())?.read(post.bytes().clone())
     };
     assert!(with("1e308").is_ok());
     assert_eq!(with("1e309").unwrap_err().rejection().code(), "malformed_json");

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::Digest;
 
 /// The article of a job, as the service sends it each time.
@@ -24,22 +24,18 @@ impl Parcel {
         let seed = job_id
             .bytes()
             .fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let post = if bytes == 0 {
-            DeliveryRequest::minimal()
-        } else {
-            DeliveryRequest::article(seed, bytes)
-        }
-        .job_id(job_id);
+        let post = if bytes == 0 { fixture::minimal() } else { fixture::generated(seed, bytes) }
+            .job_id(job_id);
         let mut request = b"POST /webhooks/articles HTTP/1.1\r\nHost: receiver.test\r\n".to_vec();
         for (name, value) in post.headers() {
             request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
         }
-        request.extend(format!("Content-Length: {}\r\n\r\n", post.body().len()).bytes());
-        request.extend_from_slice(post.body());
+        request.extend(format!("Content-Length: {}\r\n\r\n", post.bytes().len()).bytes());
+        request.extend_from_slice(post.bytes());
         Self {
             job_id: job_id.to_owned(),
-            digest: Digest::of(post.body()),
-            body: post.body().to_vec(),
+            digest: Digest::of(post.bytes()),
+            body: post.bytes().to_vec(),
             request,
         }
     }

@@ -13,10 +13,10 @@ async fn an_inbox_is_mounted_as_a_tower_service() {
         let request = post.clone().into_request("/webhooks/articles").map(Full::new);
         service.clone().oneshot(request).await.unwrap().status().as_u16()
     };
-    let post = DeliveryRequest::complete().job_id("job_1");
+    let post = fixture::complete().job_id("job_1");
     assert_eq!(status(&post).await, 200);
     assert_eq!(status(&post).await, 200);
-    assert_eq!(status(&post.clone().with_defect(Defect::WrongToken)).await, 401);
+    assert_eq!(status(&post.clone().defect(Defect::WrongToken)).await, 401);
     let counts = inbox.counts().await.unwrap();
     assert_eq!((counts.of(State::Waiting), counts.total()), (1, 1));
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use article_webhook::{
-    Answer, ArticleResult, InvalidJobId, Rejection, Reply, ServiceHeader, adapter,
-    fixture::DeliveryRequest,
+    Answer, ArticleResult, InvalidJobId, Rejection, Reply, ServiceHeader, adapter, fixture,
 };
 
 const README: &str = include_str!("../../README.md");
@@ -26,7 +25,7 @@ fn rows() -> Vec<(String, String)> {
 
 /// Every cause. The compiler does not ask for new ones here, because the enum may grow.
 fn rejections() -> Vec<Rejection> {
-    let malformed = DeliveryRequest::new("{").delivery().expect_err("it has no end");
+    let malformed = fixture::DeliveryRequest::new("{").delivery().expect_err("it has no end");
     let undecodable = ArticleResult::from_json(b"{}").expect_err("an empty object is no result");
     vec![
         Rejection::MethodNotPost,
@@ -112,11 +111,11 @@ fn the_curl_command_delivers_the_fixture() {
     let header = "-H 'X-Service-Job-Id: job_7c1e4a52'";
     assert!(README.contains("/tests/fixtures/complete.json") && README.contains(header));
     let result =
-        ArticleResult::from_json(DeliveryRequest::complete().body()).expect("the fixture decodes");
+        ArticleResult::from_json(fixture::complete().bytes()).expect("the fixture decodes");
     assert_eq!(result.job_id.as_str(), "job_7c1e4a52");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/complete.json");
     assert_eq!(
         std::fs::read(file).expect("the fixture is a file"),
-        &DeliveryRequest::complete().body()[..]
+        &fixture::complete().bytes()[..]
     );
 }

@@ -147,6 +147,18 @@ fn links_and_paths_lead_to_files() {
     assert_eq!(faults, [""; 0]);
 }
 
+/// The examples run; what the front page of an adapter shows of them is this text.
+#[test]
+fn the_unit_tests_on_the_front_page_of_an_adapter_are_those_of_the_examples() {
+    for framework in ["axum", "actix-web"] {
+        let page = read(&format!("crates/article-webhook-{framework}/README.md"));
+        let example = read(&format!("examples/unit_test_{}.rs", framework.replace('-', "_")));
+        let (_, shown) = example.split_once("\n\n").expect("the first line is its own page");
+        assert!(page.contains(&format!("```rust\n{shown}```\n")), "{framework}");
+        assert!(example.lines().count() < 80, "{framework}");
+    }
+}
+
 #[test]
 fn a_page_with_a_fault_is_found_out() {
     let page = "# Title\n```rust\n# let hidden = 1;\n#[derive(Debug)]\nstruct Shown;\n```\n```sh\n# a comment\n```\n";

@@ -26,6 +26,6 @@ fn wire(path: &str, situation: &Situation) -> Vec<u8> {
         wire.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
     wire.extend(b"\r\n");
-    wire.extend(&post.body()[..post.body().len() - missing]);
+    wire.extend(&post.bytes()[..post.bytes().len() - missing]);
     wire
 }

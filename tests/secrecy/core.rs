@@ -47,7 +47,7 @@ fn receive_body<T>(
     now: SystemTime,
     read: fn(Intake) -> Result<T, Refused>,
 ) -> Result<T, Refused> {
-    let body = situation.post.body();
+    let body = situation.post.bytes();
     let sent = body.len() - situation.missing;
     let mut halves = Halves {
         left: vec![body.slice(sent / 2..sent), body.slice(..sent / 2)],
@@ -85,7 +85,7 @@ impl BodySource for Halves {
     }
 }
 
-fn poll_once<T>(work: impl Future<Output = T>) -> Option<T> {
+pub(crate) fn poll_once<T>(work: impl Future<Output = T>) -> Option<T> {
     match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,

@@ -1,4 +1,4 @@
-use article_webhook::fixture::{Defect, DeliveryRequest};
+use article_webhook::fixture::{self, Defect, DeliveryRequest};
 use serde_json::{Value, json};
 
 use crate::canary::Canaries;
@@ -21,7 +21,7 @@ impl From<DeliveryRequest> for Situation {
 /// A delivery full of canaries, about the job that the log may name.
 pub(crate) fn delivery(canaries: &Canaries, job_id: &str) -> DeliveryRequest {
     let canary = || Value::from(canaries.content.as_str());
-    DeliveryRequest::complete()
+    fixture::complete()
         .job_id(job_id)
         .token(&bearer(&canaries.token))
         .field(
@@ -45,7 +45,7 @@ pub(crate) fn situations(canaries: &Canaries, job_id: &str) -> Vec<Situation> {
     let post = delivery(canaries, job_id);
     let posts = [
         vec![post.clone()],
-        Defect::ALL.map(|spoil| post.clone().with_defect(spoil)).into(),
+        Defect::ALL.map(|spoil| post.clone().defect(spoil)).into(),
         strangers(&post, canaries),
         headers(&post, canaries),
         bodies(&post, canaries),
@@ -114,10 +114,10 @@ fn bodies(post: &DeliveryRequest, canaries: &Canaries) -> Vec<DeliveryRequest> {
         format!("{{\"note\": {content}}}"),
         format!("{{}} {content}"),
     ];
-    let mut all: Vec<_> = texts.into_iter().map(|text| post.clone().with_body(text)).collect();
+    let mut all: Vec<_> = texts.into_iter().map(|text| post.clone().body(text)).collect();
     let canary = || Value::from(content.as_str());
     all.extend([
-        post.clone().field("job_id", [content, " and a space"].concat().into()),
+        post.clone().field("job_id", [content, " and a space"].concat()),
         post.clone().field("status", canary()),
         post.clone().field("article", canary()),
         post.clone().field("article", json!({"title": canary()})),

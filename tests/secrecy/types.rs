@@ -2,10 +2,13 @@
 
 use std::{env, fmt, fs};
 
-use article_webhook::{ArticleResult, AuthToken, Capability, CapabilityKey, Receiver, Targets};
+use article_webhook::{
+    ArticleResult, AuthToken, Capability, CapabilityKey, Receiver, Targets,
+    fixture::DeliveryRequest,
+};
 use serde_json::json;
 
-use crate::{canary::Canaries, situation};
+use crate::{canary::Canaries, core::poll_once, situation};
 
 /// The samples, in `Debug` on one line and on many.
 pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
@@ -18,14 +21,14 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
         key.mint("order-17", std::time::SystemTime::now()).expect("it is a legal intent");
 
     let mut intake = open().intake();
-    intake.push(post.body().slice(..100)).expect("it is short");
-    intake.push(post.body().slice(100..)).expect("it is short");
-    let delivery = open().read(post.body().clone()).expect("it is a delivery");
+    intake.push(post.bytes().slice(..100)).expect("it is short");
+    intake.push(post.bytes().slice(100..)).expect("it is short");
+    let delivery = open().read(post.bytes().clone()).expect("it is a delivery");
     // A list is no LinkedIn post's text, and a new field no drift of the documented ones.
     let result: ArticleResult = delivery.decode().expect("it is an article");
     let wrong = post.clone().field("article", json!([canaries.content]));
-    let undecodable = ArticleResult::from_json(wrong.body()).expect_err("an article is an object");
-    let refused = open().article(wrong.body().clone()).expect_err("an article is an object");
+    let undecodable = ArticleResult::from_json(wrong.bytes()).expect_err("an article is an object");
+    let refused = open().article(wrong.bytes().clone()).expect_err("an article is an object");
 
     let tower = article_webhook_tower::receive(receiver.clone(), crate::site::Site::Stores);
     let capable = article_webhook_tower::receive_capability(
@@ -56,15 +59,36 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
         debug(&refused.answer()),
         debug(&article_webhook_axum::ArticleComplete(result.clone(), delivery.clone())),
         debug(&article_webhook_axum::RawDelivery(delivery.clone())),
-        debug(&article_webhook_axum::RefusedResponse(refused.clone())),
+        refused_by_axum(&wrong, &receiver),
         debug(&article_webhook_actix_web::ArticleComplete(result, delivery.clone())),
         debug(&article_webhook_actix_web::RawDelivery(delivery)),
+        refused_by_actix_web(&wrong, &receiver),
         debug(&tower),
         debug(&capable),
         debug(&article_webhook_tower::RequireDeliveryLayer::new(receiver)),
     ];
     all.extend(errors(canaries));
     all
+}
+
+fn refused_by_axum(wrong: &DeliveryRequest, receiver: &Receiver) -> String {
+    use article_webhook_axum::{ArticleComplete, fixture::DeliveryRequestExt};
+    use axum::extract::FromRequest;
+
+    let extracted = poll_once(ArticleComplete::from_request(wrong.request("/"), receiver));
+    let refused = extracted.expect("the body is there").expect_err("an article is an object");
+    format!("{refused} {}", debug(&refused))
+}
+
+fn refused_by_actix_web(wrong: &DeliveryRequest, receiver: &Receiver) -> String {
+    use actix_web::FromRequest;
+    use article_webhook_actix_web::{ArticleComplete, fixture::DeliveryRequestExt};
+
+    let request = wrong.request("/").app_data(receiver.clone());
+    let (head, mut payload) = request.to_http_parts();
+    let extracted = poll_once(ArticleComplete::from_request(&head, &mut payload));
+    let refused = extracted.expect("the body is there").expect_err("an article is an object");
+    format!("{refused} {}", debug(&refused))
 }
 
 fn debug(value: &dyn fmt::Debug) -> String {

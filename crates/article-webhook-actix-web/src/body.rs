@@ -44,13 +44,10 @@ mod tests {
         test::{call_service, init_service},
         web,
     };
-    use article_webhook::{
-        Delivery, Reply,
-        fixture::{self, DeliveryRequest},
-    };
+    use article_webhook::{Delivery, Reply, fixture};
 
     use super::*;
-    use crate::{ArticleComplete, receive, test_request};
+    use crate::{ArticleComplete, fixture::DeliveryRequestExt, receive};
 
     async fn read_the_body(
         mut request: ServiceRequest,
@@ -70,7 +67,7 @@ mod tests {
             .wrap(from_fn(read_the_body));
         let app = init_service(app).await;
         for path in ["/sink", "/extractor"] {
-            let complete = || test_request(&DeliveryRequest::complete(), path).to_request();
+            let complete = || fixture::complete().request(path).to_request();
             let mut in_chunks = complete();
             in_chunks.headers_mut().remove(CONTENT_LENGTH);
             in_chunks.headers_mut().insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));

@@ -39,15 +39,15 @@ type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>
 /// let app = App::new()
 ///     .app_data(receiver)
 ///     .service(web::resource("/webhooks/articles").route(web::post().to(on_article)));
-/// # use article_webhook_actix_web::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest};
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
 /// # let send = async |fixture: DeliveryRequest| {
-/// #     let request = test_request(&fixture, "/webhooks/articles");
+/// #     let request = fixture.request("/webhooks/articles");
 /// #     actix_web::test::call_service(&app, request.to_request()).await
 /// # };
-/// assert_eq!(send(DeliveryRequest::complete()).await.status(), 204);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await.status(), 401);
+/// assert_eq!(send(fixture::complete()).await.status(), 204);
+/// assert_eq!(send(fixture::complete().defect(Defect::WrongToken)).await.status(), 401);
 /// # });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,16 +78,16 @@ impl FromRequest for ArticleComplete {
 ///     Ok(())
 /// }
 /// # use actix_web::{App, web};
-/// # use article_webhook_actix_web::{fixture::{self, DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest};
 /// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_delivery));
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
 /// # let send = async |fixture: DeliveryRequest| {
-/// #     let request = test_request(&fixture, "/");
+/// #     let request = fixture.request("/");
 /// #     actix_web::test::call_service(&app, request.to_request()).await
 /// # };
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::UnknownEvent)).await.status(), 204);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::JobIdMismatch)).await.status(), 422);
+/// assert_eq!(send(fixture::complete().event("article.updated")).await.status(), 204);
+/// assert_eq!(send(fixture::complete().defect(Defect::JobIdMismatch)).await.status(), 422);
 /// # });
 /// ```
 #[derive(Debug, Clone)]
@@ -132,26 +132,23 @@ mod tests {
         test::{call_service, init_service},
         web,
     };
-    use article_webhook::{
-        Event, Rejection,
-        fixture::{self, DeliveryRequest},
-    };
+    use article_webhook::{Event, Rejection, fixture};
 
     use super::*;
-    use crate::test_request;
+    use crate::fixture::DeliveryRequestExt;
 
     #[actix_web::test]
     async fn an_article_comes_with_its_delivery() {
-        let request = DeliveryRequest::complete().job_id("job_1");
+        let request = fixture::complete().job_id("job_1");
         let (head, mut payload) =
-            test_request(&request, "/").app_data(fixture::receiver()).to_http_parts();
+            request.request("/").app_data(fixture::receiver()).to_http_parts();
         let extracted = ArticleComplete::from_request(&head, &mut payload).await;
         let ArticleComplete(result, delivery) = extracted.unwrap();
         assert_eq!(result.article.title, "How to Choose Running Shoes");
         assert_eq!((delivery.target(), delivery.job_id().as_str()), ("default", "job_1"));
         assert_eq!(*delivery.event(), Event::ArticleComplete);
         assert_eq!((delivery.intent(), delivery.drift()), (None, vec![]));
-        assert_eq!(delivery.body(), request.body());
+        assert_eq!(delivery.body(), request.bytes());
     }
 
     #[actix_web::test]
@@ -166,7 +163,7 @@ mod tests {
         }
         let app = App::new().app_data(fixture::receiver());
         let app = init_service(app.service(web::resource("/").to(on_article))).await;
-        let request = test_request(&DeliveryRequest::complete(), "/").to_request();
+        let request = fixture::complete().request("/").to_request();
         assert_eq!(call_service(&app, request).await.status(), 500);
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![expect(clippy::test_attr_in_doctest, reason = "the example unit_test_actix_web runs them")]
 
 mod body;
 mod headers;
@@ -12,11 +13,10 @@ mod run_to_completion;
 
 mod extractors;
 mod receive;
-#[cfg(feature = "fixture")]
-mod test_request;
 
 #[cfg(feature = "fixture")]
-pub use article_webhook::fixture;
+pub mod fixture;
+
 pub use article_webhook::{
     self, Article, ArticleResult, AuthToken, BoxSink, BuildError, DecodeError, Delivery, Event,
     FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
@@ -32,5 +32,3 @@ pub use receive::receive_capability;
 pub use refused_response::RefusedResponse;
 pub use retry::Retry;
 pub use run_to_completion::{RunToCompletion, RunToCompletionMiddleware};
-#[cfg(feature = "fixture")]
-pub use test_request::test_request;

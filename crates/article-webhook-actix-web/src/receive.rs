@@ -33,15 +33,15 @@ type ResponseFuture = Pin<Box<dyn Future<Output = HttpResponse>>>;
 ///
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
 /// let app = App::new().service(web::resource("/webhooks/articles").to(receive(receiver, store)));
-/// # use article_webhook_actix_web::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest};
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
 /// # let send = async |fixture: DeliveryRequest| {
-/// #     let request = test_request(&fixture, "/webhooks/articles");
+/// #     let request = fixture.request("/webhooks/articles");
 /// #     actix_web::test::call_service(&app, request.to_request()).await
 /// # };
-/// assert_eq!(send(DeliveryRequest::complete()).await.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::NoToken)).await.status(), 401);
+/// assert_eq!(send(fixture::complete()).await.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::NoToken)).await.status(), 401);
 /// # });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -75,11 +75,11 @@ pub fn receive<S: Sink + 'static>(
 /// let app = App::new().service(
 ///     web::resource("/webhooks/orders/{capability}").to(receive_capability(receiver, key.clone(), store)),
 /// );
-/// # use article_webhook_actix_web::{fixture::DeliveryRequest, test_request};
+/// # use article_webhook_actix_web::fixture::{self, DeliveryRequestExt};
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
 /// # let send = async |path: &str| {
-/// #     let request = test_request(&DeliveryRequest::complete(), path);
+/// #     let request = fixture::complete().request(path);
 /// #     actix_web::test::call_service(&app, request.to_request()).await
 /// # };
 ///

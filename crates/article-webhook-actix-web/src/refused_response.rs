@@ -11,6 +11,8 @@ const NO_RECEIVER_BODY: &str = r#"{"error":"internal","message":"the application
 
 /// The error of the extractors: actix-web answers with it, and the handler does not run.
 ///
+/// It is no [`std::error::Error`]: `?` would make a [`Retry`](crate::Retry) of it, and 503 the answer to a forgery.
+///
 /// A handler that takes it must return it. It owns the unread rest of the body; if that is dropped,
 /// actix-web does not close the connection of a sender that never ends the body.
 ///
@@ -29,13 +31,12 @@ const NO_RECEIVER_BODY: &str = r#"{"error":"internal","message":"the application
 ///     }
 /// }
 /// # use actix_web::{App, web};
-/// # use article_webhook_actix_web::{fixture::{self, DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_actix_web::fixture::{self, Defect};
 /// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_article));
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
-/// # let fixture = DeliveryRequest::complete().with_defect(Defect::TooDeep);
-/// # let request = test_request(&fixture, "/");
-/// # assert_eq!(actix_web::test::call_service(&app, request.to_request()).await.status(), 400);
+/// # let request = fixture::complete().defect(Defect::TooDeep).request("/").to_request();
+/// # assert_eq!(actix_web::test::call_service(&app, request).await.status(), 400);
 /// # });
 /// ```
 pub struct RefusedResponse {
@@ -55,7 +56,7 @@ impl RefusedResponse {
         Self { refused, unread }
     }
 
-    /// The refused delivery; `None` if the application has no receiver.
+    /// The refused delivery: the cause, and the job if it is known. `None` if the application has no receiver.
     #[must_use]
     pub fn refused(&self) -> Option<&Refused> {
         self.refused.as_ref()
@@ -78,7 +79,7 @@ impl fmt::Display for RefusedResponse {
 
 impl fmt::Debug for RefusedResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RefusedResponse").field(&self.refused).finish()
+        write!(f, "RefusedResponse({self})")
     }
 }
 
@@ -96,20 +97,20 @@ impl ResponseError for RefusedResponse {
 mod tests {
     use article_webhook::{
         Rejection,
-        fixture::{self, Defect, DeliveryRequest},
+        fixture::{self, Defect},
     };
 
     use super::*;
 
     #[test]
     fn a_refusal_has_the_words_and_the_status_of_the_core() {
-        let fixture = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+        let fixture = fixture::complete().defect(Defect::WrongToken);
         let refused = fixture::receiver().open(fixture.headers()).unwrap_err();
         let refused = RefusedResponse::new(refused, Payload::None);
         assert_eq!(refused.to_string(), "the Authorization header is not an accepted token");
         assert_eq!(
             format!("{refused:?}"),
-            "RefusedResponse(Some(the Authorization header is not an accepted token))"
+            "RefusedResponse(the Authorization header is not an accepted token)"
         );
         assert_eq!(*refused.refused().unwrap().rejection(), Rejection::AuthorizationWrong);
         assert_eq!(
@@ -125,7 +126,10 @@ mod tests {
             missing.to_string(),
             "no Receiver in app_data: add .app_data(receiver) to the App"
         );
-        assert_eq!(format!("{missing:?}"), "RefusedResponse(None)");
+        assert_eq!(
+            format!("{missing:?}"),
+            "RefusedResponse(no Receiver in app_data: add .app_data(receiver) to the App)"
+        );
         assert!(missing.refused().is_none());
         assert_eq!(missing.status_code(), StatusCode::INTERNAL_SERVER_ERROR);
         assert!(NO_RECEIVER_BODY.contains(".app_data(receiver)"));

@@ -22,12 +22,11 @@ use crate::response::response;
 ///     Ok(())
 /// }
 /// # use actix_web::{App, web};
-/// # use article_webhook_actix_web::{fixture::{self, DeliveryRequest}, test_request};
+/// # use article_webhook_actix_web::fixture::{self, DeliveryRequestExt};
 /// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_article));
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
-/// # let fixture = DeliveryRequest::complete();
-/// # let request = test_request(&fixture, "/");
+/// # let request = fixture::complete().request("/");
 /// # let response = actix_web::test::call_service(&app, request.to_request()).await;
 /// # assert_eq!(response.status(), 503);
 /// # assert_eq!(response.headers().get("retry-after").unwrap(), "10");

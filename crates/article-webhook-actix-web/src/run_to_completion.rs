@@ -55,7 +55,7 @@ use crate::response::response;
 /// }
 ///
 /// # use actix_web::test::{call_service, init_service, read_body};
-/// # use article_webhook_actix_web::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # actix_web::rt::System::new().block_on(async {
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
 /// let layer = RunToCompletion::new(receiver.clone());
@@ -64,12 +64,12 @@ use crate::response::response;
 /// );
 /// # let app = init_service(app).await;
 /// # let send = async |request: DeliveryRequest| {
-/// #     let response = call_service(&app, test_request(&request, "/webhooks/articles").to_request()).await;
+/// #     let response = call_service(&app, request.request("/webhooks/articles").to_request()).await;
 /// #     (response.status().as_u16(), String::from_utf8_lossy(&read_body(response).await).into_owned())
 /// # };
-/// assert_eq!(send(DeliveryRequest::complete()).await, (204, "".into()));
-/// assert_eq!(send(DeliveryRequest::complete()).await, (200, r#"{"status":"duplicate"}"#.into()));
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await.0, 401);
+/// assert_eq!(send(fixture::complete()).await, (204, "".into()));
+/// assert_eq!(send(fixture::complete()).await, (200, r#"{"status":"duplicate"}"#.into()));
+/// assert_eq!(send(fixture::complete().defect(Defect::WrongToken)).await.0, 401);
 /// # Ok::<(), article_webhook_actix_web::TokenError>(())
 /// # })?;
 /// # Ok::<(), article_webhook_actix_web::TokenError>(())

@@ -39,10 +39,7 @@ impl BodySource for Frames {
 
 #[cfg(all(test, feature = "fixture"))]
 mod tests {
-    use article_webhook::{
-        Delivery, Reply,
-        fixture::{self, DeliveryRequest},
-    };
+    use article_webhook::{Delivery, Reply, fixture};
     use axum::{
         Router,
         body::to_bytes,
@@ -54,7 +51,7 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::{ArticleComplete, receive, test_request};
+    use crate::{ArticleComplete, fixture::DeliveryRequestExt, receive};
 
     async fn read_the_body(request: Request, next: Next) -> Response {
         let (head, body) = request.into_parts();
@@ -70,14 +67,14 @@ mod tests {
             .route("/extractor", post(async |_: ArticleComplete| ()))
             .with_state(fixture::receiver())
             .layer(from_fn(read_the_body));
-        let complete = DeliveryRequest::complete();
+        let complete = fixture::complete();
         let in_chunks = complete
             .clone()
             .without_header("Content-Length")
             .header("Transfer-Encoding", "chunked");
         for path in ["/sink", "/extractor"] {
             for (post, status) in [(&complete, 500), (&in_chunks, 400)] {
-                let response = app.clone().oneshot(test_request(post, path)).await.unwrap();
+                let response = app.clone().oneshot(post.request(path)).await.unwrap();
                 assert_eq!(response.status(), status, "{path}");
             }
         }

@@ -32,12 +32,12 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 /// let app: Router = Router::new()
 ///     .route("/webhooks/articles", post(on_article))
 ///     .with_state(receiver);
-/// # use article_webhook_axum::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/webhooks/articles"));
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.status(), 401);
+/// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/webhooks/articles"));
+/// assert_eq!(send(fixture::complete()).await?.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::WrongToken)).await?.status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -71,13 +71,13 @@ where
 ///     Ok(())
 /// }
 /// # use axum::{Router, routing::post};
-/// # use article_webhook_axum::{fixture::{self, DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
 /// # let app: Router = Router::new().route("/", post(on_delivery)).with_state(fixture::receiver());
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/"));
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::UnknownEvent)).await?.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::JobIdMismatch)).await?.status(), 422);
+/// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/"));
+/// assert_eq!(send(fixture::complete().event("article.updated")).await?.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::JobIdMismatch)).await?.status(), 422);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -110,7 +110,7 @@ where
     let opened = receiver.open_request(request.method().as_str(), request.headers());
     let slot = request.extensions().get::<RunSlot>().cloned();
     let received = receive_body(&receiver, opened, request.into_body(), read).await;
-    let received = received.map_err(RefusedResponse)?;
+    let received = received.map_err(RefusedResponse::new)?;
     if let Some(slot) = slot {
         slot.admit(delivery(&received)).await;
     }
@@ -130,27 +130,28 @@ mod tests {
     };
 
     use super::*;
-    use crate::test_request;
+    use crate::fixture::DeliveryRequestExt;
 
     #[test]
     fn an_extractor_can_be_tried_without_a_runtime() {
         let extract = |request: DeliveryRequest| {
             let receiver = fixture::receiver();
-            let extracted =
-                pin!(ArticleComplete::from_request(test_request(&request, "/"), &receiver));
+            let extracted = pin!(ArticleComplete::from_request(request.request("/"), &receiver));
             match extracted.poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(result) => result.map_err(|refused| refused.0.rejection().code()),
+                Poll::Ready(result) => {
+                    result.map_err(|refused| refused.refused().unwrap().rejection().code())
+                }
                 Poll::Pending => panic!("the body is there"),
             }
         };
-        let request = DeliveryRequest::complete().job_id("job_1");
+        let request = fixture::complete().job_id("job_1");
         let ArticleComplete(result, delivery) = extract(request.clone()).unwrap();
         assert_eq!(result.article.title, "How to Choose Running Shoes");
         assert_eq!((delivery.target(), delivery.job_id().as_str()), ("default", "job_1"));
         assert_eq!(*delivery.event(), Event::ArticleComplete);
         assert_eq!((delivery.intent(), delivery.drift()), (None, vec![]));
-        assert_eq!(delivery.body(), request.body());
-        let stranger = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+        assert_eq!(delivery.body(), request.bytes());
+        let stranger = fixture::complete().defect(Defect::WrongToken);
         assert_eq!(extract(stranger).map(|_| ()), Err("unauthorized"));
     }
 }

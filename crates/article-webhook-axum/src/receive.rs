@@ -30,12 +30,12 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 ///
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
 /// let app: Router = Router::new().route("/webhooks/articles", any(receive(receiver, store)));
-/// # use article_webhook_axum::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/webhooks/articles"));
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::NoToken)).await?.status(), 401);
+/// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/webhooks/articles"));
+/// assert_eq!(send(fixture::complete()).await?.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::NoToken)).await?.status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -67,10 +67,10 @@ pub fn receive<S: Sink + 'static>(
 /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let app: Router = Router::new()
 ///     .route("/webhooks/orders/{capability}", any(receive_capability(receiver, key.clone(), store)));
-/// # use article_webhook_axum::{fixture::DeliveryRequest, test_request};
+/// # use article_webhook_axum::fixture::{self, DeliveryRequestExt};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |path: &str| app.clone().oneshot(test_request(&DeliveryRequest::complete(), path));
+/// # let send = |path: &str| app.clone().oneshot(fixture::complete().request(path));
 ///
 /// let segment = key.mint("order-17", SystemTime::now() + Duration::from_secs(86_400))?;
 /// let path = format!("/webhooks/orders/{}", segment.as_str());

@@ -1,10 +1,13 @@
+use std::fmt;
+
 use article_webhook::Refused;
 use axum_core::response::{IntoResponse, Response};
 
 use crate::response::response;
 
-/// The rejection of the extractors: axum answers with it, and the handler does not run. Holds the
-/// [`Refused`] delivery.
+/// The rejection of the extractors: axum answers with it, and the handler does not run.
+///
+/// It is no [`std::error::Error`]: `?` would make a [`Retry`](crate::Retry) of it, and 503 the answer to a forgery.
 ///
 /// ```
 /// use article_webhook_axum::{ArticleComplete, RefusedResponse};
@@ -14,28 +17,77 @@ use crate::response::response;
 ///     match article {
 ///         Ok(ArticleComplete(result, ..)) => Ok(println!("received {:?}", result.job_id)),
 ///         Err(refused) => {
-///             println!("refused: {}", refused.0.rejection());
+///             println!("refused: {refused}");
 ///             Err(refused)
 ///         }
 ///     }
 /// }
-/// # use article_webhook_axum::{fixture::{self, DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
 /// # let app = axum::Router::new().route("/", axum::routing::post(on_article)).with_state(fixture::receiver());
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let send = |request: DeliveryRequest| app.clone().oneshot(test_request(&request, "/"));
-/// # assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
-/// # assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::TooDeep)).await?.status(), 400);
+/// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/"));
+/// # assert_eq!(send(fixture::complete()).await?.status(), 200);
+/// # assert_eq!(send(fixture::complete().defect(Defect::TooDeep)).await?.status(), 400);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "a handler may take the refusal out")]
-pub struct RefusedResponse(pub Refused);
+pub struct RefusedResponse {
+    refused: Refused,
+}
+
+impl RefusedResponse {
+    pub(crate) fn new(refused: Refused) -> Self {
+        Self { refused }
+    }
+
+    /// The refused delivery: the cause, and the job if it is known. `None` is for what only actix-web's adapter finds at
+    /// run time: an application without a receiver.
+    #[must_use]
+    pub fn refused(&self) -> Option<&Refused> {
+        Some(&self.refused)
+    }
+}
+
+impl fmt::Display for RefusedResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refused.fmt(f)
+    }
+}
+
+impl fmt::Debug for RefusedResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RefusedResponse({self})")
+    }
+}
 
 impl IntoResponse for RefusedResponse {
     fn into_response(self) -> Response {
-        response(self.0.answer())
+        response(self.refused.answer())
+    }
+}
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use article_webhook::{
+        Rejection,
+        fixture::{self, Defect},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_the_words_and_the_status_of_the_core() {
+        let fixture = fixture::complete().defect(Defect::WrongToken);
+        let refused = fixture::receiver().open(fixture.headers()).unwrap_err();
+        let refused = RefusedResponse::new(refused);
+        assert_eq!(refused.to_string(), "the Authorization header is not an accepted token");
+        assert_eq!(
+            format!("{refused:?}"),
+            "RefusedResponse(the Authorization header is not an accepted token)"
+        );
+        assert_eq!(*refused.refused().unwrap().rejection(), Rejection::AuthorizationWrong);
+        assert_eq!(refused.into_response().status(), 401);
     }
 }

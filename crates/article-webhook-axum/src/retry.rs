@@ -20,11 +20,11 @@ use crate::response::response;
 ///     std::fs::write(path, result.article.html.as_untrusted_str())?; // 503 when the disk is full
 ///     Ok(()) // 200
 /// }
-/// # use article_webhook_axum::{fixture::{self, DeliveryRequest}, test_request};
+/// # use article_webhook_axum::fixture::{self, DeliveryRequestExt};
 /// # let app = axum::Router::new().route("/", axum::routing::post(on_article)).with_state(fixture::receiver());
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
-/// # let response = app.oneshot(test_request(&DeliveryRequest::complete(), "/")).await?;
+/// # let response = app.oneshot(fixture::complete().request("/")).await?;
 /// # assert_eq!(response.status(), 503);
 /// # assert_eq!(response.headers()["retry-after"], "10");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

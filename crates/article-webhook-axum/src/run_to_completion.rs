@@ -54,18 +54,18 @@ use crate::response::response;
 /// let app: Router = Router::new()
 ///     .route("/webhooks/articles", post(on_article).layer(layer))
 ///     .with_state(receiver);
-/// # use article_webhook_axum::{fixture::{DeliveryRequest, Defect}, test_request};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
 /// # let send = async |request: DeliveryRequest| {
-/// #     let response = app.clone().oneshot(test_request(&request, "/webhooks/articles")).await?;
+/// #     let response = app.clone().oneshot(request.request("/webhooks/articles")).await?;
 /// #     let status = response.status().as_u16();
 /// #     let body = axum::body::to_bytes(response.into_body(), 1000).await?;
 /// #     Ok::<_, Box<dyn std::error::Error>>((status, String::from_utf8_lossy(&body).into_owned()))
 /// # };
-/// assert_eq!(send(DeliveryRequest::complete()).await?, (200, "".into()));
-/// assert_eq!(send(DeliveryRequest::complete()).await?, (200, r#"{"status":"duplicate"}"#.into()));
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.0, 401);
+/// assert_eq!(send(fixture::complete()).await?, (200, "".into()));
+/// assert_eq!(send(fixture::complete()).await?, (200, r#"{"status":"duplicate"}"#.into()));
+/// assert_eq!(send(fixture::complete().defect(Defect::WrongToken)).await?.0, 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -19,14 +19,14 @@ pub use state::State;
 ///
 /// ```
 /// use article_webhook_inbox::{Filter, Inbox, State};
-/// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Reply, Sink, fixture};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
 ///     assert!(inbox.list(Filter::default()).await?.entries.is_empty());
 ///
-///     let delivery = DeliveryRequest::complete().job_id("job_1").delivery()?;
+///     let delivery = fixture::complete().job_id("job_1").delivery()?;
 ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
 ///     let entry = &inbox.list(Filter::default()).await?.entries[0];
 ///     assert_eq!((entry.key.job_id.as_str(), entry.state, entry.attempts), ("job_1", State::Waiting, 0));

@@ -58,13 +58,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// ```
 /// use article_webhook_inbox::{Inbox, State};
-/// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Reply, Sink, fixture};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let folder = tempfile::tempdir()?;
 ///     let inbox = Inbox::open(folder.path().join("inbox.db")).await?;
-///     let post = DeliveryRequest::complete();
+///     let post = fixture::complete();
 ///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Stored);
 ///     assert_eq!(inbox.accept(post.delivery()?).await, Reply::Duplicate);
 ///     assert_eq!(inbox.counts().await?.of(State::Waiting), 1);

@@ -60,7 +60,7 @@ use settings::Settings;
 /// ```
 /// use std::time::Duration;
 /// use article_webhook_inbox::{Failed, Inbox, Job, State};
-/// use article_webhook::{Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Sink, fixture};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
 ///     if job.attempt() == 1 {
@@ -73,7 +73,7 @@ use settings::Settings;
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     inbox.accept(DeliveryRequest::complete().delivery()?).await;
+///     inbox.accept(fixture::complete().delivery()?).await;
 ///
 ///     // An application runs it until a signal. This example runs until the work is done.
 ///     inbox.worker(publish).concurrency(2).attempts(3).run_until_idle().await?;
@@ -246,7 +246,7 @@ impl Worker {
     ///
     /// ```
     /// use article_webhook_inbox::{Failed, Inbox, Job};
-    /// use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+    /// use article_webhook::{Reply, Sink, fixture};
     ///
     /// async fn publish(_: Job) -> Result<(), Failed> {
     ///     Ok(())
@@ -260,7 +260,7 @@ impl Worker {
     ///     assert!(worker.await?.is_err());
     ///
     ///     // The inbox still stores.
-    ///     let delivery = DeliveryRequest::complete().delivery()?;
+    ///     let delivery = fixture::complete().delivery()?;
     ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     ///     let failure = inbox.health().await.workers.failure.unwrap();
     ///     assert_eq!(failure.error, "worker: concurrency: expected at least 1, found 0");
@@ -281,7 +281,7 @@ impl Worker {
     ///
     /// ```
     /// use article_webhook_inbox::{Failed, Inbox, Job, State};
-    /// use article_webhook::{Sink, fixture::DeliveryRequest};
+    /// use article_webhook::{Sink, fixture};
     ///
     /// async fn publish(job: Job) -> Result<(), Failed> {
     ///     match job.article().article.title.as_str() {
@@ -293,8 +293,8 @@ impl Worker {
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///     let inbox = Inbox::memory();
-    ///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
-    ///     inbox.accept(DeliveryRequest::minimal().job_id("job_2").delivery()?).await;
+    ///     inbox.accept(fixture::complete().job_id("job_1").delivery()?).await;
+    ///     inbox.accept(fixture::minimal().job_id("job_2").delivery()?).await;
     ///     inbox.worker(publish).run_until_idle().await?;
     ///     assert_eq!(inbox.counts().await?.of(State::Done), 2);
     ///

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job};
 
 #[derive(Clone, Default)]
@@ -43,7 +43,7 @@ async fn publish(job: Job) -> Result<(), Failed> {
 
 async fn work(job_id: &str) {
     let inbox = Inbox::memory();
-    let delivery = DeliveryRequest::complete().job_id(job_id).delivery().unwrap();
+    let delivery = fixture::complete().job_id(job_id).delivery().unwrap();
     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     inbox.worker(publish).run_until_idle().await.unwrap();
 }

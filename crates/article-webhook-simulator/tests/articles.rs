@@ -50,7 +50,7 @@ fn a_receiver_accepts_it_and_knows_every_field() {
         let order = ArticleSpec { job_id: "job_7c1e4a52", ..order(Length::Drawn) };
         let post = fixture::DeliveryRequest::new(generate(seed, &order));
         let envelope = fixture::receiver().open(post.headers()).unwrap();
-        let delivery = envelope.read(post.body().clone()).unwrap();
+        let delivery = envelope.read(post.bytes().clone()).unwrap();
         assert_eq!(delivery.drift(), []);
 
         let result = delivery.decode().unwrap();

@@ -9,7 +9,8 @@ mod require_delivery;
 mod run_to_completion;
 
 #[cfg(feature = "fixture")]
-pub use article_webhook::fixture;
+pub mod fixture;
+
 pub use article_webhook::{
     self, Article, ArticleResult, AuthToken, BoxSink, BuildError, DecodeError, Delivery, Event,
     FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,

@@ -32,7 +32,7 @@ use crate::{
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
 /// use http_body_util::Full;
 /// use tower::ServiceExt;
-/// # use article_webhook_tower::fixture::{Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
 ///     println!("storing {} bytes of {}", delivery.body().len(), delivery.job_id());
@@ -42,9 +42,9 @@ use crate::{
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
 /// let service = receive(receiver, store);
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// # let send = |request: DeliveryRequest| service.clone().oneshot(request.into_request("/").map(Full::new));
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::NoToken)).await?.status(), 401);
+/// # let send = |delivery: DeliveryRequest| service.clone().oneshot(delivery.request("/"));
+/// assert_eq!(send(fixture::complete()).await?.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::NoToken)).await?.status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -62,7 +62,7 @@ pub fn receive<S: Sink + 'static>(receiver: Receiver, sink: S) -> Receive<S> {
 /// use article_webhook_tower::{AuthToken, CapabilityKey, Delivery, Receiver, Reply, receive_capability};
 /// use http_body_util::Full;
 /// use tower::ServiceExt;
-/// # use article_webhook_tower::fixture::DeliveryRequest;
+/// # use article_webhook_tower::fixture::{self, DeliveryRequestExt};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
 ///     println!("{:?} is fulfilled by {}", delivery.intent(), delivery.job_id());
@@ -73,7 +73,7 @@ pub fn receive<S: Sink + 'static>(receiver: Receiver, sink: S) -> Receive<S> {
 /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let service = receive_capability(receiver, key.clone(), store);
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// # let send = |path: &str| service.clone().oneshot(DeliveryRequest::complete().into_request(path).map(Full::new));
+/// # let send = |path: &str| service.clone().oneshot(fixture::complete().request(path));
 ///
 /// let segment = key.mint("order-17", SystemTime::now() + Duration::from_secs(86_400))?;
 /// let path = format!("/webhooks/orders/{}", segment.as_str());

@@ -35,7 +35,7 @@ type OnRefused = Arc<dyn Fn(&Refused) + Send + Sync>;
 /// ```
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDeliveryLayer};
 /// use axum::{Extension, Router, routing::post};
-/// # use article_webhook_tower::fixture::{Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
 /// # use tower::ServiceExt;
 ///
 /// async fn on_delivery(Extension(delivery): Extension<Delivery>) {
@@ -49,11 +49,9 @@ type OnRefused = Arc<dyn Fn(&Refused) + Send + Sync>;
 ///         println!("ask the API for {:?}: {refused}", refused.job_id());
 ///     }));
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// # let send = |request: DeliveryRequest| {
-/// #     app.clone().oneshot(request.into_request("/webhooks/articles").map(axum::body::Body::from))
-/// # };
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.status(), 401);
+/// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/webhooks/articles"));
+/// assert_eq!(send(fixture::complete()).await?.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::WrongToken)).await?.status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -102,7 +100,7 @@ impl fmt::Debug for RequireDeliveryLayer {
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDelivery, RequireDeliveryLayer};
 /// use http_body_util::Full;
 /// use tower::{Layer, ServiceExt, service_fn};
-/// # use article_webhook_tower::fixture::{Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
 /// # use bytes::Bytes;
 ///
 /// let inner = service_fn(async |request: http::Request<Full<Bytes>>| {
@@ -112,9 +110,9 @@ impl fmt::Debug for RequireDeliveryLayer {
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
 /// let service: RequireDelivery<_> = RequireDeliveryLayer::new(receiver).layer(inner);
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// # let send = |request: DeliveryRequest| service.clone().oneshot(request.into_request("/").map(Full::new));
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200);
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::TooDeep)).await?.status(), 400);
+/// # let send = |delivery: DeliveryRequest| service.clone().oneshot(delivery.request("/"));
+/// assert_eq!(send(fixture::complete()).await?.status(), 200);
+/// assert_eq!(send(fixture::complete().defect(Defect::TooDeep)).await?.status(), 400);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -178,7 +176,7 @@ mod tests {
         time::Duration,
     };
 
-    use article_webhook::fixture::{self, Defect, DeliveryRequest};
+    use article_webhook::fixture::{self, Defect};
     use http_body::{Body, Frame};
     use tokio::time::timeout;
     use tower::{ServiceExt, limit::ConcurrencyLimit, service_fn};
@@ -208,13 +206,12 @@ mod tests {
         let one_place = ConcurrencyLimit::new(inner, 1);
         let service = RequireDeliveryLayer::new(fixture::receiver()).layer(one_place);
 
-        let stranger =
-            DeliveryRequest::complete().with_defect(Defect::WrongToken).into_request("/");
+        let stranger = fixture::complete().defect(Defect::WrongToken).into_request("/");
         let stranger = service.clone().oneshot(stranger.map(|_| Stalled));
         let mut stranger = pin!(stranger);
         assert!(timeout(Duration::from_millis(100), stranger.as_mut()).await.is_err());
 
-        let good = service.oneshot(DeliveryRequest::complete().into_request("/").map(Full::new));
+        let good = service.oneshot(fixture::complete().into_request("/").map(Full::new));
         let answer = timeout(Duration::from_millis(100), good).await.expect("there is a place");
         assert_eq!(answer.map(|answer| answer.status()), Ok(http::StatusCode::OK));
         let refused = stranger.await.map(|answer| answer.status());
@@ -233,7 +230,7 @@ mod tests {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
         }));
         let send = |defect| {
-            let request = DeliveryRequest::complete().with_defect(defect);
+            let request = fixture::complete().defect(defect);
             service.clone().oneshot(request.into_request("/").map(Full::new))
         };
         for (defect, status, reports) in

@@ -45,7 +45,7 @@ use crate::response::response;
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDeliveryLayer, RunToCompletion};
 /// use http_body_util::Full;
 /// use tower::{Layer, ServiceExt, service_fn};
-/// # use article_webhook_tower::fixture::{Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
 /// # use bytes::Bytes;
 ///
 /// let handler = service_fn(async |request: http::Request<Full<Bytes>>| {
@@ -59,9 +59,9 @@ use crate::response::response;
 /// let service = RunToCompletion::new(receiver).layer(service);
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # let send = |request: DeliveryRequest| service.clone().oneshot(request.into_request("/").map(Full::new));
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 204);
-/// assert_eq!(send(DeliveryRequest::complete()).await?.status(), 200); // a duplicate, which is not handled
-/// assert_eq!(send(DeliveryRequest::complete().with_defect(Defect::WrongToken)).await?.status(), 401);
+/// assert_eq!(send(fixture::complete()).await?.status(), 204);
+/// assert_eq!(send(fixture::complete()).await?.status(), 200); // a duplicate, which is not handled
+/// assert_eq!(send(fixture::complete().defect(Defect::WrongToken)).await?.status(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

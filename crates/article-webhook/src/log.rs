@@ -206,18 +206,18 @@ mod tests {
         let open = |post: &DeliveryRequest| receiver.open(post.headers());
         let lines = |work: &dyn Fn()| logged(work).trim_end().replace(" article_webhook:", "");
 
-        let stripped = DeliveryRequest::complete().without_header("X-Service-Event");
+        let stripped = fixture::complete().without_header("X-Service-Event");
         assert_eq!(
-            lines(&|| drop(open(&stripped).unwrap().read(stripped.body().clone()))),
+            lines(&|| drop(open(&stripped).unwrap().read(stripped.bytes().clone()))),
             " WARN the event header is missing: does a proxy strip it? job_id=\"job_7c1e4a52\"\n\
              DEBUG delivery accepted job_id=\"job_7c1e4a52\" target_label=\"default\"",
         );
-        let unknown = DeliveryRequest::complete().with_defect(Defect::UnknownEvent);
+        let unknown = fixture::complete().event("article.updated");
         assert_eq!(
-            lines(&|| drop(open(&unknown).unwrap().article(unknown.body().clone()))),
+            lines(&|| drop(open(&unknown).unwrap().article(unknown.bytes().clone()))),
             " WARN this version does not know the event event=\"article.updated\"",
         );
-        let refused = open(&DeliveryRequest::complete().with_defect(Defect::Compressed));
+        let refused = open(&fixture::complete().defect(Defect::Compressed));
         let refused = refused.unwrap_err().drained();
         assert_eq!(
             lines(&|| receiver.log_refusal(&refused, UNIX_EPOCH)),
@@ -230,7 +230,7 @@ mod tests {
         );
         let panicked = || {
             let delivery =
-                open(&stripped).and_then(|envelope| envelope.read(stripped.body().clone()));
+                open(&stripped).and_then(|envelope| envelope.read(stripped.bytes().clone()));
             let sink = Arc::new(PanicsAtRefusal);
             let fails = |_| ready(Err::<Reply, _>(()));
             let answer = adapter::dispatch(&receiver, delivery, sink, fails, |_| pending());
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_handler_that_fails_is_logged_with_its_job_when_it_responds() {
         let receiver = fixture::receiver();
-        let delivery = DeliveryRequest::complete().delivery().unwrap();
+        let delivery = fixture::complete().delivery().unwrap();
         let handle = |is_returned: bool| {
             let slot = RunSlot::new(&receiver, "/", || *START);
             let extractor = slot.clone();
@@ -302,7 +302,7 @@ mod tests {
         }
         let receiver = fixture::receiver();
         let spawn = async |work| Ok::<_, ()>(pin!(work).await);
-        let delivery = Ok(DeliveryRequest::complete().delivery().unwrap());
+        let delivery = Ok(fixture::complete().delivery().unwrap());
         let log = logged(|| {
             let answer =
                 adapter::dispatch(&receiver, delivery, Arc::new(store), spawn, |_| pending());
@@ -321,19 +321,18 @@ mod tests {
             let token = format!("Bearer {canary}");
             let receiver = Receiver::new(AuthToken::new(&token).unwrap());
             let mut posts = vec![
-                DeliveryRequest::complete().token(&token),
-                DeliveryRequest::complete().token(&token).without_header("X-Service-Event"),
-                DeliveryRequest::complete().token(&token[..20]),
+                fixture::complete().token(&token),
+                fixture::complete().token(&token).without_header("X-Service-Event"),
+                fixture::complete().token(&token[..20]),
+                fixture::complete().token(&token).event("article.updated"),
             ];
-            posts.extend(
-                Defect::ALL
-                    .map(|defect| DeliveryRequest::complete().token(&token).with_defect(defect)),
-            );
+            posts
+                .extend(Defect::ALL.map(|defect| fixture::complete().token(&token).defect(defect)));
             for (second, post) in (1..).zip(posts) {
-                let post = post.field("note", canary.into());
+                let post = post.field("note", canary);
                 let opened = receiver.open(post.headers());
                 if let Err(refused) =
-                    opened.and_then(|envelope| envelope.article(post.body().clone()))
+                    opened.and_then(|envelope| envelope.article(post.bytes().clone()))
                 {
                     receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_secs(second));
                 }
@@ -349,9 +348,9 @@ mod tests {
         let receiver = fixture::receiver();
         let log = logged(|| {
             for value in ["canary-1", "canary-2"] {
-                let post = DeliveryRequest::complete().field("newly\u{1b}added", value.into());
-                receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap();
-                let delivery = receiver.open(post.headers()).unwrap().read(post.body().clone());
+                let post = fixture::complete().field("newly\u{1b}added", value);
+                receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap();
+                let delivery = receiver.open(post.headers()).unwrap().read(post.bytes().clone());
                 delivery.unwrap().decode().unwrap();
             }
         });
@@ -365,7 +364,7 @@ mod tests {
     #[test]
     fn a_repair_is_told_once_for_each_field_and_kind() {
         let receiver = fixture::receiver();
-        let body = DeliveryRequest::minimal().body().to_vec();
+        let body = fixture::minimal().bytes().to_vec();
         let spoiled = |title: &[u8]| {
             let title = [b"{\"tone\": \"", title, b"\", "].concat();
             DeliveryRequest::new([&title[..], &body[1..]].concat())
@@ -373,7 +372,7 @@ mod tests {
         let log = logged(|| {
             for title in [&b"canary \xff"[..], b"canary \xfe", b"canary \\ud83c", b"canary"] {
                 let post = spoiled(title);
-                receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap();
+                receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap();
             }
         });
         let told: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
@@ -408,14 +407,14 @@ mod tests {
         ] {
             let post = DeliveryRequest::new(body.to_owned());
             let refused =
-                receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap_err();
+                receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap_err();
             let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
             assert!(log.contains(&format!("delivery refused: the body is {told}")), "{log}");
             assert_eq!(refused.answer().body().len(), 82, "the answer is constant");
         }
-        let post = DeliveryRequest::minimal().with_defect(Defect::NotComplete);
+        let post = fixture::minimal().defect(Defect::NotComplete);
         let refused =
-            receiver.open(post.headers()).unwrap().article(post.body().clone()).unwrap_err();
+            receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap_err();
         let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
         let told = "delivery refused: the body is no article result: status: the service reports a failure, `failed`";
         assert!(log.contains(told) && log.contains("code=\"unprocessable\""), "{log}");
@@ -423,7 +422,7 @@ mod tests {
 
     #[test]
     fn a_sink_that_decodes_a_delivery_is_told_that_the_service_has_changed() {
-        let post = DeliveryRequest::complete().field("tone", "warm".into());
+        let post = fixture::complete().field("tone", "warm");
         for _receiver in 0..2 {
             let delivery = post.delivery().unwrap();
             let log = logged(|| drop((delivery.decode(), delivery.decode())));

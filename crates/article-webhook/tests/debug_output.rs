@@ -1,7 +1,7 @@
 //! `Debug` of every type shows identity and sizes, and neither a token nor content.
 #![cfg(feature = "fixture")]
 
-use article_webhook::{AuthToken, Receiver, Rejection, fixture::DeliveryRequest};
+use article_webhook::{AuthToken, Receiver, Rejection, fixture};
 
 /// Identity and sizes, never content.
 const EXPECTED: [&str; 11] = [
@@ -24,20 +24,19 @@ fn no_type_shows_a_token_or_a_body() {
     let token = AuthToken::new(&format!("Bearer {canary}")).unwrap();
     let receiver = Receiver::new(token.clone());
     let article = serde_json::json!({"title": canary, "html": canary, "meta_title": canary});
-    let request =
-        DeliveryRequest::complete().token(&format!("Bearer {canary}")).field("article", article);
+    let request = fixture::complete().token(&format!("Bearer {canary}")).field("article", article);
     let posts = serde_json::json!({"x": [canary, {"text": canary}]});
     let image = serde_json::json!({"url": canary, "alt_text": canary});
     let request = request.field("social_posts", posts).field("featured_image", image);
 
     let open = || receiver.open(request.headers()).unwrap();
     let mut intake = open().intake();
-    intake.push(request.body().slice(..100)).unwrap();
-    intake.push(request.body().slice(100..)).unwrap();
-    let delivery = open().read(request.body().clone()).unwrap();
-    let (result, _) = open().article(request.body().clone()).unwrap();
-    let wrong = request.clone().field("article", [canary; 9].into());
-    let refused = open().article(wrong.body().clone()).unwrap_err();
+    intake.push(request.bytes().slice(..100)).unwrap();
+    intake.push(request.bytes().slice(100..)).unwrap();
+    let delivery = open().read(request.bytes().clone()).unwrap();
+    let (result, _) = open().article(request.bytes().clone()).unwrap();
+    let wrong = request.clone().field("article", [canary; 9]);
+    let refused = open().article(wrong.bytes().clone()).unwrap_err();
     let Rejection::Undecodable(undecodable) = refused.rejection() else { panic!("{refused}") };
 
     let shown = [

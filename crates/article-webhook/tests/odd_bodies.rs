@@ -10,8 +10,8 @@ use article_webhook::{
 fn judged(body: &[u8]) -> [&'static str; 2] {
     let post = DeliveryRequest::new(body.to_vec());
     let envelope = || fixture::receiver().open(post.headers()).expect("the headers are right");
-    let read = envelope().read(post.body().clone());
-    let article = envelope().article(post.body().clone());
+    let read = envelope().read(post.bytes().clone());
+    let article = envelope().article(post.bytes().clone());
     if let (Ok(delivery), Ok((article, _))) = (&read, &article) {
         assert_eq!(delivery.body(), body, "the bytes stay as they came");
         assert_eq!(delivery.decode().as_ref(), Ok(article));

@@ -1,6 +1,6 @@
 use std::{fs, path::Path, process::Stdio};
 
-use article_webhook_axum::fixture::{self, DeliveryRequest};
+use article_webhook_axum::fixture;
 use serde_json::json;
 
 use crate::program::{Program, command};
@@ -19,19 +19,19 @@ fn link(list: &str) -> &str {
 fn a_duplicate_is_stored_once_byte_for_byte() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    assert_eq!(blog.deliver(&DeliveryRequest::complete()).body, r#"{"status":"stored"}"#);
-    assert_eq!(blog.deliver(&DeliveryRequest::complete()).body, r#"{"status":"duplicate"}"#);
+    assert_eq!(blog.deliver(&fixture::complete()).body, r#"{"status":"stored"}"#);
+    assert_eq!(blog.deliver(&fixture::complete()).body, r#"{"status":"duplicate"}"#);
 
     let files: Vec<_> = fs::read_dir(&directory).unwrap().collect();
     assert_eq!(files.len(), 1);
     let path = files[0].as_ref().unwrap().path();
-    assert_eq!(DeliveryRequest::complete().body(), &fs::read(path).unwrap());
+    assert_eq!(fixture::complete().bytes(), &fs::read(path).unwrap());
 }
 
 #[test]
 fn an_article_becomes_a_page_and_outlives_the_program() {
     let directory = tempfile::tempdir().unwrap();
-    blog(&directory).deliver(&DeliveryRequest::complete());
+    blog(&directory).deliver(&fixture::complete());
 
     let blog = blog(&directory);
     let list = blog.get("/");
@@ -48,7 +48,7 @@ fn harmful_html_is_not_shown() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
     let attack = "<script>alert(1)</script>";
-    let post = DeliveryRequest::complete()
+    let post = fixture::complete()
         .field(
             "article",
             json!({
@@ -119,7 +119,7 @@ fn a_page_lists_twenty_articles() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
     for number in 0..21 {
-        blog.deliver(&DeliveryRequest::complete().job_id(&format!("job_{number}")));
+        blog.deliver(&fixture::complete().job_id(&format!("job_{number}")));
     }
     let articles = |path| blog.get(path).body.matches("href=\"/articles/").count();
     assert_eq!((articles("/"), articles("/pages/1"), articles("/pages/2")), (20, 20, 1));
@@ -135,7 +135,7 @@ fn an_article_of_very_many_elements_is_not_sanitised() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
     let article = |elements: usize| json!({"title": "", "html": "<b>".repeat(elements)});
-    blog.deliver(&DeliveryRequest::complete().field("article", article(10_001)));
+    blog.deliver(&fixture::complete().field("article", article(10_001)));
     let page = blog.get(link(&blog.get("/").body));
     assert!(page.body.contains("too many elements to be shown"), "{}", page.body);
 }
@@ -144,7 +144,7 @@ fn an_article_of_very_many_elements_is_not_sanitised() {
 fn what_cannot_be_decoded_is_kept_and_listed() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    let post = DeliveryRequest::complete().field("article", json!({"title": "No body"}));
+    let post = fixture::complete().field("article", json!({"title": "No body"}));
     assert_eq!(blog.deliver(&post).body, r#"{"status":"stored"}"#);
 
     let list = blog.get("/");
@@ -163,7 +163,7 @@ fn a_job_id_is_never_a_path() {
     let directory = tempfile::tempdir().unwrap();
     let articles = directory.path().join("articles");
     let blog = blog(&articles);
-    let post = DeliveryRequest::complete().job_id("../escaped");
+    let post = fixture::complete().job_id("../escaped");
     assert_eq!(blog.deliver(&post).body, r#"{"status":"stored"}"#);
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
 
@@ -175,8 +175,8 @@ fn a_job_id_is_never_a_path() {
 fn another_event_about_a_job_is_no_duplicate() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
-    blog.deliver(&DeliveryRequest::complete());
-    let update = DeliveryRequest::complete().header("X-Service-Event", "article.updated");
+    blog.deliver(&fixture::complete());
+    let update = fixture::complete().header("X-Service-Event", "article.updated");
     assert_eq!(blog.deliver(&update).body, r#"{"status":"stored"}"#);
 }
 
@@ -188,7 +188,7 @@ fn without_its_folder_the_service_is_asked_to_come_again() {
     let command = command.stderr(Stdio::null());
     let blog = Program::run(command.env("ARTICLE_BLOG_DIR", directory.path()));
     directory.close().unwrap();
-    let response = blog.deliver(&DeliveryRequest::complete());
+    let response = blog.deliver(&fixture::complete());
     assert_eq!(response.status, 503);
     assert!(response.body.contains(r#""error":"unavailable""#));
     assert_eq!(blog.get("/").status, 500);

@@ -34,7 +34,7 @@ fn leave_behind(path: &Path, post: &DeliveryRequest) {
     wait(async {
         let inbox = Inbox::open(path).await.unwrap();
         let open = fixture::receiver().open(post.headers()).unwrap();
-        let delivery = open.read(post.body().clone()).unwrap();
+        let delivery = open.read(post.bytes().clone()).unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
         inbox.close().await.unwrap();
     });
@@ -62,10 +62,8 @@ fn an_article_that_was_stored_before_a_restart_is_printed_once() {
     for example in RECEIVERS {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("articles.db");
-        let (left, next) = (
-            DeliveryRequest::complete().job_id("job_left"),
-            DeliveryRequest::complete().job_id("job_next"),
-        );
+        let (left, next) =
+            (fixture::complete().job_id("job_left"), fixture::complete().job_id("job_next"));
         leave_behind(&path, &left);
 
         let mut program = start(example, &path);
@@ -91,7 +89,7 @@ fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
         let path = folder.path().join("articles.db");
         let mut program = start(example, &path);
         for job_id in ["job_1", "job_2"] {
-            assert_eq!(program.deliver(&DeliveryRequest::complete().job_id(job_id)).status, 200);
+            assert_eq!(program.deliver(&fixture::complete().job_id(job_id)).status, 200);
             assert!(program.line().starts_with(job_id), "{example}");
         }
         assert_eq!(program.end(signal), (Some(0), Vec::new()), "{example} {signal:?}");
@@ -100,7 +98,7 @@ fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
 
         let program = start(example, &path);
         assert_eq!(
-            program.deliver(&DeliveryRequest::complete().job_id("job_2")).body,
+            program.deliver(&fixture::complete().job_id("job_2")).body,
             r#"{"status":"duplicate"}"#
         );
         assert_eq!(program.end(signal), (Some(0), Vec::new()), "{example} {signal:?}");

@@ -73,7 +73,7 @@ impl Program {
     }
 
     pub(crate) fn deliver(&self, post: &DeliveryRequest) -> Response {
-        self.request("POST /webhooks/articles", post.headers(), post.body())
+        self.request("POST /webhooks/articles", post.headers(), post.bytes())
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {

@@ -1,6 +1,6 @@
 use std::fs;
 
-use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
+use article_webhook_axum::fixture::{self, Defect};
 use serde_json::json;
 
 use crate::program::Program;
@@ -68,7 +68,7 @@ fn what_comes_from_outside_cannot_steer_the_terminal() {
         let mut program = Program::start(example);
         program.lines(INVITATION);
         let article = json!({"title": "It's \u{1b}[2J\r\n\u{202e}gone", "html": ""});
-        let post = DeliveryRequest::complete().field("article", article).job_id("job_\u{202e}7");
+        let post = fixture::complete().field("article", article).job_id("job_\u{202e}7");
         assert_eq!(program.deliver(&post).status, ok.0);
         assert_eq!(
             program.line(),
@@ -82,8 +82,7 @@ fn a_wrong_token_is_refused_and_only_the_log_says_why() {
     for (example, _) in RECEIVERS {
         let mut program = Program::start(example);
         program.lines(INVITATION);
-        let response =
-            program.deliver(&DeliveryRequest::complete().with_defect(Defect::WrongToken));
+        let response = program.deliver(&fixture::complete().defect(Defect::WrongToken));
         let expected =
             r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#;
         assert_eq!((response.status, response.body.as_str()), (401, expected));
@@ -91,7 +90,7 @@ fn a_wrong_token_is_refused_and_only_the_log_says_why() {
         assert!(log.contains("the Authorization header is not an accepted token"), "{log}");
         assert!(!log.contains("fixture-"), "{log}");
 
-        program.deliver(&DeliveryRequest::minimal().job_id("job_next"));
+        program.deliver(&fixture::minimal().job_id("job_next"));
         assert!(program.line().starts_with("job_next "));
     }
 }
@@ -100,8 +99,7 @@ fn a_wrong_token_is_refused_and_only_the_log_says_why() {
 fn broken_json_is_refused() {
     for (example, _) in RECEIVERS {
         let program = Program::start(example);
-        let response =
-            program.deliver(&DeliveryRequest::complete().with_defect(Defect::TruncatedBody));
+        let response = program.deliver(&fixture::complete().defect(Defect::TruncatedBody));
         let expected =
             r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#;
         assert_eq!((response.status, response.body.as_str()), (400, expected));

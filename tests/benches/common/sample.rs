@@ -1,6 +1,6 @@
 //! The deliveries that everything is measured on.
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture::{self, DeliveryRequest};
 
 /// How many distinct bodies take turns. A single one, repeated, would train the branch predictor
 /// until it knows the article by heart, and flatter everyone.
@@ -9,9 +9,9 @@ const BODIES: u64 = 64;
 /// Distinct articles of about `bytes` bytes of HTML.
 pub(crate) fn posts(bytes: usize, text: Text) -> Vec<DeliveryRequest> {
     let post = |seed| {
-        let post = DeliveryRequest::article(seed, bytes);
-        let body = text.write(post.body());
-        post.with_body(body)
+        let post = fixture::generated(seed, bytes);
+        let body = text.write(post.bytes());
+        post.body(body)
     };
     (0..BODIES).map(post).collect()
 }

@@ -118,6 +118,6 @@ pub(crate) fn request(post: &DeliveryRequest) -> Vec<u8> {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
     request.extend_from_slice(b"\r\n");
-    request.extend_from_slice(post.body());
+    request.extend_from_slice(post.bytes());
     request
 }

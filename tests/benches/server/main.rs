@@ -21,7 +21,7 @@ mod client;
 mod duel;
 mod role;
 
-use article_webhook::fixture::{Defect, DeliveryRequest};
+use article_webhook::fixture::{self, Defect};
 
 use client::Road;
 use common::{
@@ -63,7 +63,7 @@ fn stay_on_one_processor() {
 }
 
 fn strangers(rounds: usize) -> Table {
-    let posts = [DeliveryRequest::article(1, 1 << 20).with_defect(Defect::WrongToken)];
+    let posts = [fixture::generated(1, 1 << 20).defect(Defect::WrongToken)];
     let mut table = Table::new(
         "a wrong token with a body of 1 MiB, a handler that takes the body first : ArticleComplete",
         &["the body comes", "axum (≥ 5.00)", "actix-web (≥ 2.50)"],

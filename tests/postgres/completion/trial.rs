@@ -2,7 +2,7 @@ use std::{future::ready, sync::Arc};
 
 use article_webhook_inbox::{Failed, Inbox, Job, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use tokio::sync::mpsc;
 
 use crate::{application::Application, scene, server::shared_url};
@@ -26,7 +26,7 @@ impl<A: Application> Trial<A> {
         let url = format!("{url}?options=-csearch_path%3D{schema}");
         let client = scene::connect(&url).await;
         client.batch_execute("CREATE TABLE articles (job_id text, attempt bigint)").await.unwrap();
-        let delivery = DeliveryRequest::complete().job_id("job_1").delivery().unwrap();
+        let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
         assert_eq!(nodes[0].accept(delivery).await, Reply::Stored);
         Self { nodes, application: A::connect(&url).await, client, schema }
     }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use graphile_worker::{
     IntoTaskHandlerResult, JobSpec, LocalQueueConfig, RawJobSpec, TaskHandler, WorkerContext,
     WorkerOptions,
@@ -64,8 +64,8 @@ pub(crate) async fn rate(url: &str, way: Way, concurrency: u32, entries: usize) 
     let worker = Arc::new(options.init().await.unwrap());
     let jobs: Vec<_> = (0..entries)
         .map(|seed| {
-            let article = DeliveryRequest::article(seed as u64 % 64, 16 * 1024);
-            let body: serde_json::Value = serde_json::from_slice(article.body()).unwrap();
+            let article = fixture::generated(seed as u64 % 64, 16 * 1024);
+            let body: serde_json::Value = serde_json::from_slice(article.bytes()).unwrap();
             RawJobSpec {
                 identifier: "article".into(),
                 payload: serde_json::json!({ "body": body }),

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
@@ -99,8 +99,8 @@ fn memory(listening: &Running) -> u64 {
 
 /// An article of the size, in which the job id is to be replaced.
 fn body() -> String {
-    let complete = DeliveryRequest::complete();
-    let mut article: Value = serde_json::from_slice(complete.body()).unwrap();
+    let complete = fixture::complete();
+    let mut article: Value = serde_json::from_slice(complete.bytes()).unwrap();
     let job = article["job_id"].as_str().unwrap().to_owned();
     let pad = BYTES - article.to_string().len();
     let html = &mut article["article"]["html"];

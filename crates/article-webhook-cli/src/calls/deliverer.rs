@@ -102,7 +102,7 @@ impl Deliverer {
         url: &Url,
         request: &DeliveryRequest,
     ) -> Result<Response, reqwest::Error> {
-        let mut post = self.0.post(url.clone()).body(request.body().clone());
+        let mut post = self.0.post(url.clone()).body(request.bytes().clone());
         for (name, value) in request.headers() {
             // The client writes the length.
             if !name.eq_ignore_ascii_case("Content-Length") {

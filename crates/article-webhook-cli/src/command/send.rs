@@ -63,10 +63,9 @@ enum Fixture {
 pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
     arguments.remote.allow(arguments.url.as_url())?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let request = request::pack(&arguments, &context.environment).await?;
-    let request = request.token(token.expose_secret());
     let request =
-        arguments.fault.iter().fold(request, |request, fault| request.with_defect(*fault));
+        request::pack(&arguments, &context.environment).await?.token(token.expose_secret());
+    let request = arguments.fault.iter().fold(request, |request, fault| request.defect(*fault));
     let job =
         String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
 
@@ -97,7 +96,7 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     let mut table = Table::plain();
     let mut row =
         |name: &str, tone, text: String| table.row([(Tone::Quiet, name.to_owned()), (tone, text)]);
-    row("sent", Tone::Plain, format!("{}, {} bytes", escape::line(&job), request.body().len()));
+    row("sent", Tone::Plain, format!("{}, {} bytes", escape::line(&job), request.bytes().len()));
     row("answer", tone, format!("{} {reason}, in {took} ms", status.as_u16()).replace(" ,", ","));
     if !body.is_empty() {
         row("body", Tone::Plain, escape::line(body.trim_end()));

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_inbox::Inbox;
 use serde_json::json;
 use tokio::time::sleep;
@@ -141,7 +144,7 @@ async fn the_frame_holds_what_the_removal_of_harmful_html_would_leave() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let inbox = Inbox::open(&file).await.unwrap();
-    inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery().unwrap()).await;
+    inbox.accept(fixture::complete().job_id("job_1").delivery().unwrap()).await;
     inbox.close().await.unwrap();
     let page = Running::page(&file, &[]);
     browser.open(&page.url).await;

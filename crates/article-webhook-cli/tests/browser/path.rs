@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, SqliteStore};
 
 use crate::{
@@ -78,7 +78,7 @@ async fn an_arrival_is_seen_within_a_second_and_moves_no_column() {
     for number in 0..5 {
         let start = Instant::now();
         let job = format!("job_new_{number}");
-        let request = DeliveryRequest::complete().job_id(&job);
+        let request = fixture::complete().job_id(&job);
         assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
         let first =
             format!("return document.querySelector('tbody tr .job').textContent === '{job}'");

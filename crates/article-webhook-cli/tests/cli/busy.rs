@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
 use futures_util::future::join_all;
 use rusqlite::Connection;
@@ -63,9 +63,8 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     let file = folder.path().join("inbox.db");
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     for jobs in (0..3_000).collect::<Vec<_>>().chunks(500) {
-        let deliver = |job: &i32| {
-            sample::deliver(&inbox, DeliveryRequest::minimal().job_id(&format!("job_{job}")))
-        };
+        let deliver =
+            |job: &i32| sample::deliver(&inbox, fixture::minimal().job_id(&format!("job_{job}")));
         join_all(jobs.iter().map(deliver)).await;
     }
     let page = inbox.list(Filter { limit: 1_500, ..Filter::default() }).await.unwrap();

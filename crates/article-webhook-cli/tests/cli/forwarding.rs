@@ -7,7 +7,7 @@ use std::{
     process::Stdio,
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use serde_json::Value;
 
 use crate::{
@@ -82,7 +82,7 @@ fn gets(event: &str, job_id: &str, options: &[&str]) {
     let url = started["listening"].as_str().unwrap();
     let receiver = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
 
-    let sent = DeliveryRequest::complete().job_id("job_é").token(TOKEN);
+    let sent = fixture::complete().job_id("job_é").token(TOKEN);
     let mut head = format!("POST /webhooks/articles HTTP/1.1\r\nHost: {receiver}\r\n").into_bytes();
     for (name, value) in sent.headers() {
         let name = match &**name {
@@ -97,13 +97,13 @@ fn gets(event: &str, job_id: &str, options: &[&str]) {
     // What the inbox does not keep.
     head.extend_from_slice(b"X-Request-Id: 1\r\nCookie: a=b\r\nConnection: close\r\n\r\n");
     let mut service = TcpStream::connect(receiver).unwrap();
-    service.write_all(&[&head, &sent.body()[..]].concat()).unwrap();
+    service.write_all(&[&head, &sent.bytes()[..]].concat()).unwrap();
     let mut answer = String::new();
     service.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
 
     let (headers, body) = request(application.accept().unwrap().0);
-    assert_eq!(body, sent.body()[..]);
+    assert_eq!(body, sent.bytes()[..]);
     let found: Vec<_> =
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let (host, length) = (address.to_string(), body.len().to_string());

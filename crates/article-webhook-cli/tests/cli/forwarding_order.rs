@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use article_webhook::{Delivery, Reply, fixture::DeliveryRequest};
+use article_webhook::{Delivery, Reply, fixture};
 use rustix::process::Signal;
 use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
@@ -50,7 +50,7 @@ async fn deliver(url: &str, job: &str, event: &str, body: &[u8]) {
 }
 
 fn article(job: &str) -> Vec<u8> {
-    DeliveryRequest::complete().job_id(job).body().to_vec()
+    fixture::complete().job_id(job).bytes().to_vec()
 }
 
 /// What the application sees until it has taken this delivery.
@@ -160,8 +160,7 @@ async fn another_body_of_a_known_job_is_kept_and_told_apart_from_a_repeat() {
     let address = free_port();
     let mut seen = refusing(address, 0).await;
     let mut listening = Listening::start(&file, address, &[]);
-    let (first, edited) =
-        (article("job_1"), DeliveryRequest::minimal().job_id("job_1").body().to_vec());
+    let (first, edited) = (article("job_1"), fixture::minimal().job_id("job_1").bytes().to_vec());
     deliver(&listening.url, "job_1", FIRST, &first).await;
     until(&mut seen, "job_1", FIRST).await;
     let url = listening.url.clone();

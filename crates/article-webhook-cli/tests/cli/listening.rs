@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::{Delivery, Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Delivery, Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, State};
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
@@ -326,7 +326,7 @@ async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused()
     application(address, sink).await;
     let mut listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
     let service = reqwest::Client::builder().no_proxy().build().unwrap();
-    let article = DeliveryRequest::complete().job_id("job_1").body().to_vec();
+    let article = fixture::complete().job_id("job_1").bytes().to_vec();
     let odd = b"{ \"job_id\":\"job_2\",\t\"note\":\"\\u00e9\" }\n".to_vec();
     let mut deliver = async |job: &str, event: &str, body: &[u8], status: Value| {
         let post = service.post(&listening.url).body(body.to_vec());

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{
     Inbox, SqliteStore,
     store::{Ledger, Store},
@@ -56,7 +56,7 @@ async fn a_closed_pipe_ends_the_tool_quietly() {
     let file = folder.path().join("inbox.db");
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     for number in 0..200 {
-        sample::deliver(&inbox, DeliveryRequest::complete().job_id(&format!("job_{number}"))).await;
+        sample::deliver(&inbox, fixture::complete().job_id(&format!("job_{number}"))).await;
     }
     for arguments in [["list", "--all"], ["export", "--json"]] {
         let [command, option] = arguments;

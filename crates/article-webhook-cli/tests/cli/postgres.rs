@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use article_webhook_simulator::{Clock, Simulator};
@@ -101,7 +101,7 @@ fn a_receiver_makes_the_tables_and_an_operator_does_not() {
 async fn an_operator_changes_entries_and_moves_them() {
     let Some((url, inbox)) = inbox().await else { return };
     for number in 0..300 {
-        let request = DeliveryRequest::minimal().job_id(&format!("job_{number}"));
+        let request = fixture::minimal().job_id(&format!("job_{number}"));
         sample::deliver(&inbox, request).await;
     }
     let bury = done(&["inbox", "bury", &url, "--all", "--yes"]);
@@ -169,7 +169,7 @@ async fn an_order_is_remembered_and_its_article_collected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_shown() {
     let Some((url, inbox)) = inbox().await else { return };
-    sample::deliver(&inbox, DeliveryRequest::complete().job_id("job_1")).await;
+    sample::deliver(&inbox, fixture::complete().job_id("job_1")).await;
     let secret = url.replace("postgres@", "postgres:canary@");
     let folder = tempfile::tempdir().unwrap();
     let env_file = folder.path().join(".env");

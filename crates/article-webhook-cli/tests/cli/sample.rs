@@ -2,7 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_inbox::{
     Inbox, SqliteStore,
     store::{BucketSettings, Claim, Events, Ledger, Outcome},
@@ -18,15 +21,15 @@ pub(crate) const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst
 pub(crate) async fn inbox(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     let inbox = Inbox::new(store.clone());
-    deliver(&inbox, DeliveryRequest::complete().job_id("job_done")).await;
+    deliver(&inbox, fixture::complete().job_id("job_done")).await;
     settle(&store, Outcome::Done).await;
-    deliver(&inbox, DeliveryRequest::complete().job_id("job_dead")).await;
+    deliver(&inbox, fixture::complete().job_id("job_dead")).await;
     settle(&store, Outcome::Dead { cause: HOSTILE.to_owned() }).await;
     deliver(&inbox, DeliveryRequest::new("{\"job_id\":\"job_7c1e4a52\",\"title\":\"\\u202e\"}"))
         .await;
     settle(&store, Outcome::Unhandled { seen: 1, cause: "no article".to_owned() }).await;
-    deliver(&inbox, DeliveryRequest::unicode().job_id("job_waits")).await;
-    deliver(&inbox, DeliveryRequest::minimal().job_id("job_\u{202e}der")).await;
+    deliver(&inbox, fixture::unicode().job_id("job_waits")).await;
+    deliver(&inbox, fixture::minimal().job_id("job_\u{202e}der")).await;
     inbox.close().await.unwrap();
 }
 

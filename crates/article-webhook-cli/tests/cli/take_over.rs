@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::State;
 
 use crate::{
@@ -40,7 +40,7 @@ fn refused(arguments: &[&str]) -> (Option<i32>, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_application_keeps_its_articles_unless_they_are_to_be_taken_over() {
     let Some((url, inbox)) = inbox().await else { return };
-    sample::deliver(&inbox, DeliveryRequest::minimal().job_id("job_1")).await;
+    sample::deliver(&inbox, fixture::minimal().job_id("job_1")).await;
     let application = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("http://{}/", application.local_addr().unwrap());
     let listen = ["listen", "--json", "--no-page", "--port", "0", "--inbox", &url];

@@ -8,7 +8,7 @@ const TESTING: &str = "crates/article-webhook/src/guide/testing.md";
 const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
 
 /// A command that is not run here, and why. What it names is looked up all the same.
-const NOT_RUN: [(&str, &str, &str); 10] = [
+const NOT_RUN: [(&str, &str, &str); 11] = [
     (README, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (README, "tests/run", "it runs this"),
     (README, "cargo new articles", "`tests/newcomer` does what this section says"),
@@ -19,7 +19,8 @@ const NOT_RUN: [(&str, &str, &str); 10] = [
         "it compiles, and opens a browser",
     ),
     (START, "cargo install --path crates/article-webhook-cli", "it compiles for minutes"),
-    (TESTING, "cargo test --example unit_test", "`tests/run` runs it"),
+    (TESTING, "cargo test --test unit_test_axum", "`tests/run` runs it"),
+    (TESTING, "cargo test --test unit_test_actix_web", "the same"),
     (TESTING, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (POSTGRES, "cargo run --example inbox_postgres", "`examples/tests/programs` runs it"),
     (

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::{Sink, fixture::DeliveryRequest};
+use article_webhook::{Sink, fixture};
 use article_webhook_inbox::{
     Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore, State,
     store::{Claim, Events, Expect, Outcome, Store},
@@ -144,7 +144,7 @@ impl Scene {
             "crates/article-webhook/src/guide/machines.md" => {
                 Inbox::open(&file).await.unwrap().close().await.unwrap();
                 let old = Inbox::open(folder.join("old.db")).await.unwrap();
-                let delivery = DeliveryRequest::complete().delivery().unwrap();
+                let delivery = fixture::complete().delivery().unwrap();
                 Sink::accept(&old, delivery).await;
                 old.close().await.unwrap();
                 Inbox::memory()
@@ -205,7 +205,7 @@ async fn dead_for_an_hour(file: &Path) {
     let settings = SqliteSettings::default().clock(clock.clone());
     let store = SqliteStore::open_with(file, settings).unwrap();
     let inbox = Inbox::new(store.clone());
-    let delivery = DeliveryRequest::complete().job_id("job_17").delivery().unwrap();
+    let delivery = fixture::complete().job_id("job_17").delivery().unwrap();
     Sink::accept(&inbox, delivery).await;
     clock.advance(2 * HOUR - Duration::from_secs(8 * 60));
     let cause = || "the blog is down".to_owned();

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_inbox::{
     Clock, Inbox, Reason, SqliteSettings, SqliteStore,
     store::{Expect, Ledger, Store},
@@ -100,7 +103,7 @@ async fn an_entry_of_any_event_can_be_opened() {
     let file = folder.path().join("inbox.db");
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     for event in ["..", "~.."] {
-        let delivery = DeliveryRequest::complete().header("X-Service-Event", event);
+        let delivery = fixture::complete().header("X-Service-Event", event);
         assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
     }
     inbox.close().await.unwrap();

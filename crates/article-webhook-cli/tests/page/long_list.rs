@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use article_webhook::{Sink, fixture::DeliveryRequest};
+use article_webhook::{
+    Sink,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_inbox::{Inbox, SqliteStore};
 
 use crate::{client::Visitor, running::Running};
@@ -17,7 +20,7 @@ async fn pages_follow_each_other_from_the_newest_to_the_oldest() {
         let inbox = inbox.clone();
         let job = format!("job_{number:03}");
         calls.spawn(async move {
-            inbox.accept(DeliveryRequest::minimal().job_id(&job).delivery().unwrap()).await
+            inbox.accept(fixture::minimal().job_id(&job).delivery().unwrap()).await
         });
     }
     calls.join_all().await;

@@ -1,4 +1,4 @@
-use article_webhook::{JobId, fixture::DeliveryRequest};
+use article_webhook::{JobId, fixture};
 use article_webhook_inbox::{Digest, EntryKey, Source, store::Arrival};
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ impl Bodies {
     /// Articles of about that many bytes. Their digests are made here, because they are not measured.
     pub(crate) fn new(bytes: usize) -> Self {
         let body = |seed| {
-            let body = DeliveryRequest::article(seed, bytes).body().clone();
+            let body = fixture::generated(seed, bytes).bytes().clone();
             (body.clone(), Digest::of(&body))
         };
         Self((0..BODIES).map(body).collect())
@@ -30,8 +30,8 @@ impl Bodies {
 /// An arrival whose body names its job, as a worker requires. It takes longer to make.
 pub(crate) fn workable(bytes: usize, random: &mut fastrand::Rng) -> Arrival {
     let job_id = job_id(random);
-    let request = DeliveryRequest::article(random.u64(..BODIES), bytes).job_id(job_id.as_str());
-    let body = request.body().clone();
+    let request = fixture::generated(random.u64(..BODIES), bytes).job_id(job_id.as_str());
+    let body = request.bytes().clone();
     let digest = Digest::of(&body);
     arrival_of(job_id, body, digest)
 }

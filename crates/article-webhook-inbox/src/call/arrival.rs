@@ -8,10 +8,10 @@ use crate::{Digest, EntryKey, Source};
 ///
 /// ```
 /// use article_webhook_inbox::store::Arrival;
-/// use article_webhook::fixture::{self, DeliveryRequest};
+/// use article_webhook::fixture;
 ///
-/// let post = DeliveryRequest::complete().job_id("job_1");
-/// let delivery = fixture::receiver().open(post.headers())?.read(post.body().clone())?;
+/// let post = fixture::complete().job_id("job_1");
+/// let delivery = fixture::receiver().open(post.headers())?.read(post.bytes().clone())?;
 /// let arrival = Arrival::from(&delivery);
 /// assert_eq!((arrival.key.job_id.as_str(), arrival.intent.is_none()), ("job_1", true));
 /// assert!(!format!("{arrival:?}").contains("title"), "`Debug` shows no body");

@@ -8,12 +8,12 @@ use crate::{Body, Source};
 ///
 /// ```
 /// use article_webhook_inbox::{EntryKey, Inbox, Source};
-/// use article_webhook::{Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Sink, fixture};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let delivery = DeliveryRequest::complete().job_id("job_1").delivery()?;
+///     let delivery = fixture::complete().job_id("job_1").delivery()?;
 ///     let length = delivery.body().len() as u64;
 ///     inbox.accept(delivery).await;
 ///

@@ -96,13 +96,13 @@ pub struct Filter {
 ///
 /// ```
 /// use article_webhook_inbox::{Filter, Inbox, ListOrder};
-/// use article_webhook::{Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Sink, fixture};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
 ///     for job in ["job_1", "job_2", "job_3"] {
-///         inbox.accept(DeliveryRequest::complete().job_id(job).delivery()?).await;
+///         inbox.accept(fixture::complete().job_id(job).delivery()?).await;
 ///     }
 ///     let mut newest = Filter { order: ListOrder::NewestFirst, limit: 2, ..Filter::default() };
 ///     let page = inbox.list(newest.clone()).await?;

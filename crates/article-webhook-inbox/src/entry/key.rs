@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn no_header_names_a_failure() {
         let failure = EntryKey::failure("job_1".parse().unwrap());
-        let post = fixture::DeliveryRequest::complete();
+        let post = fixture::complete();
         let post = post.header("X-Service-Event", failure.event.as_str());
         let refused = fixture::receiver().open(post.headers()).unwrap_err();
         assert_eq!(*refused.rejection(), Rejection::EventInvalid);

@@ -16,12 +16,12 @@ use crate::{EntryKey, Error, call::ExpectedJob};
 ///
 /// ```
 /// use article_webhook_inbox::Inbox;
-/// use article_webhook::{Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Sink, fixture};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let (from, to) = (Inbox::memory(), Inbox::memory());
-///     from.accept(DeliveryRequest::complete().delivery()?).await;
+///     from.accept(fixture::complete().delivery()?).await;
 ///
 ///     let mut lines = Vec::new();
 ///     assert_eq!(from.export(&mut lines).await?, 1);

@@ -167,13 +167,13 @@ impl Inbox {
     ///
     /// ```
     /// use article_webhook_inbox::{Inbox, JobFilter, JobState};
-    /// use article_webhook::{Sink, fixture::{self, Defect, DeliveryRequest}};
+    /// use article_webhook::{Sink, fixture::{self, Defect}};
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///     let inbox = Inbox::memory();
-    ///     let post = DeliveryRequest::complete().job_id("job_1").with_defect(Defect::TruncatedBody);
-    ///     let refused = fixture::receiver().open(post.headers())?.read(post.body().clone()).unwrap_err();
+    ///     let post = fixture::complete().job_id("job_1").defect(Defect::TruncatedBody);
+    ///     let refused = fixture::receiver().open(post.headers())?.read(post.bytes().clone()).unwrap_err();
     ///     inbox.refused(&refused);
     ///     while inbox.health().await.expected_held > 0 {
     ///         tokio::task::yield_now().await;
@@ -183,7 +183,7 @@ impl Inbox {
     ///     let job = inbox.jobs(expected.clone()).await?.items.remove(0);
     ///     assert_eq!((job.job_id.as_str(), job.reason.to_string().as_str()), ("job_1", "refused: malformed_json"));
     ///
-    ///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
+    ///     inbox.accept(fixture::complete().job_id("job_1").delivery()?).await;
     ///     assert!(inbox.jobs(expected).await?.items.is_empty(), "the article came");
     ///     Ok(())
     /// }

@@ -18,7 +18,7 @@ pub use undecodable_job::UndecodableJob;
 ///
 /// ```
 /// use article_webhook_inbox::{Failed, Inbox, Job, State};
-/// use article_webhook::{Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Sink, fixture};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
 ///     let (key, title) = (job.job_id(), &job.article().article.title);
@@ -32,7 +32,7 @@ pub use undecodable_job::UndecodableJob;
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     inbox.accept(DeliveryRequest::complete().delivery()?).await;
+///     inbox.accept(fixture::complete().delivery()?).await;
 ///     inbox.worker(publish).run_until_idle().await?;
 ///     assert_eq!(inbox.counts().await?.of(State::Done), 1);
 ///     Ok(())

@@ -10,7 +10,7 @@ impl Worker {
     ///
     /// ```
     /// use article_webhook_inbox::{Failed, Inbox, State, UndecodableJob};
-    /// use article_webhook::{Sink, fixture::DeliveryRequest};
+    /// use article_webhook::{Sink, fixture};
     ///
     /// async fn pass_on(job: UndecodableJob) -> Result<(), Failed> {
     ///     println!("{} of {}: {} bytes", job.event().as_str(), job.job_id(), job.body().len());
@@ -21,7 +21,7 @@ impl Worker {
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///     let inbox = Inbox::memory();
     ///     let publish = |_| async { Ok(()) };
-    ///     let retracted = DeliveryRequest::complete().header("X-Service-Event", "article.retracted");
+    ///     let retracted = fixture::complete().header("X-Service-Event", "article.retracted");
     ///     inbox.accept(retracted.delivery()?).await;
     ///     inbox.worker(publish).run_until_idle().await?;
     ///     assert_eq!(inbox.counts().await?.of(State::Unhandled), 1, "no handler is for it");

@@ -70,12 +70,12 @@ pub struct WorkerFailure {
 /// ```
 /// use std::{sync::mpsc, time::Duration};
 /// use article_webhook_inbox::{Inbox, Job};
-/// use article_webhook::{Sink, fixture::DeliveryRequest};
+/// use article_webhook::{Sink, fixture};
 ///
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     inbox.accept(DeliveryRequest::complete().job_id("job_1").delivery()?).await;
+///     inbox.accept(fixture::complete().job_id("job_1").delivery()?).await;
 ///     assert!(inbox.health().await.stuck.is_empty());
 ///
 ///     let (end, never) = mpsc::channel::<()>();

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use article_webhook::{Event, fixture::DeliveryRequest};
+use article_webhook::{Event, fixture};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Prune, Reason, Source, SqliteStore,
     store::{
@@ -29,7 +29,7 @@ const CLAIM_LEASE: Duration = Duration::from_secs(3600);
 
 pub(super) fn article(job_id: &str, bytes: usize) -> Bytes {
     let seed = job_id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31) + u64::from(byte));
-    DeliveryRequest::article(seed, bytes).job_id(job_id).body().clone()
+    fixture::generated(seed, bytes).job_id(job_id).bytes().clone()
 }
 
 pub(super) fn arrival(job_id: &str, event: &Event, bytes: Bytes) -> Arrival {

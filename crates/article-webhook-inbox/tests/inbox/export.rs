@@ -1,4 +1,4 @@
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{
     Digest, Inbox, State,
     store::{Claim, Events, Store},
@@ -29,7 +29,7 @@ async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
 async fn an_exported_entry_is_imported_as_it_was() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
-    from.accept(&DeliveryRequest::unicode().job_id("job_1")).await;
+    from.accept(&fixture::unicode().job_id("job_1")).await;
     from.deliver("job_2").await;
     from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
     let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
@@ -94,13 +94,13 @@ async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported
 #[tokio::test]
 async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_again() {
     let (from, to) = (Scene::new(), Scene::new());
-    let post = DeliveryRequest::complete().job_id("job_1");
-    from.record(b"flipped", Digest::of(post.body())).await;
+    let post = fixture::complete().job_id("job_1");
+    from.record(b"flipped", Digest::of(post.bytes())).await;
     to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
     assert_eq!(to.inbox.counts().await.unwrap().of(State::Corrupt), 1);
     to.deliver("job_1").await;
     let (_, bodies) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
-    assert_eq!(bodies[0].bytes.as_ref(), Some(post.body()));
+    assert_eq!(bodies[0].bytes.as_ref(), Some(post.bytes()));
 }
 
 #[tokio::test]

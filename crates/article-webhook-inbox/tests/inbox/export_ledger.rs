@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook::{Reply, fixture::DeliveryRequest};
+use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason, Source, State,
     store::{
@@ -148,7 +148,7 @@ async fn an_interrupted_import_goes_on() {
             let to = elsewhere();
             to.inbox.import(first.as_bytes()).await.unwrap_err();
             let is_here = to.inbox.show(key("job_1")).await.unwrap().is_some();
-            let reply = to.accept(&DeliveryRequest::complete().job_id("job_1")).await;
+            let reply = to.accept(&fixture::complete().job_id("job_1")).await;
             let expected = if is_here { Reply::Duplicate } else { Reply::Stored };
             assert_eq!(reply, expected, "after {end} lines");
         }
@@ -188,7 +188,7 @@ async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
         let to = elsewhere();
         let imported = to.inbox.import(lines.as_bytes()).await.unwrap();
         assert_eq!((imported.added, imported.ledger_added), (0, 1));
-        let reply = to.accept(&DeliveryRequest::complete().job_id("job_1")).await;
+        let reply = to.accept(&fixture::complete().job_id("job_1")).await;
         assert_eq!(reply, Reply::Duplicate);
     }
 }

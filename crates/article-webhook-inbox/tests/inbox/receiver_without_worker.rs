@@ -25,9 +25,9 @@ async fn post(listening: std::net::SocketAddr, delivery: &DeliveryRequest) -> St
     for (name, value) in delivery.headers() {
         head += &format!("{name}: {}\r\n", str::from_utf8(value).unwrap());
     }
-    head += &format!("Content-Length: {}\r\n\r\n", delivery.body().len());
+    head += &format!("Content-Length: {}\r\n\r\n", delivery.bytes().len());
     connection.write_all(head.as_bytes()).await.unwrap();
-    connection.write_all(delivery.body()).await.unwrap();
+    connection.write_all(delivery.bytes()).await.unwrap();
     let mut response = String::new();
     connection.read_to_string(&mut response).await.unwrap();
     response.lines().next().unwrap().to_owned()
@@ -53,7 +53,7 @@ async fn a_server_stores_articles_after_its_worker_ended_with_an_error() {
     while scene.inbox.health().await.workers.failure.is_none() {
         tokio::task::yield_now().await;
     }
-    let delivery = DeliveryRequest::complete().job_id("job_1");
+    let delivery = fixture::complete().job_id("job_1");
     assert_eq!(post(address, &delivery).await, "HTTP/1.1 200 OK");
     assert!(scene.inbox.show(key("job_1")).await.unwrap().is_some());
     assert!(!program.is_finished());

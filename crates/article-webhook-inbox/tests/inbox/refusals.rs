@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use article_webhook::{
     Reply,
-    fixture::{Defect, DeliveryRequest},
+    fixture::{self, Defect},
 };
 use article_webhook_inbox::{
     ClockStep, Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
@@ -65,10 +65,7 @@ async fn a_refused_delivery_of_an_article_that_is_there_changes_nothing() {
 async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
     let scene = Scene::new();
     scene.store.fault("record", Fault::Fails(1));
-    assert_eq!(
-        scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
-        Reply::Unavailable
-    );
+    assert_eq!(scene.accept(&fixture::complete().job_id("job_1")).await, Reply::Unavailable);
     until_stored(&scene).await;
     let jobs = expected(&scene).await;
     assert_eq!(jobs[0].reason, Reason::Refused { code: "unavailable".into() });
@@ -87,7 +84,7 @@ async fn the_job_of_a_delivery_without_room_is_expected() {
         let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
         scene.store.record(arrival).await.unwrap();
     }
-    let post = DeliveryRequest::complete().job_id("job_1");
+    let post = fixture::complete().job_id("job_1");
     assert_eq!(scene.accept(&post).await, Reply::Retry);
     until_stored(&scene).await;
     assert_eq!(expected(&scene).await[0].state, JobState::Arrived, "a body may be readable");
@@ -106,7 +103,7 @@ async fn the_job_of_a_delivery_without_room_is_expected() {
 #[tokio::test]
 async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
     let scene = Scene::new();
-    scene.hear(&DeliveryRequest::complete().job_id("job_1").with_defect(Defect::WrongToken));
+    scene.hear(&fixture::complete().job_id("job_1").defect(Defect::WrongToken));
     assert_eq!(scene.inbox.health().await.expected_held, 0);
     assert!(jobs(&scene).await.is_empty());
 }

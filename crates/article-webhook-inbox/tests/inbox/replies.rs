@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook::{Reply, fixture::DeliveryRequest};
+use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{MAX_BODIES, State};
 use tokio::{sync::Notify, time::Instant};
 
@@ -12,7 +12,7 @@ use super::{
 /// One entry.
 #[tokio::test]
 async fn the_same_delivery_again_is_a_duplicate() {
-    let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
+    let (scene, post) = (Scene::new(), fixture::complete().job_id("job_1"));
     assert_eq!(scene.accept(&post).await, Reply::Stored);
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
     assert_eq!(scene.inbox.counts().await.unwrap().total(), 1);
@@ -23,11 +23,11 @@ async fn the_same_delivery_again_is_a_duplicate() {
 async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    let other = DeliveryRequest::unicode().job_id("job_1");
+    let other = fixture::unicode().job_id("job_1");
     assert_eq!(scene.accept(&other).await, Reply::Duplicate);
     let (entry, bodies) = scene.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!((entry.conflicts, bodies.len()), (1, 2));
-    assert_eq!(bodies[1].bytes.as_ref(), Some(other.body()));
+    assert_eq!(bodies[1].bytes.as_ref(), Some(other.bytes()));
 }
 
 /// At least once and bounded resources: the stored bodies may contain no article, so the service must deliver again once a
@@ -35,8 +35,7 @@ async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
 #[tokio::test]
 async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_others() {
     let scene = Scene::new();
-    let post =
-        |number: usize| DeliveryRequest::complete().job_id("job_1").field("number", number.into());
+    let post = |number: usize| fixture::complete().job_id("job_1").field("number", number);
     assert_eq!(scene.accept(&post(0)).await, Reply::Stored);
     for number in 1..MAX_BODIES {
         assert_eq!(scene.accept(&post(number)).await, Reply::Duplicate);
@@ -56,7 +55,7 @@ async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_
 /// No false acknowledgement.
 #[tokio::test]
 async fn a_store_that_fails_is_answered_with_unavailable() {
-    let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
+    let (scene, post) = (Scene::new(), fixture::complete().job_id("job_1"));
     for fault in [Fault::Down, Fault::Unusable] {
         scene.store.fault("record", fault);
         assert_eq!(scene.accept(&post).await, Reply::Unavailable);
@@ -68,7 +67,7 @@ async fn a_store_that_fails_is_answered_with_unavailable() {
 /// No false acknowledgement: whether the delivery was stored is unknown until the next attempt of the service.
 #[tokio::test]
 async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
-    let (scene, post) = (Scene::new(), DeliveryRequest::complete().job_id("job_1"));
+    let (scene, post) = (Scene::new(), fixture::complete().job_id("job_1"));
     scene.store.fault("record", Fault::AnswerLost(1));
     assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
@@ -79,7 +78,7 @@ async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
 async fn a_closed_inbox_answers_unavailable() {
     let scene = Scene::new();
     scene.inbox.close().await.unwrap();
-    assert_eq!(scene.accept(&DeliveryRequest::complete()).await, Reply::Unavailable);
+    assert_eq!(scene.accept(&fixture::complete()).await, Reply::Unavailable);
 }
 
 /// No false acknowledgement and receiver independence.
@@ -87,7 +86,7 @@ async fn a_closed_inbox_answers_unavailable() {
 async fn a_store_that_hangs_is_answered_with_unavailable_after_two_seconds() {
     let (scene, began) = (Scene::new(), Instant::now());
     scene.store.fault("record", Fault::Hangs);
-    assert_eq!(scene.accept(&DeliveryRequest::complete()).await, Reply::Unavailable);
+    assert_eq!(scene.accept(&fixture::complete()).await, Reply::Unavailable);
     assert_eq!(began.elapsed(), Duration::from_secs(2));
 }
 
@@ -96,7 +95,7 @@ async fn a_store_that_takes_a_little_less_than_two_seconds_is_waited_for() {
     let scene = Scene::new();
     let go_on = Arc::new(Notify::new());
     scene.store.fault("record", Fault::Waits(Arc::clone(&go_on)));
-    let post = DeliveryRequest::complete();
+    let post = fixture::complete();
     let later = async {
         tokio::time::sleep(Duration::from_millis(1990)).await;
         go_on.notify_one();
@@ -111,9 +110,7 @@ async fn of_deliveries_at_the_same_time_one_is_stored() {
     let scene = Arc::new(Scene::new());
     let deliveries = (0..50).map(|_| {
         let scene = Arc::clone(&scene);
-        tokio::spawn(
-            async move { scene.accept(&DeliveryRequest::complete().job_id("job_1")).await },
-        )
+        tokio::spawn(async move { scene.accept(&fixture::complete().job_id("job_1")).await })
     });
     let mut stored = 0;
     for delivery in deliveries.collect::<Vec<_>>() {

@@ -30,21 +30,21 @@ impl Scene {
 
     pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
         let envelope = fixture::receiver().open(post.headers()).unwrap();
-        self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
+        self.inbox.accept(envelope.read(post.bytes().clone()).unwrap()).await
     }
 
     pub(crate) async fn deliver(&self, job: &str) {
-        assert_eq!(self.accept(&DeliveryRequest::complete().job_id(job)).await, Reply::Stored);
+        assert_eq!(self.accept(&fixture::complete().job_id(job)).await, Reply::Stored);
     }
 
     /// The receiver refuses it and reports that to the inbox.
     pub(crate) fn refuse(&self, job: &str) {
-        self.hear(&DeliveryRequest::complete().job_id(job).with_defect(Defect::TruncatedBody));
+        self.hear(&fixture::complete().job_id(job).defect(Defect::TruncatedBody));
     }
 
     pub(crate) fn hear(&self, post: &DeliveryRequest) {
         let opened = fixture::receiver().open(post.headers());
-        let refused = opened.and_then(|envelope| envelope.read(post.body().clone())).unwrap_err();
+        let refused = opened.and_then(|envelope| envelope.read(post.bytes().clone())).unwrap_err();
         self.inbox.refused(&refused);
     }
 

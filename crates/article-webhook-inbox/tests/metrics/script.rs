@@ -25,22 +25,17 @@ use crate::recorder::Recorder;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn delivery(post: &DeliveryRequest) -> Delivery {
-    fixture::receiver().open(post.headers()).unwrap().read(post.body().clone()).unwrap()
+    fixture::receiver().open(post.headers()).unwrap().read(post.bytes().clone()).unwrap()
 }
 
 async fn deliver(inbox: &Inbox, job: &str) {
-    assert_eq!(
-        inbox.accept(delivery(&DeliveryRequest::complete().job_id(job))).await,
-        Reply::Stored
-    );
+    assert_eq!(inbox.accept(delivery(&fixture::complete().job_id(job))).await, Reply::Stored);
 }
 
 fn refuse(inbox: &Inbox, job: &str) {
-    let post = DeliveryRequest::complete()
-        .with_defect(Defect::TruncatedBody)
-        .header("X-Service-Job-Id", job);
+    let post = fixture::complete().defect(Defect::TruncatedBody).header("X-Service-Job-Id", job);
     let opened = fixture::receiver().open(post.headers()).unwrap();
-    inbox.refused(&opened.read(post.body().clone()).unwrap_err());
+    inbox.refused(&opened.read(post.bytes().clone()).unwrap_err());
 }
 
 async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
@@ -57,9 +52,7 @@ async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
 /// refused; one after the inbox was closed.
 pub(crate) async fn deliveries() {
     let inbox = Inbox::memory();
-    let body = |note: &str| {
-        delivery(&DeliveryRequest::complete().job_id("job_1").field("note", note.into()))
-    };
+    let body = |note: &str| delivery(&fixture::complete().job_id("job_1").field("note", note));
     for (note, reply) in [
         ("first", Reply::Stored),
         ("first", Reply::Duplicate),
@@ -90,7 +83,7 @@ pub(crate) async fn orders() {
     for job in ["job_1", "job_2", "job_3"] {
         deliver(&inbox, job).await;
     }
-    let again = delivery(&DeliveryRequest::complete().job_id("job_2"));
+    let again = delivery(&fixture::complete().job_id("job_2"));
     assert_eq!(inbox.accept(again).await, Reply::Duplicate);
 }
 
@@ -98,17 +91,17 @@ pub(crate) async fn orders() {
 pub(crate) async fn attempts(recorder: &Recorder) {
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let store = MemoryStore::new(clock.clone());
-    let article = DeliveryRequest::complete();
+    let article = fixture::complete();
     let arrival = |job: &str, digest| Arrival {
         key: EntryKey::article(job.parse().unwrap()),
         source: Source::Webhook,
         target: "default".into(),
         intent: None,
         digest,
-        bytes: article.body().clone(),
+        bytes: article.bytes().clone(),
     };
     // The process was killed in both attempts.
-    store.record(arrival("killed", Digest::of(article.body()))).await.unwrap();
+    store.record(arrival("killed", Digest::of(article.bytes()))).await.unwrap();
     for _ in 0..2 {
         let claims = store
             .claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0, events: Events::All })
@@ -125,7 +118,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     {
         deliver(&inbox, job).await;
     }
-    let undecodable = DeliveryRequest::complete().with_defect(Defect::NoArticle);
+    let undecodable = fixture::complete().defect(Defect::NoArticle);
     assert_eq!(inbox.accept(delivery(&undecodable)).await, Reply::Stored);
 
     let own = inbox.clone();

@@ -8,7 +8,7 @@ use std::{
 
 use article_webhook::{
     AuthToken, Delivery, Receiver, Reply, Sink, Targets,
-    fixture::{Defect, DeliveryRequest},
+    fixture::{self, Defect, DeliveryRequest},
 };
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Error, Failed, Filter, Inbox, Job, JobFilter, Source, State,
@@ -48,9 +48,8 @@ impl Scene {
     fn post(&self, job: &str) -> DeliveryRequest {
         let (token, content) = (&self.secrets.token, self.secrets.content.as_str());
         let article = serde_json::json!({ "title": content, "html": content });
-        let post =
-            DeliveryRequest::complete().token(&format!("Bearer {token}")).job_id(&self.job(job));
-        post.field("article", article).field("note", content.into())
+        let post = fixture::complete().token(&format!("Bearer {token}")).job_id(&self.job(job));
+        post.field("article", article).field("note", content)
     }
 
     fn receiver(&self) -> Receiver {
@@ -59,11 +58,11 @@ impl Scene {
     }
 
     fn delivery(&self, post: &DeliveryRequest) -> Delivery {
-        self.receiver().open(post.headers()).unwrap().read(post.body().clone()).unwrap()
+        self.receiver().open(post.headers()).unwrap().read(post.bytes().clone()).unwrap()
     }
 
     fn arrival(&self, job: &str) -> Arrival {
-        let bytes = self.post(job).body().clone();
+        let bytes = self.post(job).bytes().clone();
         Arrival {
             key: EntryKey::article(self.job(job).parse().unwrap()),
             source: Source::Webhook,
@@ -114,23 +113,23 @@ impl Scene {
             assert_eq!(inbox.accept(self.delivery(&self.post(job))).await, Reply::Stored);
         }
         for note in ["second", "second", "third", "fourth", "fifth"] {
-            let post = self.post("never_ends").field("another", note.into());
+            let post = self.post("never_ends").field("another", note);
             inbox.accept(self.delivery(&post)).await;
         }
         let undecodable = self
             .post("unused")
-            .with_defect(Defect::NoArticle)
-            .field("note", self.secrets.content.clone().into());
+            .defect(Defect::NoArticle)
+            .field("note", self.secrets.content.clone());
         assert_eq!(inbox.accept(self.delivery(&undecodable)).await, Reply::Stored);
         for post in [
-            self.post("refused").with_defect(Defect::TruncatedBody),
-            self.post("refused").with_defect(Defect::JobIdMismatch),
+            self.post("refused").defect(Defect::TruncatedBody),
+            self.post("refused").defect(Defect::JobIdMismatch),
         ] {
             let refused = self
                 .receiver()
                 .open(post.headers())
                 .unwrap()
-                .read(post.body().clone())
+                .read(post.bytes().clone())
                 .unwrap_err();
             inbox.refused(&refused);
         }

@@ -6,10 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::{
-    Reply, Sink,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES, MemoryStore, Source,
     store::{Arrival, Claim, Events, Store},
@@ -20,9 +17,9 @@ use crate::observe::{log, observe};
 const SECOND: Duration = Duration::from_secs(1);
 
 async fn deliver(inbox: &Inbox, job: &str) {
-    let post = DeliveryRequest::complete().job_id(job);
+    let post = fixture::complete().job_id(job);
     let envelope = fixture::receiver().open(post.headers()).unwrap();
-    let delivery = envelope.read(post.body().clone()).unwrap();
+    let delivery = envelope.read(post.bytes().clone()).unwrap();
     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
 }
 
@@ -103,7 +100,7 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
     observe();
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let store = MemoryStore::new(clock.clone());
-    let bytes = DeliveryRequest::complete().job_id("job_alone").body().clone();
+    let bytes = fixture::complete().job_id("job_alone").bytes().clone();
     let arrival = Arrival {
         key: EntryKey::article("job_alone".parse().unwrap()),
         source: Source::Api,
@@ -138,9 +135,7 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
 async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
     observe();
     let inbox = Inbox::memory();
-    let post = |number: usize| {
-        DeliveryRequest::complete().job_id("job_changes").field("number", number.into())
-    };
+    let post = |number: usize| fixture::complete().job_id("job_changes").field("number", number);
     for number in 0..MAX_BODIES {
         inbox.accept(post(number).delivery().unwrap()).await;
     }
@@ -150,7 +145,7 @@ async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
     let lines = logged("acknowledged and not kept");
     let line = lines.iter().find(|line| line.contains("job_changes")).unwrap();
     assert!(line.contains(" WARN article_webhook_inbox: "), "{line}");
-    assert!(line.contains(&format!("digest={}", Digest::of(fifth.body()))), "{line}");
+    assert!(line.contains(&format!("digest={}", Digest::of(fifth.bytes()))), "{line}");
 }
 
 /// Once, however often a worker that has no handler for it claims. What the service said is not in the log.

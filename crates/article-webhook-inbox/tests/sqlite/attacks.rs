@@ -1,4 +1,4 @@
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{
     Inbox, State,
     store::{Recorded, Store},
@@ -27,8 +27,8 @@ async fn an_entry_that_cannot_be_read_is_corrupt_and_blocks_no_other() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
-    let good = DeliveryRequest::complete().job_id("job_2");
-    store.record(arrival("job_2", good.body().clone())).await.unwrap();
+    let good = fixture::complete().job_id("job_2");
+    store.record(arrival("job_2", good.bytes().clone())).await.unwrap();
     place
         .sql()
         .execute("UPDATE article_inbox_bodies SET digest = x'00' WHERE slot = 16", [])

@@ -3,7 +3,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{ArticleResult, fixture::DeliveryRequest};
+use article_webhook::{ArticleResult, fixture};
 use article_webhook_inbox::{
     Digest, Failed, Job, Source, State,
     store::{Arrival, Claim, Events, Store},
@@ -233,10 +233,10 @@ async fn a_dead_entry_that_is_requeued_starts_with_its_first_attempt() {
 /// The job was ordered with a publish target and a capability URL, and the copy for the target came first.
 #[tokio::test]
 async fn a_job_has_its_intent_whichever_copy_came_first() {
-    for second in [DeliveryRequest::complete(), DeliveryRequest::unicode()] {
+    for second in [fixture::complete(), fixture::unicode()] {
         let scene = Scene::new();
         scene.deliver("job_1").await;
-        let bytes = second.job_id("job_1").body().clone();
+        let bytes = second.job_id("job_1").bytes().clone();
         let arrival = Arrival {
             key: key("job_1"),
             source: Source::Webhook,
@@ -279,7 +279,7 @@ async fn a_job_has_the_article_and_how_it_reached_the_inbox() {
     let ((names, came, (article, body)), completion) = kept.lock().unwrap().take().unwrap();
     assert_eq!(names, ["job_1", "article.complete", "default"]);
     assert_eq!(came, (None, Source::Webhook, 1, seen));
-    assert_eq!(&body, DeliveryRequest::complete().job_id("job_1").body());
+    assert_eq!(&body, fixture::complete().job_id("job_1").bytes());
     assert_eq!(article, ArticleResult::from_json(&body).unwrap());
     assert_eq!(completion, "a store in memory knows no SQL: complete by returning Ok");
 }

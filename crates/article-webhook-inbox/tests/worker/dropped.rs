@@ -9,10 +9,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{
-    Reply, Sink,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, Job, State, Worker};
 use tempfile::TempDir;
 use tokio::{
@@ -29,9 +26,9 @@ const JOBS: [&str; 3] = ["job_1", "job_2", "job_3"];
 
 async fn deliver_all(inbox: &Inbox, jobs: &[impl AsRef<str>]) {
     for job in jobs {
-        let post = DeliveryRequest::complete().job_id(job.as_ref());
+        let post = fixture::complete().job_id(job.as_ref());
         let envelope = fixture::receiver().open(post.headers()).unwrap();
-        let delivery = envelope.read(post.body().clone()).unwrap();
+        let delivery = envelope.read(post.bytes().clone()).unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     }
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{
     Failed, Job, JobFilter, Retention, State,
     store::{Expect, Ledger, Recorded, Store},
@@ -85,8 +85,8 @@ async fn a_worker_removes_a_job_of_the_ledger_after_a_year_and_its_entry_earlier
     scene.clock.advance(31 * DAY);
     sweep(&scene, Retention::default()).await;
     assert_eq!(scene.inbox.show(key("job_done")).await.unwrap(), None);
-    let post = DeliveryRequest::complete().job_id("job_done");
-    assert_eq!(scene.record(key("job_done"), post.body()).await, Recorded::Duplicate);
+    let post = fixture::complete().job_id("job_done");
+    assert_eq!(scene.record(key("job_done"), post.bytes()).await, Recorded::Duplicate);
 
     scene.clock.advance(334 * DAY);
     for left in [2, 1] {

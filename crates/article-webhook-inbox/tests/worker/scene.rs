@@ -46,12 +46,12 @@ impl Scene {
     }
 
     pub(crate) async fn deliver(&self, job: &str) {
-        assert_eq!(self.accept(&DeliveryRequest::complete().job_id(job)).await, Reply::Stored);
+        assert_eq!(self.accept(&fixture::complete().job_id(job)).await, Reply::Stored);
     }
 
     pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
         let envelope = fixture::receiver().open(post.headers()).unwrap();
-        self.inbox.accept(envelope.read(post.body().clone()).unwrap()).await
+        self.inbox.accept(envelope.read(post.bytes().clone()).unwrap()).await
     }
 
     /// Stores a body as another process would, without waking the workers of this one.

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use article_webhook::{Reply, fixture::DeliveryRequest};
+use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, Failed, Job, Source, State, UndecodableJob, Worker, store::Recorded,
 };
@@ -12,7 +12,7 @@ use super::{
 };
 
 fn article() -> Vec<u8> {
-    DeliveryRequest::complete().job_id("job_1").body().to_vec()
+    fixture::complete().job_id("job_1").bytes().to_vec()
 }
 
 /// A worker, and how often its handler ran.
@@ -121,8 +121,8 @@ async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
 #[tokio::test]
 async fn a_handler_is_given_the_first_body_that_is_an_article() {
     let scene = Scene::new();
-    let other = DeliveryRequest::unicode().job_id("job_1");
-    for bytes in [b"{}".to_vec(), article(), other.body().to_vec()] {
+    let other = fixture::unicode().job_id("job_1");
+    for bytes in [b"{}".to_vec(), article(), other.bytes().to_vec()] {
         scene.record(key("job_1"), &bytes).await;
     }
     let seen = Arc::new(Mutex::new(None));
@@ -179,10 +179,7 @@ async fn a_duplicate_of_a_leased_entry_changes_nothing() {
     let shutdown = async {
         scene.until(State::Leased, 1).await;
         let before = scene.show("job_1").await;
-        assert_eq!(
-            scene.accept(&DeliveryRequest::complete().job_id("job_1")).await,
-            Reply::Duplicate
-        );
+        assert_eq!(scene.accept(&fixture::complete().job_id("job_1")).await, Reply::Duplicate);
         assert_eq!(scene.show("job_1").await, before);
     };
     bounded(worker.shutdown_grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
@@ -192,8 +189,8 @@ async fn a_duplicate_of_a_leased_entry_changes_nothing() {
 async fn health_names_each_way_in_which_the_service_has_changed_once() {
     let scene = Scene::new();
     for job in ["job_1", "job_2"] {
-        let post = DeliveryRequest::complete().job_id(job);
-        let post = post.field("tone", "warm".into()).field("credits_used", "2".into());
+        let post = fixture::complete().job_id(job);
+        let post = post.field("tone", "warm").field("credits_used", "2");
         assert_eq!(scene.accept(&post).await, Reply::Stored);
     }
     assert_eq!(scene.inbox.health().await.drift, [""; 0], "nothing was decoded yet");

@@ -50,10 +50,7 @@ async fn an_entry_of_another_process_is_found_by_polling() {
     let shutdown = async {
         until_true(|| scene.store.calls("claim") == 1).await;
         scene
-            .record(
-                key("job_1"),
-                article_webhook::fixture::DeliveryRequest::complete().job_id("job_1").body(),
-            )
+            .record(key("job_1"), article_webhook::fixture::complete().job_id("job_1").bytes())
             .await;
         scene.until(State::Done, 1).await;
     };

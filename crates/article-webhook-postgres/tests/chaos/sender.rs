@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::Digest;
 
 /// The article of a job, as the service sends it each time.
@@ -18,14 +18,14 @@ pub(crate) struct Parcel {
 
 impl Parcel {
     pub(crate) fn new(job_id: String, bytes: usize) -> Self {
-        let post = DeliveryRequest::article(fastrand::u64(..), bytes).job_id(&job_id);
+        let post = fixture::generated(fastrand::u64(..), bytes).job_id(&job_id);
         let mut request = b"POST /webhooks/articles HTTP/1.1\r\nHost: receiver.test\r\n".to_vec();
         for (name, value) in post.headers() {
             request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
         }
-        request.extend(format!("Content-Length: {}\r\n\r\n", post.body().len()).bytes());
-        request.extend_from_slice(post.body());
-        Self { job_id, digest: Digest::of(post.body()), request }
+        request.extend(format!("Content-Length: {}\r\n\r\n", post.bytes().len()).bytes());
+        request.extend_from_slice(post.bytes());
+        Self { job_id, digest: Digest::of(post.bytes()), request }
     }
 }
 

@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, Failed, Inbox, Job, Source,
     store::{Arrival, Store as _},
@@ -99,7 +99,7 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
         // The last is stored after the worker has given up listening.
         for (job, pause) in [("job_1", 0), ("job_2", 6)] {
             tokio::time::sleep(Duration::from_secs(pause)).await;
-            let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+            let delivery = fixture::complete().job_id(job).delivery().unwrap();
             assert_eq!(receiver.accept(delivery).await, Reply::Stored);
             let found = tokio::time::timeout(Duration::from_secs(30), handled.recv()).await;
             assert_eq!(found.expect("it polls").as_deref(), Some(job));

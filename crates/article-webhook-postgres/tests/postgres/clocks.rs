@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::{Reply, Sink as _, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Failed, Inbox, Job, Prune, State,
     store::{AskClaim, BucketSettings, Expect, Ledger as _, Outcome, Settled, Store as _},
@@ -132,7 +132,7 @@ impl Nodes {
 
     /// Delivers to one of the nodes.
     async fn deliver(&self, to: usize, job: &str) {
-        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        let delivery = fixture::complete().job_id(job).delivery().unwrap();
         assert_eq!(self.inboxes[to].accept(delivery).await, Reply::Stored);
     }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job, State, store::Store as _};
 use article_webhook_postgres::PostgresStore;
 use tokio::{runtime::Runtime, sync::Notify, time::timeout};
@@ -19,7 +19,7 @@ fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
             PostgresStore::connect(settings).await.unwrap(),
         ]
         .map(Inbox::new);
-        let delivery = || DeliveryRequest::complete().job_id("job_1").delivery().unwrap();
+        let delivery = || fixture::complete().job_id("job_1").delivery().unwrap();
         assert_eq!(receiver.accept(delivery()).await, Reply::Stored);
         assert_eq!(other.accept(delivery()).await, Reply::Duplicate);
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore, State,
     store::{
@@ -29,7 +29,7 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
     assert!(store.abandon("post-3").await.unwrap());
     store.ordered("post-1", "job_1".parse().unwrap(), soon, BUCKET.key).await.unwrap();
     for job in ["job_1", "job_2", "job_3"] {
-        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        let delivery = fixture::complete().job_id(job).delivery().unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     }
     let key = EntryKey::article("job_2".parse().unwrap());
@@ -66,7 +66,7 @@ async fn settle_each(store: &SqliteStore, inbox: &Inbox) {
         ("leased", None),
     ];
     for (job, _) in &outcomes {
-        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        let delivery = fixture::complete().job_id(job).delivery().unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     }
     for claimed in store.claim(Claim { lease: HOUR, ..CLAIM }).await.unwrap().claimed {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job, State};
 use article_webhook_postgres::PostgresStore;
 use tokio::sync::mpsc;
@@ -49,7 +49,7 @@ impl Nodes {
     }
 
     async fn deliver(&self, job: &str) {
-        let delivery = DeliveryRequest::complete().job_id(job).delivery().unwrap();
+        let delivery = fixture::complete().job_id(job).delivery().unwrap();
         assert_eq!(self.receiver.accept(delivery).await, Reply::Stored);
     }
 
@@ -77,7 +77,7 @@ fn a_worker_hears_of_what_another_node_has_stored() {
             nodes.name
         );
         scene::connect(&url).await.batch_execute(&kill).await.unwrap();
-        let delivery = || DeliveryRequest::complete().job_id("job_4").delivery().unwrap();
+        let delivery = || fixture::complete().job_id("job_4").delivery().unwrap();
         while nodes.receiver.accept(delivery()).await == Reply::Unavailable {}
         nodes.handles("job_4").await;
         assert_eq!(nodes.worker.counts().await.unwrap().of(State::Waiting), 0);
@@ -96,7 +96,7 @@ fn a_worker_finds_without_a_notification_what_another_node_has_stored() {
         // Then everything has been notified that will be.
         tokio::time::sleep(Duration::from_secs(2)).await;
         let elsewhere = Inbox::memory();
-        let delivery = DeliveryRequest::complete().job_id("job_2").delivery().unwrap();
+        let delivery = fixture::complete().job_id("job_2").delivery().unwrap();
         assert_eq!(elsewhere.accept(delivery).await, Reply::Stored);
         let mut lines = Vec::new();
         elsewhere.export(&mut lines).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::{future::pending, time::Duration};
 
-use article_webhook::{Reply, Sink as _, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Failed, Inbox, Job,
     store::{Recorded, Store as _},
@@ -115,7 +115,7 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
         operator.batch_execute("GRANT ALL ON article_inbox_entries TO blog").await.unwrap();
         goes_on(&store, "job-9").await;
 
-        let delivery = DeliveryRequest::complete().job_id("job-last").delivery().unwrap();
+        let delivery = fixture::complete().job_id("job-last").delivery().unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
         let last =
             async { while handled.recv().await.expect("the worker goes on") != "job-last" {} };
@@ -191,7 +191,7 @@ fn a_missing_standby_takes_no_further_connections_and_health_says_so() {
         let inbox = Inbox::new(store.clone());
         let operator = scene::connect(&server.url()).await;
         set(&operator, "synchronous_standby_names", "missing").await;
-        let delivery = DeliveryRequest::complete().job_id("job_1").delivery().unwrap();
+        let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Unavailable, "after two seconds");
         // The commit is waited for longer than by the receiver.
         tokio::time::sleep(Duration::from_millis(2500)).await;

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_axum::fixture::DeliveryRequest;
+use article_webhook_axum::fixture;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpSocket,
@@ -87,8 +87,7 @@ impl Attack {
     fn bytes(self) -> Vec<u8> {
         match self {
             Self::WrongToken => {
-                let delivery =
-                    request(&DeliveryRequest::article(1, 16 << 10).token("Bearer guess"));
+                let delivery = request(&fixture::generated(1, 16 << 10).token("Bearer guess"));
                 delivery[..delivery.len() / 2].to_vec()
             }
             Self::Unread => b"GET / HTTP/1.1\r\nHost: receiver.test\r\n\r\n".repeat(300),

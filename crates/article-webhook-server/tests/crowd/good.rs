@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_axum::fixture::DeliveryRequest;
+use article_webhook_axum::fixture::{self, DeliveryRequest};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The bytes of a delivery of about 16 KiB.
 pub(crate) fn delivery() -> Vec<u8> {
-    request(&DeliveryRequest::article(1, 16 << 10))
+    request(&fixture::generated(1, 16 << 10))
 }
 
 /// The bytes of a request on a connection of its own.
@@ -27,7 +27,7 @@ pub(crate) fn request(post: &DeliveryRequest) -> Vec<u8> {
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
-    [&request, &b"\r\n"[..], post.body()].concat()
+    [&request, &b"\r\n"[..], post.bytes()].concat()
 }
 
 /// Delivers, and returns the time from the start of the connection to the last byte of the response.

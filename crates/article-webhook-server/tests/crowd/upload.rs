@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_axum::fixture::DeliveryRequest;
+use article_webhook_axum::fixture;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -70,9 +70,9 @@ impl Uploads {
 
 /// Uploads, and returns how long the server made it wait for `100 Continue`: the sign that it was let in.
 async fn upload(address: SocketAddr, body: Duration) -> (Outcome, Duration) {
-    let post = DeliveryRequest::article(1, 16 << 10).header("Expect", "100-continue");
+    let post = fixture::generated(1, 16 << 10).header("Expect", "100-continue");
     let request = request(&post);
-    let (head, bytes) = request.split_at(request.len() - post.body().len());
+    let (head, bytes) = request.split_at(request.len() - post.bytes().len());
     let start = Instant::now();
     let let_in = timeout(PATIENCE, async {
         let mut stream = TcpStream::connect(address).await.ok()?;

@@ -5,10 +5,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use article_webhook::{
-    Delivery, Reply, adapter,
-    fixture::{self, DeliveryRequest},
-};
+use article_webhook::{Delivery, Reply, adapter, fixture};
 use article_webhook_server::Body;
 use axum::{Router, routing::get};
 use bytes::Bytes;
@@ -89,9 +86,10 @@ async fn a_service_that_is_never_ready_gets_a_500() {
 #[tokio::test]
 async fn the_500_of_the_server_is_the_500_of_the_core() {
     let receiver = fixture::receiver();
-    let request = DeliveryRequest::minimal();
-    let received =
-        receiver.open(request.headers()).and_then(|envelope| envelope.read(request.body().clone()));
+    let request = fixture::minimal();
+    let received = receiver
+        .open(request.headers())
+        .and_then(|envelope| envelope.read(request.bytes().clone()));
     let sink = Arc::new(async |_: Delivery| Reply::Stored);
     let panics = |_| ready(Err::<Reply, ()>(()));
     let never = |_| std::future::pending::<()>();

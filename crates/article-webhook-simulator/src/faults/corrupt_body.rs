@@ -49,15 +49,12 @@ fn without_optional_fields(body: Bytes) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use article_webhook::{ArticleResult, fixture::DeliveryRequest};
+    use article_webhook::{ArticleResult, fixture};
 
     use super::*;
 
     fn after(fault: Fault) -> Bytes {
-        corrupt_body(
-            DeliveryRequest::complete().body().clone().trim_ascii_end().to_vec().into(),
-            fault,
-        )
+        corrupt_body(fixture::complete().bytes().clone().trim_ascii_end().to_vec().into(), fault)
     }
 
     #[test]

@@ -81,7 +81,7 @@ mod tests {
     fn strangers_write_one_line_a_second() {
         let log = logged(|| {
             let receiver = fixture::receiver();
-            let forged = DeliveryRequest::complete().with_defect(Defect::WrongToken);
+            let forged = fixture::complete().defect(Defect::WrongToken);
             for tick in 1_000..4_000 {
                 let refused = receiver.open(forged.headers()).unwrap_err().drained();
                 receiver.log_refusal(&refused, UNIX_EPOCH + Duration::from_millis(tick));
@@ -137,7 +137,7 @@ mod tests {
             assert_eq!(refused.answer().body(), Answer::from(&Rejection::ContentEncoding).body());
             logged(|| receiver.log_refusal(&refused, UNIX_EPOCH))
         };
-        let post = DeliveryRequest::complete;
+        let post = fixture::complete;
         let of_type = |value: &str| post().header("Content-Type", value);
         for (request, cause, presented) in [
             (
@@ -193,24 +193,27 @@ mod tests {
                 let headers: Vec<_> = request.headers().iter().map(named).collect();
                 let opened = receiver.open(&headers);
                 for refused in [
-                    opened.and_then(|envelope| envelope.read(request.body().clone())).err(),
-                    receiver.open(&headers).and_then(|it| it.article(request.body().clone())).err(),
+                    opened.and_then(|envelope| envelope.read(request.bytes().clone())).err(),
+                    receiver
+                        .open(&headers)
+                        .and_then(|it| it.article(request.bytes().clone()))
+                        .err(),
                 ] {
                     receiver.log_refusal(&refused.unwrap().drained(), UNIX_EPOCH);
                 }
             })
         };
-        let (long, complete) = ("x".repeat(256), DeliveryRequest::complete());
+        let (long, complete) = ("x".repeat(256), fixture::complete());
         let rule = "a job id has at most 255 bytes";
         for (log, cause, id) in [
             (log(&complete, &long), ["header is invalid: ", rule].concat(), ""),
             (
-                log(&complete.clone().field("job_id", (&*long).into()), "job_1"),
+                log(&complete.clone().field("job_id", &*long), "job_1"),
                 ["body is invalid: ", rule].concat(),
                 " job_id=\"job_1\"",
             ),
             (
-                log(&complete.field("job_id", 7.into()), "job_1"),
+                log(&complete.field("job_id", 7), "job_1"),
                 "body is invalid: a job id is a string and not a number".to_owned(),
                 " job_id=\"job_1\"",
             ),

@@ -83,14 +83,14 @@ impl SeenDrift {
 #[cfg(all(test, feature = "fixture"))]
 mod tests {
     use super::*;
-    use crate::fixture::DeliveryRequest;
+    use crate::fixture;
 
     #[test]
     fn each_difference_is_new_once_and_the_end_is_told_once() {
         let seen = SeenDrift::default();
         let mut new = Vec::new();
         for number in 0..100 {
-            let post = DeliveryRequest::complete().field(&format!("field_{number:02}"), 1.into());
+            let post = fixture::complete().field(&format!("field_{number:02}"), 1);
             for _ in 0..2 {
                 new.extend(seen.see(&post.delivery().unwrap().drift()));
             }
@@ -108,7 +108,7 @@ mod tests {
             (serde_json::Value::Null, "featured_image: expected an object, found null"),
             ("a.png".into(), "featured_image: expected an object, found a string"),
         ] {
-            let post = DeliveryRequest::complete().field("featured_image", value);
+            let post = fixture::complete().field("featured_image", value);
             assert_eq!(seen.see(&post.delivery().unwrap().drift()), [told]);
         }
     }

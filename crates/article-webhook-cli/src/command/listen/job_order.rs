@@ -77,15 +77,14 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use article_webhook::{Sink, fixture::DeliveryRequest};
+    use article_webhook::{Sink, fixture};
 
     use super::*;
 
     async fn inbox(events: &[&str]) -> Inbox {
         let inbox = Inbox::memory();
         for event in events {
-            let request =
-                DeliveryRequest::complete().job_id("job_1").header("X-Service-Event", event);
+            let request = fixture::complete().job_id("job_1").header("X-Service-Event", event);
             inbox.accept(request.delivery().unwrap()).await;
         }
         inbox

@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path, time::SystemTime};
 
-use article_webhook::{ArticleResult, JobId, fixture::DeliveryRequest};
+use article_webhook::{
+    ArticleResult, JobId,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_inbox::{EntryKey, State};
 
 use super::{Fixture, SendArguments};
@@ -31,11 +34,11 @@ pub(super) async fn pack(
 
 fn sample(fixture: Fixture) -> DeliveryRequest {
     match fixture {
-        Fixture::Complete => DeliveryRequest::complete(),
-        Fixture::Minimal => DeliveryRequest::minimal(),
-        Fixture::Unicode => DeliveryRequest::unicode(),
-        Fixture::ExtraFields => DeliveryRequest::extra_fields(),
-        Fixture::Large => DeliveryRequest::article(1, LARGE),
+        Fixture::Complete => fixture::complete(),
+        Fixture::Minimal => fixture::minimal(),
+        Fixture::Unicode => fixture::unicode(),
+        Fixture::ExtraFields => fixture::extra_fields(),
+        Fixture::Large => fixture::generated(1, LARGE),
     }
 }
 

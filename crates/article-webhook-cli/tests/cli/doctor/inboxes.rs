@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Inbox, Source, SqliteSettings, SqliteStore,
     store::{Arrival, BucketEvent, Claim, Events, Expect, Ledger, Outcome, Store},
@@ -44,7 +44,7 @@ impl Old {
 
     async fn deliver(&self, job: &str) {
         let inbox = Inbox::new(self.store.clone());
-        sample::deliver(&inbox, DeliveryRequest::complete().job_id(job)).await;
+        sample::deliver(&inbox, fixture::complete().job_id(job)).await;
     }
 
     async fn found(&self) -> Found {

@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture::{self, DeliveryRequest};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -25,7 +25,7 @@ impl Requests {
     fn new() -> Self {
         Self(
             (0..64)
-                .map(|seed| request(&DeliveryRequest::article(seed, 16 * 1024).job_id(PLACE)))
+                .map(|seed| request(&fixture::generated(seed, 16 * 1024).job_id(PLACE)))
                 .collect(),
         )
     }
@@ -49,7 +49,7 @@ fn request(post: &DeliveryRequest) -> (Vec<u8>, [usize; 2]) {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
     request.extend_from_slice(b"\r\n");
-    request.extend_from_slice(post.body());
+    request.extend_from_slice(post.bytes());
     let windows = request.windows(PLACE.len()).enumerate();
     let places = windows.filter(|(_, window)| *window == PLACE.as_bytes()).map(|(place, _)| place);
     let places: Vec<usize> = places.collect();

@@ -51,7 +51,7 @@ pub(super) fn intact(claimed: &Claimed) -> Result<Body, AttemptResult> {
 mod tests {
     use std::time::SystemTime;
 
-    use article_webhook::fixture::DeliveryRequest;
+    use article_webhook::fixture;
 
     use super::*;
     use crate::{Digest, EntryKey, Source, call::Lease};
@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn article() -> Vec<u8> {
-        DeliveryRequest::complete().job_id("job_1").body().to_vec()
+        fixture::complete().job_id("job_1").bytes().to_vec()
     }
 
     fn claimed(bodies: Vec<Body>) -> Claimed {
@@ -92,7 +92,7 @@ mod tests {
             body(b"{}"),
             damaged(&article()),
             body(&article()),
-            body(DeliveryRequest::unicode().job_id("job_1").body()),
+            body(fixture::unicode().job_id("job_1").bytes()),
         ]);
         let (chosen, article, _) = decode(&claimed).unwrap();
         assert_eq!(chosen, claimed.bodies[2]);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_article_of_another_job_is_never_handed_out() {
-        let other = body(DeliveryRequest::complete().job_id("job_2").body());
+        let other = body(fixture::complete().job_id("job_2").bytes());
         assert_eq!(
             decode(&claimed(vec![other.clone()])).unwrap_err(),
             AttemptResult::Damaged { seen: 1 }

@@ -1,6 +1,6 @@
 use std::{fs, process::Command, time::Duration};
 
-use article_webhook::fixture::DeliveryRequest;
+use article_webhook::fixture;
 use article_webhook_inbox::store::Store as _;
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ impl Pgbench {
         let folder = tempfile::tempdir().unwrap();
         let script = format!("\\set number random(0, 1152921504606846975)\n{statement};\n");
         fs::write(folder.path().join("script"), script).unwrap();
-        let body = String::from_utf8(DeliveryRequest::article(1, 16 * 1024).body().to_vec());
+        let body = String::from_utf8(fixture::generated(1, 16 * 1024).bytes().to_vec());
         Self { url: url.into(), folder, body: body.unwrap() }
     }
 }

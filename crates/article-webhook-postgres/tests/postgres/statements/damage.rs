@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_webhook::{Reply, Sink as _, fixture::DeliveryRequest};
+use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     EntryKey, Filter, Finding, Inbox, JobState, State,
     store::{
@@ -192,7 +192,7 @@ fn a_body_whose_target_or_intent_is_no_text_costs_itself_alone() {
         let store = PostgresStore::connect(settings).await.unwrap();
         let inbox = Inbox::new(store.clone());
         let deliver = async |job: u8| {
-            let delivery = DeliveryRequest::complete().job_id(&format!("job_{job}"));
+            let delivery = fixture::complete().job_id(&format!("job_{job}"));
             inbox.accept(delivery.delivery().unwrap()).await
         };
         for job in 1..=4 {

@@ -90,7 +90,7 @@ pub(super) enum Applied {
 
 #[cfg(test)]
 mod tests {
-    use article_webhook::{Sink, fixture::DeliveryRequest};
+    use article_webhook::{Sink, fixture};
     use article_webhook_inbox::EntryKey;
 
     use super::*;
@@ -98,7 +98,7 @@ mod tests {
     /// What becomes of an entry that was selected and is changed by others before its turn.
     async fn raced(change: Change, meanwhile: impl AsyncFnOnce(&Inbox, EntryKey)) -> &'static str {
         let inbox = Inbox::memory();
-        inbox.accept(DeliveryRequest::complete().delivery().unwrap()).await;
+        inbox.accept(fixture::complete().delivery().unwrap()).await;
         let entry = inbox.list(Filter::default()).await.unwrap().entries.remove(0);
         meanwhile(&inbox, entry.key.clone()).await;
         match change.apply(inbox, entry).await.unwrap() {
