@@ -128,6 +128,7 @@ fn placeholders() -> Vec<Refused> {
         left("null behind Basic", "Basic null", "null"),
         left("changeme", "changeme", "changeme"),
         left("ChangeMe behind Token", "Token ChangeMe", "changeme"),
+        left("a command that no shell ran", "Bearer $(openssl rand -hex 24)", "$(…)"),
     ]
 }
 

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{
     excerpt, expected,
     pages::{self, Page, Place, Step},
-    stage::{Stage, alone},
+    stage::{Stage, TOKEN, alone},
 };
 
 /// How long a command may take, on a busy machine.
@@ -89,7 +89,9 @@ impl<'a> Run<'a> {
         if let Some(set) = text.strip_prefix("export ") {
             let set = shlex::split(set).unwrap();
             let set = set.iter().filter_map(|word| word.split_once('='));
-            self.variables.extend(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            // What a command makes or reads on a page is a token, and the one of the stage stands for it.
+            let value = |value: &str| if value.contains("$(") { TOKEN } else { value }.to_owned();
+            self.variables.extend(set.map(|(name, text)| (name.to_owned(), value(text))));
             return;
         }
         if text.contains("env:DATABASE_URL")

@@ -26,7 +26,7 @@ use tokio::{runtime::Runtime, time::sleep};
 use crate::pages::{Command, Page, ROOT};
 
 /// A token that can be used, unlike those that the pages show. A page that sets one has none before.
-const TOKEN: &str = "Bearer 2b1e9a6c4f7d83500e6f1d2c3b4a5968";
+pub(crate) const TOKEN: &str = "Bearer 2b1e9a6c4f7d83500e6f1d2c3b4a5968";
 
 /// The token that the pages show.
 const SHOWN_TOKEN: &str = "Bearer my-secret-token-1234";

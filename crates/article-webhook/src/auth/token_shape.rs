@@ -92,6 +92,10 @@ impl TokenShape {
         if let Some(placeholder) = PLACEHOLDERS.into_iter().find(is_placeholder) {
             return Self::Placeholder { placeholder };
         }
+        // A file of variables is not read by a shell, which would have run the command.
+        if secret.starts_with("$(") {
+            return Self::Placeholder { placeholder: "$(…)" };
+        }
         if token.len() > CAPACITY {
             return Self::TooLong;
         }
@@ -207,6 +211,7 @@ mod tests {
             (" Bearer s3cret", "a value with white space around it"),
             ("Bearer s3cr\u{e9}t", "a control or a non-ASCII character"),
             ("Bearer undefined", "the placeholder `undefined`"),
+            ("Bearer $(openssl rand -hex 24)", "the placeholder `$(…)`"),
         ] {
             assert_eq!(TokenShape::of_presented(value.as_bytes()).to_string(), shape, "{value:?}");
         }
