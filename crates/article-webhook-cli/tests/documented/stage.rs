@@ -23,13 +23,10 @@ use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt}
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, time::sleep};
 
-use crate::pages::{Command, Page, ROOT};
+use crate::pages::{Page, ROOT};
 
-/// A token that can be used, unlike those that the pages show. A page that sets one has none before.
+/// The token of the receivers. A page that sets one has none before.
 pub(crate) const TOKEN: &str = "Bearer 2b1e9a6c4f7d83500e6f1d2c3b4a5968";
-
-/// The token that the pages show.
-const SHOWN_TOKEN: &str = "Bearer my-secret-token-1234";
 
 const KEY: &str = "sk-pages";
 
@@ -69,11 +66,7 @@ impl Stage {
         let (closed, held_closed) = port_for_later();
         let commands = page.commands();
         let has = |words: &str| commands.iter().any(|command| command.text.contains(words));
-        let shows_token = |command: &Command| command.text.contains(SHOWN_TOKEN);
-        let is_delivered = commands.iter().any(|it| it.text.starts_with("curl") && shows_token(it));
-        let token = if is_delivered { SHOWN_TOKEN } else { TOKEN };
-
-        let scene = runtime.block_on(Scene::of(page, folder.path(), token));
+        let scene = runtime.block_on(Scene::of(page, folder.path()));
         let port = if has("article-webhook listen") { port } else { scene.receiver.port() };
         let mut variables = vec![
             ("ARTICLE_API_URL", scene.simulator.base_url()),
@@ -128,7 +121,7 @@ struct Scene {
 }
 
 impl Scene {
-    async fn of(page: &Page, folder: &Path, token: &str) -> Self {
+    async fn of(page: &Page, folder: &Path) -> Self {
         let file = folder.join("inbox.db");
         let sink = match &*page.name {
             // It begins with nothing.
@@ -153,7 +146,7 @@ impl Scene {
         };
         let stripped = "X-Service-Job-Id";
         let stripped = page.says(&format!("{stripped} does not arrive")).then_some(stripped);
-        let receiver = receiver(sink.clone(), token, stripped).await;
+        let receiver = receiver(sink.clone(), TOKEN, stripped).await;
         let handler = async |job: Job| match &*job.article().article.title {
             REFUSED => Err(Failed::dead("the blog has no such category")),
             _ => Ok(()),
@@ -163,7 +156,7 @@ impl Scene {
 
         let clock = article_webhook_simulator::Clock::accelerated(1000);
         let url = format!("http://{receiver}/webhooks/articles");
-        let simulator = Simulator::builder().clock(clock).api_key(KEY).publish_target(&url, token);
+        let simulator = Simulator::builder().clock(clock).api_key(KEY).publish_target(&url, TOKEN);
         let simulator = simulator.start().await.unwrap();
         let complete = simulator.order("Running shoes").await.unwrap().job_id;
         let dead = simulator.order(REFUSED).await.unwrap().job_id;
