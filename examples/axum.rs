@@ -19,8 +19,8 @@ async fn on_article(ArticleComplete(result, ..): ArticleComplete) -> Result<(), 
 #[tokio::main]
 async fn main() -> io::Result<()> {
     log_refusals();
-    let token = AuthToken::from_env("ARTICLE_WEBHOOK_TOKEN");
-    let receiver = Receiver::new(token.unwrap_or_else(|error| no_token("axum", &error)));
+    let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
+    let receiver = receiver.unwrap_or_else(|error| no_token("axum", &error));
     let on_article = post(on_article).layer(RunToCompletion::new(receiver.clone()));
     let app = Router::new().route("/webhooks/articles", on_article).with_state(receiver);
 
