@@ -12,8 +12,9 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 /// exact bytes and the drift.
 ///
 /// It reads the body, so it is the last argument of the handler. The [`Receiver`] comes from the router's state, of
-/// which it is the whole or a part (`impl FromRef<App> for Receiver`). If a handler is refused by the compiler,
-/// `#[debug_handler(state = App)]` of axum's feature `macros` says why. After `Ok(())` the service is done; after
+/// which it is the whole or a field (`#[derive(FromRef)]`). If a handler is refused by the compiler,
+/// `#[debug_handler(state = App)]` says why, and [the guide](article_webhook::guide::compile) has the fix. Both macros
+/// belong to axum's feature `macros`. After `Ok(())` the service is done; after
 /// [`Retry`](crate::Retry) it retries. Work that must survive a crash belongs in a [`Sink`](crate::Sink), mounted
 /// with [`receive`](crate::receive()).
 ///
