@@ -13,14 +13,14 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use article_webhook_axum::{ArticleComplete, Receiver, Retry, Targets, receive};
+use article_webhook_axum::{ArticleComplete, Receiver, Retry, RunToCompletion, Targets, receive};
 use article_webhook_examples::log_refusals;
 use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_server::Server;
 use axum::{
     Router, debug_handler,
     extract::{FromRef, State},
-    routing::{any, get, post},
+    routing::{get, post},
 };
 use rusqlite::Connection;
 
@@ -60,24 +60,11 @@ impl Pool {
     }
 }
 
-/// The state of the nested router.
-#[derive(Clone)]
+/// The state of the nested router. By `FromRef` the extractors find the receiver and the pool in it.
+#[derive(Clone, FromRef)]
 struct Webhooks {
     receiver: Receiver,
     pool: Pool,
-}
-
-/// How the extractor finds the receiver in a state of the application's own.
-impl FromRef<Webhooks> for Receiver {
-    fn from_ref(webhooks: &Webhooks) -> Self {
-        webhooks.receiver.clone()
-    }
-}
-
-impl FromRef<Webhooks> for Pool {
-    fn from_ref(webhooks: &Webhooks) -> Self {
-        webhooks.pool.clone()
-    }
 }
 
 /// The compiler explains with `debug_handler` what is wrong with a handler. The extractor of the body comes last.
@@ -110,10 +97,11 @@ async fn titles(State(pool): State<Pool>) -> Result<String, String> {
 }
 
 fn application(receiver: Receiver, inbox: Inbox, pool: Pool) -> Router {
+    let at_once = post(on_article).layer(RunToCompletion::new(receiver.clone()));
     let webhooks = Router::new()
-        .route("/at-once", post(on_article))
+        .route("/at-once", at_once)
         .with_state(Webhooks { receiver: receiver.clone(), pool: pool.clone() })
-        .route("/articles", any(receive(receiver, inbox)));
+        .route("/articles", post(receive(receiver, inbox)));
     // The nested router has its state already. The outer one has another.
     Router::new().route("/", get(titles)).with_state(pool).nest("/webhooks", webhooks)
 }
@@ -125,7 +113,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Targets::from_env([("blog", "ARTICLE_BLOG_TOKEN"), ("shop", "ARTICLE_SHOP_TOKEN")])?;
     let inbox = Inbox::open("inbox.db").await?;
     let pool = Pool::new("application.db".into())?;
-    let app = application(Receiver::new(targets), inbox.clone(), pool.clone());
+    let receiver = Receiver::new(targets);
+    let app = application(receiver.clone(), inbox.clone(), pool.clone());
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
     let server = Server::bind(&address).await?;
@@ -134,6 +123,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let worker = inbox.worker(move |job| publish(job, pool.clone())).run(stop_signal());
     let worker = tokio::spawn(worker);
     server.serve(app, stop_signal()).await?;
+    receiver.handlers_ended().await; // handlers under the layer outlive their requests
     worker.await??;
     Ok(inbox.close().await?)
 }

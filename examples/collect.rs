@@ -21,7 +21,7 @@ use axum::{
     extract::Request,
     http::StatusCode,
     response::{IntoResponse, Response},
-    routing::any,
+    routing::post,
 };
 use tokio::{
     sync::{mpsc, watch},
@@ -142,7 +142,7 @@ impl Application {
 
         let receiver = Receiver::new(AuthToken::new("Bearer my-secret-token-1234")?);
         let orders = receive_capability(receiver, key, inbox.clone());
-        let receiver = Router::new().route("/webhooks/orders/{capability}", any(orders));
+        let receiver = Router::new().route("/webhooks/orders/{capability}", post(orders));
 
         let handler = move |job: Job| {
             let publish = publish.clone();

@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let sink = inbox.clone();
     let app = move || {
         let articles = web::resource("/webhooks/articles");
-        App::new().service(articles.route(web::to(receive(receiver.clone(), sink.clone()))))
+        App::new().service(articles.route(web::post().to(receive(receiver.clone(), sink.clone()))))
     };
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());

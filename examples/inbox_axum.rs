@@ -8,7 +8,7 @@ use article_webhook_axum::{Receiver, receive};
 use article_webhook_examples::{cannot_listen, cannot_open, listening, log_refusals, no_token};
 use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 use article_webhook_server::Server;
-use axum::{Router, routing::any};
+use axum::{Router, routing::post};
 
 async fn print(job: Job) -> Result<(), Failed> {
     // Both texts come from outside. Escaped, they cannot control the terminal.
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let receiver = receiver.unwrap_or_else(|error| no_token("inbox_axum", &error));
     let path = env::var("ARTICLE_INBOX_DB").unwrap_or("inbox.db".to_owned());
     let inbox = Inbox::open(&path).await.unwrap_or_else(|error| cannot_open(&error));
-    let app = Router::new().route("/webhooks/articles", any(receive(receiver, inbox.clone())));
+    let app = Router::new().route("/webhooks/articles", post(receive(receiver, inbox.clone())));
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
     let server = Server::bind(&address).await;

@@ -16,3 +16,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../crates/article-webhook/src/guide/application.md")]
 pub struct Application;
+
+/// The code of the page on what does not compile: it does not, except for the first example.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/article-webhook/src/guide/compile.md")]
+pub struct Compile;

@@ -17,7 +17,7 @@ use axum::{
     },
     middleware::map_response,
     response::{IntoResponse, Response},
-    routing::{any, get},
+    routing::{get, post},
 };
 use maud::Markup;
 use tokio::{net::TcpListener, sync::Semaphore, task::spawn_blocking};
@@ -73,7 +73,7 @@ async fn main() -> io::Result<()> {
             async { (headers, page) }
         }))
         .with_state(blog)
-        .route("/webhooks/articles", any(receive(receiver, store)));
+        .route("/webhooks/articles", post(receive(receiver, store)));
 
     let address = env::var("ARTICLE_WEBHOOK_ADDR").unwrap_or("127.0.0.1:3000".to_owned());
     let listener = TcpListener::bind(&address).await;

@@ -39,7 +39,7 @@ type ExtractorFuture<T> = Pin<Box<dyn Future<Output = Result<T, RefusedResponse>
 /// let app = App::new()
 ///     .app_data(receiver)
 ///     .service(web::resource("/webhooks/articles").route(web::post().to(on_article)));
-/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
 /// # let send = async |fixture: DeliveryRequest| {
@@ -78,7 +78,7 @@ impl FromRequest for ArticleComplete {
 ///     Ok(())
 /// }
 /// # use actix_web::{App, web};
-/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_delivery));
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;

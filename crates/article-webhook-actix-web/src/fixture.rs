@@ -14,7 +14,7 @@ pub use article_webhook::fixture::*;
 ///
 /// ```
 /// use actix_web::{App, test, web};
-/// use article_webhook_actix_web::{ArticleComplete, fixture::{self, Defect}};
+/// use article_webhook_actix_web::{ArticleComplete, fixture::{self, Defect, DeliveryRequestExt}};
 ///
 /// async fn on_article(ArticleComplete(result, delivery): ArticleComplete) -> String {
 ///     format!("{} for {}", result.article.title, delivery.target())

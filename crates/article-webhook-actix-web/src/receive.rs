@@ -20,7 +20,8 @@ type ResponseFuture = Pin<Box<dyn Future<Output = HttpResponse>>>;
 /// is answered with 500. After [`answer_deadline`](Receiver::answer_deadline) the answer is 503, and the task
 /// continues. Refused deliveries that were authentic are reported to the sink.
 ///
-/// Mount it on a resource with `to`, so that this handler answers other methods with 405.
+/// Mount it on a resource with `web::post()`, which answers other methods with 405 and `Allow: POST`. If it gets them, so
+/// does this handler. `App::route` answers them with 404.
 ///
 /// ```
 /// use actix_web::{App, web};
@@ -32,8 +33,9 @@ type ResponseFuture = Pin<Box<dyn Future<Output = HttpResponse>>>;
 /// }
 ///
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
-/// let app = App::new().service(web::resource("/webhooks/articles").to(receive(receiver, store)));
-/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest};
+/// let app = App::new()
+///     .service(web::resource("/webhooks/articles").route(web::post().to(receive(receiver, store))));
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;
 /// # let send = async |fixture: DeliveryRequest| {
@@ -72,9 +74,9 @@ pub fn receive<S: Sink + 'static>(
 ///
 /// let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef")?;
 /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
-/// let app = App::new().service(
-///     web::resource("/webhooks/orders/{capability}").to(receive_capability(receiver, key.clone(), store)),
-/// );
+/// let orders = receive_capability(receiver, key.clone(), store);
+/// let app = App::new()
+///     .service(web::resource("/webhooks/orders/{capability}").route(web::post().to(orders)));
 /// # use article_webhook_actix_web::fixture::{self, DeliveryRequestExt};
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;

@@ -31,7 +31,7 @@ const NO_RECEIVER_BODY: &str = r#"{"error":"internal","message":"the application
 ///     }
 /// }
 /// # use actix_web::{App, web};
-/// # use article_webhook_actix_web::fixture::{self, Defect};
+/// # use article_webhook_actix_web::fixture::{self, Defect, DeliveryRequestExt};
 /// # let app = App::new().app_data(fixture::receiver()).service(web::resource("/").to(on_article));
 /// # actix_web::rt::System::new().block_on(async {
 /// # let app = actix_web::test::init_service(app).await;

@@ -12,8 +12,9 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 /// exact bytes and the drift.
 ///
 /// It reads the body, so it is the last argument of the handler. The [`Receiver`] comes from the router's state, of
-/// which it is the whole or a part (`impl FromRef<App> for Receiver`). If a handler is refused by the compiler,
-/// `#[debug_handler(state = App)]` of axum's feature `macros` says why. After `Ok(())` the service is done; after
+/// which it is the whole or a field (`#[derive(FromRef)]`). If a handler is refused by the compiler,
+/// `#[debug_handler(state = App)]` says why, and [the guide](article_webhook::guide::compile) has the fix. Both macros
+/// belong to axum's feature `macros`. After `Ok(())` the service is done; after
 /// [`Retry`](crate::Retry) it retries. Work that must survive a crash belongs in a [`Sink`](crate::Sink), mounted
 /// with [`receive`](crate::receive()).
 ///
@@ -32,7 +33,7 @@ use crate::{body::receive_body, refused_response::RefusedResponse};
 /// let app: Router = Router::new()
 ///     .route("/webhooks/articles", post(on_article))
 ///     .with_state(receiver);
-/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
 /// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/webhooks/articles"));
@@ -71,7 +72,7 @@ where
 ///     Ok(())
 /// }
 /// # use axum::{Router, routing::post};
-/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # let app: Router = Router::new().route("/", post(on_delivery)).with_state(fixture::receiver());
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;

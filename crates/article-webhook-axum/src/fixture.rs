@@ -13,7 +13,7 @@ pub use article_webhook::fixture::*;
 /// It is a trait, because the methods of a request under construction belong to the core, which knows no framework.
 ///
 /// ```
-/// use article_webhook_axum::{ArticleComplete, fixture::{self, Defect}};
+/// use article_webhook_axum::{ArticleComplete, fixture::{self, Defect, DeliveryRequestExt}};
 /// use axum::{Router, routing::post};
 /// use tower::ServiceExt;
 ///

@@ -17,11 +17,11 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 /// answered with 500. After [`answer_deadline`](Receiver::answer_deadline) the answer is 503, and the task
 /// continues. Refused deliveries that were authentic are reported to the sink.
 ///
-/// Mount it with `any`, so that this handler answers other methods with 405.
+/// Mount it with `post`, which answers other methods with 405 and `Allow: POST`. If it gets them, so does this handler.
 ///
 /// ```
 /// use article_webhook_axum::{AuthToken, Delivery, Receiver, Reply, receive};
-/// use axum::{Router, routing::any};
+/// use axum::{Router, routing::post};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
 ///     println!("storing {} bytes of {}", delivery.body().len(), delivery.job_id());
@@ -29,8 +29,8 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 /// }
 ///
 /// let receiver = Receiver::new(AuthToken::new("Bearer fixture-5f2b9c0e7a1d4e38")?);
-/// let app: Router = Router::new().route("/webhooks/articles", any(receive(receiver, store)));
-/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
+/// let app: Router = Router::new().route("/webhooks/articles", post(receive(receiver, store)));
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;
 /// # let send = |delivery: DeliveryRequest| app.clone().oneshot(delivery.request("/webhooks/articles"));
@@ -56,7 +56,7 @@ pub fn receive<S: Sink + 'static>(
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use article_webhook_axum::{AuthToken, CapabilityKey, Delivery, Receiver, Reply, receive_capability};
-/// use axum::{Router, routing::any};
+/// use axum::{Router, routing::post};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
 ///     println!("{:?} is fulfilled by {}", delivery.intent(), delivery.job_id());
@@ -66,7 +66,7 @@ pub fn receive<S: Sink + 'static>(
 /// let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef")?;
 /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
 /// let app: Router = Router::new()
-///     .route("/webhooks/orders/{capability}", any(receive_capability(receiver, key.clone(), store)));
+///     .route("/webhooks/orders/{capability}", post(receive_capability(receiver, key.clone(), store)));
 /// # use article_webhook_axum::fixture::{self, DeliveryRequestExt};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;

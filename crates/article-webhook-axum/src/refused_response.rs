@@ -22,7 +22,7 @@ use crate::response::response;
 ///         }
 ///     }
 /// }
-/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_axum::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # let app = axum::Router::new().route("/", axum::routing::post(on_article)).with_state(fixture::receiver());
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # use tower::ServiceExt;

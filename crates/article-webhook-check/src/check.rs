@@ -28,13 +28,13 @@ const TIME_LIMIT: Duration = Duration::from_secs(55);
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// use article_webhook_axum::{AuthToken, Receiver, Reply, article_webhook::Delivery, receive};
 /// use article_webhook_check::check_receiver;
-/// use axum::{Router, routing::any};
+/// use axum::{Router, routing::post};
 ///
 /// const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 ///
 /// let receiver = Receiver::new(AuthToken::new(TOKEN)?);
 /// let store = async |_: Delivery| Reply::Stored;
-/// let app = Router::new().route("/webhooks/articles", any(receive(receiver, store)));
+/// let app = Router::new().route("/webhooks/articles", post(receive(receiver, store)));
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
 /// let url = format!("http://{}/webhooks/articles", listener.local_addr()?);
 /// tokio::spawn(async { axum::serve(listener, app).await });

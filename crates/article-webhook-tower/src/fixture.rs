@@ -13,7 +13,7 @@ pub use article_webhook::fixture::*;
 /// It is a trait, because the methods of a request under construction belong to the core, which knows no framework.
 ///
 /// ```
-/// use article_webhook_tower::{Delivery, Reply, fixture::{self, Defect}, receive};
+/// use article_webhook_tower::{Delivery, Reply, fixture::{self, Defect, DeliveryRequestExt}, receive};
 /// use tower::ServiceExt;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

@@ -32,7 +32,7 @@ use crate::{
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
 /// use http_body_util::Full;
 /// use tower::ServiceExt;
-/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 ///
 /// async fn store(delivery: Delivery) -> Reply {
 ///     println!("storing {} bytes of {}", delivery.body().len(), delivery.job_id());

@@ -35,7 +35,7 @@ type OnRefused = Arc<dyn Fn(&Refused) + Send + Sync>;
 /// ```
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDeliveryLayer};
 /// use axum::{Extension, Router, routing::post};
-/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # use tower::ServiceExt;
 ///
 /// async fn on_delivery(Extension(delivery): Extension<Delivery>) {
@@ -100,7 +100,7 @@ impl fmt::Debug for RequireDeliveryLayer {
 /// use article_webhook_tower::{AuthToken, Delivery, Receiver, RequireDelivery, RequireDeliveryLayer};
 /// use http_body_util::Full;
 /// use tower::{Layer, ServiceExt, service_fn};
-/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest};
+/// # use article_webhook_tower::fixture::{self, Defect, DeliveryRequest, DeliveryRequestExt};
 /// # use bytes::Bytes;
 ///
 /// let inner = service_fn(async |request: http::Request<Full<Bytes>>| {

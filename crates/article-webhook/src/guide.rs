@@ -5,6 +5,7 @@
 //! | [`start`] | to receive a first article |
 //! | [`application`] | to receive articles in an application that exists |
 //! | [`sink`] | to store deliveries in a table of your own |
+//! | [`compile`] | when the compiler refuses a handler or a route |
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
@@ -22,6 +23,10 @@
 // Its examples need the adapters, which need this crate: the tests of the workspace compile them.
 #[cfg_attr(not(doctest), doc = include_str!("guide/application.md"))]
 pub mod application {}
+
+// As for `application`.
+#[cfg_attr(not(doctest), doc = include_str!("guide/compile.md"))]
+pub mod compile {}
 
 #[doc = include_str!("guide/flow.md")]
 pub mod flow {}
