@@ -106,11 +106,12 @@ fn bodies(post: &DeliveryRequest, canaries: &Canaries) -> Vec<DeliveryRequest> {
         content.clone(),
         format!("\"{content}\""),
         format!("[\"{content}\"]"),
-        format!("{{\"{content}\": 1, \"{content}\": 2}}"),
+        // The names of members are shown, to say where a body is wrong.
+        format!("{{\"name\": \"{content}\", \"name\": \"{content}\"}}"),
         format!("{{\"note\": \"{content}"),
         format!("{{\"note\": \"{content}\\q\"}}"),
         format!("{{\"note\": \"{content}\u{1}\"}}"),
-        format!("{{\"{content}\": 1e999}}"),
+        format!("{{\"name\": [\"{content}\", 1e999]}}"),
         format!("{{\"note\": {content}}}"),
         format!("{{}} {content}"),
     ];

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{self, FromJson};
@@ -13,7 +15,7 @@ use crate::json::{self, FromJson};
 /// assert_eq!(Status::from("queued").as_str(), "queued");
 /// assert_ne!(Status::from("Complete"), Status::Complete);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive] // the document does not name the other states
 pub enum Status {
     /// The job is done and its result is available.
@@ -30,6 +32,16 @@ impl Status {
             Self::Complete => "complete",
             Self::Other(name) => name,
         }
+    }
+}
+
+/// Without the name of an unknown state, which is any text of a body.
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Complete => "Complete",
+            Self::Other(_) => "Other(..)",
+        })
     }
 }
 
