@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::pages::{ROOT, all};
 
 /// Commands of cargo itself, with which a page may begin.
-const OF_CARGO: [&str; 7] = ["bench", "build", "doc", "install", "new", "run", "test"];
+const OF_CARGO: [&str; 9] =
+    ["add", "bench", "build", "doc", "install", "new", "run", "test", "tree"];
 
 /// What the workspace has, as cargo's options name it.
 struct Workspace(HashSet<(&'static str, String)>);
@@ -48,7 +49,11 @@ impl Workspace {
         }
         let pairs = words.windows(2).take_while(|pair| pair[0] != "--");
         let mut missing = pairs.filter(|pair| match &**pair[0] {
-            "--path" => !Path::new(ROOT).join(pair[1]).join("Cargo.toml").is_file(),
+            "--path" => {
+                // The repository, from an application beside it.
+                let path = pair[1].trim_start_matches("../article-webhook/");
+                !Path::new(ROOT).join(path).join("Cargo.toml").is_file()
+            }
             option @ ("-p" | "--example" | "--test" | "--bench" | "--bin") => {
                 !self.0.iter().any(|(of, name)| *of == option && name == pair[1])
             }
