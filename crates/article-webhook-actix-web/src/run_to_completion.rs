@@ -15,9 +15,12 @@ use actix_web::{
         time::{Instant, sleep},
     },
 };
-use article_webhook::{Delivery, Receiver, adapter::RunSlot};
+use article_webhook::{
+    Delivery, Receiver,
+    adapter::{MountId, RunSlot},
+};
 
-use crate::response::response;
+use crate::{headers::ActixHeaders, response::response};
 
 /// Runs the handler of a delivery to its end, and once at a time for each job. A middleware for the resource of a
 /// handler that takes [`ArticleComplete`](crate::ArticleComplete) or [`RawDelivery`](crate::RawDelivery).
@@ -127,7 +130,9 @@ where
 
     fn call(&self, request: ServiceRequest) -> Self::Future {
         let clock = || Instant::now().into_std();
-        let slot = RunSlot::new(&self.receiver, request.path(), clock);
+        let uri = request.uri().path_and_query().map_or("/", |uri| uri.as_str());
+        let headers = ActixHeaders(request.headers());
+        let slot = RunSlot::new(&self.receiver, MountId::SHARED, &headers, uri, clock);
         let extracted = Rc::<OnceCell<HttpRequest>>::default();
         let place = Place { slot: slot.clone(), extracted: Rc::clone(&extracted) };
         request.extensions_mut().insert(place);

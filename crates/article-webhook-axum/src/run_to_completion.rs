@@ -4,7 +4,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use article_webhook::{Receiver, adapter::RunSlot};
+use article_webhook::{
+    Receiver,
+    adapter::{MountId, RunSlot},
+};
 use axum_core::{extract::Request, response::Response};
 use tokio::{
     task,
@@ -36,7 +39,8 @@ use crate::response::response;
 ///   first answer. Failures are not remembered.
 ///
 /// Handlers keep their extractors. Put the layer next to the handler: a time-out layer between the two drops the handler
-/// as before. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
+/// as before. In a router that is nested under a path with a parameter, put it around the outer router: the inner one does
+/// not see the parameter. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
 /// the job id is still the key to save an article by. When the server has stopped, wait for
 /// [`Receiver::handlers_ended`].
 ///
@@ -87,7 +91,7 @@ impl<S> Layer<S> for RunToCompletion {
     type Service = RunToCompletionService<S>;
 
     fn layer(&self, inner: S) -> RunToCompletionService<S> {
-        RunToCompletionService { receiver: self.receiver.clone(), inner }
+        RunToCompletionService { receiver: self.receiver.clone(), mount: MountId::unique(), inner }
     }
 }
 
@@ -95,6 +99,7 @@ impl<S> Layer<S> for RunToCompletion {
 #[derive(Debug, Clone)]
 pub struct RunToCompletionService<S> {
     receiver: Receiver,
+    mount: MountId,
     inner: S,
 }
 
@@ -115,7 +120,10 @@ where
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let clock = || Instant::now().into_std();
-        let slot = RunSlot::new(&self.receiver, request.uri().path(), clock);
+        let slot = {
+            let uri = request.uri().path_and_query().map_or("/", |uri| uri.as_str());
+            RunSlot::new(&self.receiver, self.mount, request.headers(), uri, clock)
+        };
         request.extensions_mut().insert(slot.clone());
         let mut inner = self.inner.clone();
         let inner = async move {
@@ -130,5 +138,67 @@ where
             let supervised = slot.supervise(inner, status, task::spawn, sleep).await;
             supervised.unwrap_or_else(|answer| Ok(response(answer)))
         })
+    }
+}
+
+#[cfg(all(test, feature = "fixture"))]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    };
+
+    use axum::{
+        Router,
+        middleware::{Next, from_fn},
+        routing::{any, post},
+    };
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{
+        ArticleComplete,
+        fixture::{self, DeliveryRequestExt},
+    };
+
+    #[tokio::test]
+    async fn each_of_two_nested_routers_handles_the_same_delivery() {
+        let (receiver, runs) = (fixture::receiver(), Arc::<AtomicU32>::default());
+        let nested = || {
+            let runs = Arc::clone(&runs);
+            let handler = post(async move |_: ArticleComplete| _ = runs.fetch_add(1, Relaxed));
+            let layer = RunToCompletion::new(receiver.clone());
+            Router::new().route("/articles", handler.layer(layer)).with_state(receiver.clone())
+        };
+        let app = Router::new().nest("/blog", nested()).nest("/shop", nested());
+        for (path, ran) in [("/blog/articles", 1), ("/shop/articles", 2), ("/blog/articles", 2)] {
+            let response = app.clone().oneshot(fixture::complete().request(path)).await.unwrap();
+            assert_eq!((response.status().as_u16(), runs.load(Relaxed)), (200, ran), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_runs_behind_a_middleware_with_a_task_of_its_own() {
+        let receiver = fixture::receiver();
+        let in_a_task = from_fn(async |request, next: Next| {
+            task::spawn(next.run(request)).await.expect("the handler does not panic")
+        });
+        let layers = (RunToCompletion::new(receiver.clone()), in_a_task);
+        let handler = post(async |_: ArticleComplete| ()).layer(layers);
+        let app = Router::new().route("/", handler).with_state(receiver.clone());
+        let response = app.oneshot(fixture::complete().request("/")).await.unwrap();
+        assert_eq!(response.status(), 200);
+        receiver.handlers_ended().await;
+    }
+
+    #[tokio::test]
+    async fn another_method_is_refused_where_the_route_takes_any() {
+        let receiver = fixture::receiver();
+        let app = Router::new().route("/", any(async |_: ArticleComplete| ())).with_state(receiver);
+        let mut request = fixture::complete().request("/");
+        *request.method_mut() = "GET".parse().unwrap();
+        let response = app.oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 405);
+        assert_eq!(response.headers()["allow"], "POST");
     }
 }

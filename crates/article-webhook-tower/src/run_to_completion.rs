@@ -4,7 +4,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use article_webhook::{Receiver, adapter::RunSlot};
+use article_webhook::{
+    Receiver,
+    adapter::{MountId, RunSlot},
+};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{Either, Full};
@@ -37,7 +40,8 @@ use crate::response::response;
 ///   [`remember_for`](article_webhook::ReceiverBuilder::remember_for) (15 minutes): the sender may not have seen the
 ///   first answer. Failures are not remembered.
 ///
-/// A time-out layer between this layer and the handler drops the handler as before. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
+/// A time-out layer between this layer and the handler drops the handler as before. Two handlers of one
+/// receiver need two paths: what routes the requests must not cut the path before it gets here. Requests without an accepted delivery pass unchanged. What it knows is in the memory of the process, so
 /// the job id is still the key to save an article by. When the server has stopped, wait for
 /// [`Receiver::handlers_ended`].
 ///
@@ -113,7 +117,11 @@ where
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let clock = || Instant::now().into_std();
-        let slot = RunSlot::new(&self.receiver, request.uri().path(), clock);
+        let slot = {
+            let uri = request.uri().path_and_query().map_or("/", |uri| uri.as_str());
+            // The same for all connections, each of which may have a service of its own.
+            RunSlot::new(&self.receiver, MountId::SHARED, request.headers(), uri, clock)
+        };
         request.extensions_mut().insert(slot.clone());
         let mut inner = self.inner.clone();
         let inner = async move {

@@ -64,7 +64,7 @@ pub use dispatch::{SinkFuture, dispatch};
 pub use failures::{RetryReason, misconfigured_answer};
 pub use receive_body::receive_body;
 pub use report::report_refusal;
-pub use run_slot::{HandlerRun, RunSlot};
+pub use run_slot::{HandlerRun, MountId, RunSlot};
 pub use sink::{BoxSink, Sink};
 
 pub use crate::receiver::{Headers, Intake};

@@ -4,6 +4,8 @@
 //! sink is logged as the application wrote it, so it may hold any of these, until `hide_causes` is called. Without the
 //! feature `tracing` every function here is empty.
 
+use std::time::Duration;
+
 use crate::{
     answer::{Reply, ServiceHeader},
     article::{Drift, Event, JobId},
@@ -61,13 +63,37 @@ mod enabled {
         let job_id = job_id.map(JobId::as_str);
         match reply {
             Reply::Duplicate => {
-                tracing::info!(target: TARGET, job_id, "a retry is answered with the success of an earlier delivery");
+                tracing::info!(target: TARGET, job_id, "answered 200 without the handler: it has handled the same delivery with success");
             }
             Reply::Unavailable => {
-                tracing::warn!(target: TARGET, job_id, "an earlier delivery of the job is still being handled");
+                tracing::warn!(target: TARGET, job_id, "answered 503: an earlier delivery of the job is still being handled");
             }
             _ => {
-                tracing::warn!(target: TARGET, job_id, "the handler of an earlier delivery, which a retry waited for, has failed");
+                tracing::warn!(target: TARGET, job_id, "answered 503: the handler of an earlier delivery, which this one waited for, has failed");
+            }
+        }
+    }
+
+    pub(crate) fn handler_late(deadline: Duration, job_id: Option<&JobId>) {
+        let job_id = job_id.map(JobId::as_str);
+        tracing::error!(target: TARGET, job_id, "answered 503: the handler has not ended within the answer deadline, {deadline:?}, and continues");
+    }
+
+    /// A handler has responded with this status, or with an error.
+    pub(crate) fn handler_ended(status: Option<u16>, current: &CurrentDelivery) {
+        let job_id = current.job_id().map(JobId::as_str);
+        match status {
+            Some(200..=299) if current.was_late() => {
+                tracing::info!(target: TARGET, job_id, "the handler that continued has ended with success");
+            }
+            Some(200..=299) => {}
+            // The line of a `Retry` says more.
+            _ if current.has_logged_a_retry() => {}
+            Some(status) => {
+                tracing::warn!(target: TARGET, job_id, "the handler responded with {status}, after which the service retries");
+            }
+            None => {
+                tracing::warn!(target: TARGET, job_id, "the handler responded with an error, after which the service retries");
             }
         }
     }
@@ -127,6 +153,8 @@ mod disabled {
     pub(crate) fn failed(_: &str, _: Option<&JobId>) {}
     pub(crate) fn handler_overtaken(_: &JobId) {}
     pub(crate) fn joined(_: Reply, _: Option<&JobId>) {}
+    pub(crate) fn handler_late(_: Duration, _: Option<&JobId>) {}
+    pub(crate) fn handler_ended(_: Option<u16>, _: &CurrentDelivery) {}
     pub(crate) fn misconfigured(_: &str) {}
     pub(crate) fn refusal_report_panicked(_: Option<&JobId>) {}
     pub(crate) fn retry(_: Option<&str>) {}
@@ -155,7 +183,7 @@ mod tests {
 
     use crate::{
         AuthToken, Delivery, Receiver, Refused, Reply, Sink, TokenError,
-        adapter::{self, RetryReason, RunSlot},
+        adapter::{self, MountId, RetryReason, RunSlot},
         fixture::{self, Defect, DeliveryRequest},
     };
 
@@ -277,12 +305,15 @@ mod tests {
         let receiver = fixture::receiver();
         let delivery = fixture::complete().delivery().unwrap();
         let handle = |is_returned: bool| {
-            let slot = RunSlot::new(&receiver, "/", || *START);
+            let slot =
+                RunSlot::new(&receiver, MountId::SHARED, &[("Host", "blog.example")], "/", || {
+                    *START
+                });
             let extractor = slot.clone();
             let handler = async {
                 extractor.admit(&delivery).await;
                 let reason = RetryReason::of("the disk is full");
-                is_returned.then(|| reason.answer().status().as_u16())
+                Some(if is_returned { reason.answer().status().as_u16() } else { 200 })
             };
             let spawn = async |work| Ok::<_, ()>(pin!(work).await);
             let layer = pin!(slot.supervise(handler, |status| *status, spawn, |_| pending()));

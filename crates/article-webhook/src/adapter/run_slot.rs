@@ -1,16 +1,20 @@
 use std::{
     fmt,
     future::{pending, poll_fn},
+    mem,
     pin::{Pin, pin},
-    sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
 use crate::{
     answer::{Answer, Reply},
     log::{self, CurrentDelivery, InDelivery},
-    receiver::{Delivery, Entrance, Receiver, Run, RunEnd, RunKey},
+    receiver::{Delivery, Entrance, Headers, Receiver, Run, RunEnd, RunKey},
 };
 
 /// Connects an adapter's layer with the extractor inside it, for one request.
@@ -21,11 +25,12 @@ use crate::{
 ///
 /// ```
 /// use std::{convert::Infallible, future::pending, time::Instant};
-/// use article_webhook::{Answer, AuthToken, Delivery, Receiver, adapter::RunSlot};
+/// use article_webhook::{Answer, AuthToken, Delivery, Receiver, adapter::{MountId, RunSlot}};
 ///
 /// /// Handles a delivery. The output of the handler is the status of its response.
 /// async fn handle(receiver: &Receiver, delivery: &Delivery) -> Result<u16, Answer> {
-///     let slot = RunSlot::new(receiver, "/webhooks/articles", Instant::now);
+///     let headers = [("Host", "blog.example")];
+///     let slot = RunSlot::new(receiver, MountId::SHARED, &headers, "/webhooks/articles", Instant::now);
 ///     let extractor = slot.clone();
 ///     let inner = async {
 ///         extractor.admit(delivery).await;
@@ -60,11 +65,16 @@ struct Shared {
     route: Arc<str>,
     clock: fn() -> Instant,
     current: Arc<CurrentDelivery>,
-    stage: Mutex<Stage>,
+    progress: Mutex<Progress>,
+}
+
+struct Progress {
+    stage: Stage,
+    /// The layer, which is woken when an extractor changes the stage in a task that is not the layer's.
+    layer: Option<Waker>,
 }
 
 /// How far a request is.
-#[derive(Clone)]
 enum Stage {
     /// No delivery was found in it.
     Unknown,
@@ -73,19 +83,45 @@ enum Stage {
     /// It needs no handler.
     Answered(Answer),
     /// Its handler may run.
-    Admitted(Run),
+    Admitted(OpenRun),
+    /// It runs in a task of its own.
+    Detached,
+}
+
+/// Where a layer is mounted: deliveries to two mounts are handled by different handlers, although they have the same
+/// path. A router that is nested sees only the rest of a path.
+#[derive(Debug, Clone, Copy)]
+pub struct MountId(u64);
+
+impl MountId {
+    /// For frameworks that show a layer the whole path, so that it tells mounts apart.
+    pub const SHARED: Self = Self(0);
+
+    /// An id that no other mount in this process has.
+    #[must_use]
+    pub fn unique() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Relaxed) + 1)
+    }
 }
 
 impl RunSlot {
-    /// A slot for one request. `route` is the path of the request. `clock` is the runtime's monotonic clock.
+    /// A slot for one request to `uri`, its path and query. `clock` is the runtime's monotonic clock.
     #[must_use]
-    pub fn new(receiver: &Receiver, route: &str, clock: fn() -> Instant) -> Self {
+    pub fn new(
+        receiver: &Receiver,
+        mount: MountId,
+        headers: &(impl Headers + ?Sized),
+        uri: &str,
+        clock: fn() -> Instant,
+    ) -> Self {
+        let host = headers.values("host").next().map(String::from_utf8_lossy).unwrap_or_default();
         Self(Arc::new(Shared {
             receiver: receiver.clone(),
-            route: route.into(),
+            route: format!("{} {host} {uri}", mount.0).into(),
             clock,
             current: Arc::default(),
-            stage: Mutex::new(Stage::Unknown),
+            progress: Mutex::new(Progress { stage: Stage::Unknown, layer: None }),
         }))
     }
 
@@ -102,6 +138,8 @@ impl RunSlot {
                     if overtakes {
                         log::handler_overtaken(delivery.job_id());
                     }
+                    let (receiver, current) = (receiver.clone(), Arc::clone(current));
+                    let run = OpenRun { receiver, clock: *clock, current, run, end: None };
                     self.set(Stage::Admitted(run));
                     return yield_once().await;
                 }
@@ -152,34 +190,42 @@ impl RunSlot {
         };
         let admitted = poll_fn(|context| {
             if let Poll::Ready(output) = inner.as_mut().poll(context) {
+                // A handler runs already where a layer between this one and the handler has a task of its own.
+                if let Stage::Admitted(run) = self.detach() {
+                    run.respond(status(&output));
+                }
                 return Poll::Ready(Err(Ok(output)));
             }
-            match self.stage() {
-                Stage::Unknown => Poll::Pending,
-                Stage::Admitted(run) => Poll::Ready(Ok(run)),
-                Stage::Answered(answer) => Poll::Ready(Err(Err(answer))),
-                Stage::Waiting if is_late(context) => {
-                    log::joined(Reply::Unavailable, current.job_id());
-                    Poll::Ready(Err(Err(Reply::Unavailable.into())))
+            let mut progress = self.progress();
+            progress.layer = Some(context.waker().clone());
+            match &progress.stage {
+                Stage::Answered(answer) => return Poll::Ready(Err(Err(*answer))),
+                Stage::Admitted(_) => {
+                    drop(progress);
+                    return Poll::Ready(Ok(self.detach()));
                 }
-                Stage::Waiting => Poll::Pending,
+                Stage::Unknown | Stage::Detached => return Poll::Pending,
+                Stage::Waiting => drop(progress),
             }
+            if is_late(context) {
+                log::joined(Reply::Unavailable, current.job_id());
+                return Poll::Ready(Err(Err(Reply::Unavailable.into())));
+            }
+            Poll::Pending
         });
         let run = match admitted.await {
-            Ok(run) => run,
+            Ok(Stage::Admitted(run)) => Some(run),
+            Ok(_) => None,
             Err(ended) => return ended,
         };
-        let ends = EndsRun { slot: self.clone(), run, end: RunEnd::Failed };
         let inner = InDelivery::new(inner, Arc::clone(current));
-        let mut task = pin!(spawn(HandlerRun { inner, status, ends: Some(ends) }));
+        let mut task = pin!(spawn(HandlerRun { inner, status, run }));
         poll_fn(|context| match task.as_mut().poll(context) {
             Poll::Ready(Ok(output)) => Poll::Ready(Ok(output)),
-            Poll::Ready(Err(_)) => {
-                log::failed("the handler panicked", current.job_id());
-                Poll::Ready(Err(Answer::internal_error()))
-            }
+            Poll::Ready(Err(_)) => Poll::Ready(Err(Answer::internal_error())),
             Poll::Pending if is_late(context) => {
-                log::failed("the handler did not end in time, and continues", current.job_id());
+                current.is_late();
+                log::handler_late(receiver.answer_deadline(), current.job_id());
                 Poll::Ready(Err(Reply::Unavailable.into()))
             }
             Poll::Pending => Poll::Pending,
@@ -187,21 +233,34 @@ impl RunSlot {
         .await
     }
 
-    /// A poisoned lock still holds a stage: it is replaced in one step.
-    fn stage(&self) -> Stage {
-        self.0.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The stage so far.
+    fn detach(&self) -> Stage {
+        mem::replace(&mut self.progress().stage, Stage::Detached)
     }
 
     fn set(&self, stage: Stage) {
-        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        let mut progress = self.progress();
+        progress.stage = stage;
+        if let Some(layer) = progress.layer.take() {
+            layer.wake();
+        }
+    }
+
+    /// A poisoned lock still holds a stage: it is replaced in one step.
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.0.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets the layer move the inner service into a task before the handler begins. The task polls it again.
+/// Lets the layer move the inner service into a task before the handler begins.
 async fn yield_once() {
     let mut has_yielded = false;
-    poll_fn(|_| {
-        if std::mem::replace(&mut has_yielded, true) { Poll::Ready(()) } else { Poll::Pending }
+    poll_fn(|context| {
+        if mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
     })
     .await;
 }
@@ -210,7 +269,7 @@ async fn yield_once() {
 pub struct HandlerRun<F: Future> {
     inner: InDelivery<F>,
     status: fn(&F::Output) -> Option<u16>,
-    ends: Option<EndsRun>,
+    run: Option<OpenRun>,
 }
 
 impl<F: Future> Future for HandlerRun<F> {
@@ -220,11 +279,8 @@ impl<F: Future> Future for HandlerRun<F> {
         let polled = Pin::new(&mut self.inner).poll(context);
         if let Poll::Ready(output) = &polled {
             let status = (self.status)(output);
-            if let Some(mut ends) = self.ends.take() {
-                // Section 6.2: any 2xx is a success.
-                if status.is_some_and(|status| (200..300).contains(&status)) {
-                    ends.end = RunEnd::Succeeded;
-                }
+            if let Some(run) = self.run.take() {
+                run.respond(status);
             }
         }
         polled
@@ -237,23 +293,43 @@ impl<F: Future> fmt::Debug for HandlerRun<F> {
     }
 }
 
-/// Ends the run when it is dropped: with its task, if that panicked or if the runtime ends.
-struct EndsRun {
-    slot: RunSlot,
+/// The run of a handler. It ends when this is dropped at the latest: by a panic, or with the runtime.
+struct OpenRun {
+    receiver: Receiver,
+    clock: fn() -> Instant,
+    current: Arc<CurrentDelivery>,
     run: Run,
-    end: RunEnd,
+    end: Option<RunEnd>,
 }
 
-impl Drop for EndsRun {
+impl OpenRun {
+    /// The handler responded with this status, or with an error.
+    fn respond(mut self, status: Option<u16>) {
+        // Section 6.2: any 2xx is a success.
+        self.end = Some(match status {
+            Some(200..=299) => RunEnd::Succeeded,
+            _ => RunEnd::Failed,
+        });
+        log::handler_ended(status, &self.current);
+    }
+}
+
+impl Drop for OpenRun {
     fn drop(&mut self) {
-        let Shared { receiver, clock, .. } = &*self.slot.0;
-        receiver.runs().end(&self.run, self.end, clock());
+        let end = self.end.unwrap_or_else(|| {
+            log::failed(
+                "the handler panicked, or was dropped before it ended",
+                self.current.job_id(),
+            );
+            RunEnd::Failed
+        });
+        self.receiver.runs().end(&self.run, end, (self.clock)());
     }
 }
 
 impl fmt::Debug for RunSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunSlot").field("route", &self.0.route).finish_non_exhaustive()
+        f.debug_struct("RunSlot").field("job_id", &self.0.current.job_id()).finish_non_exhaustive()
     }
 }
 
@@ -275,6 +351,20 @@ mod tests {
 
     fn receiver() -> Receiver {
         Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap())
+    }
+
+    fn delivery(receiver: &Receiver, body: &'static str) -> Delivery {
+        let headers = [
+            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+            ("Content-Type", "application/json"),
+            ("X-Service-Event", "article.complete"),
+            ("X-Service-Job-Id", "job_1"),
+        ];
+        receiver.open(&headers).unwrap().read(body).unwrap()
+    }
+
+    fn slot(receiver: &Receiver) -> RunSlot {
+        RunSlot::new(receiver, MountId::SHARED, &[("Host", "blog.example")], "/", || *START)
     }
 
     fn poll<T>(work: &mut Work<T>) -> Poll<T> {
@@ -303,14 +393,17 @@ mod tests {
             handler: impl Future<Output = Response> + 'static,
             deadline: impl Future<Output = ()> + 'static,
         ) -> Self {
-            let headers = [
-                ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-                ("Content-Type", "application/json"),
-                ("X-Service-Event", "article.complete"),
-                ("X-Service-Job-Id", "job_1"),
-            ];
-            let delivery = receiver.open(&headers).unwrap().read(body).unwrap();
-            let slot = RunSlot::new(receiver, "/", || *START);
+            Self::in_slot(receiver, slot(receiver), body, handler, deadline)
+        }
+
+        fn in_slot(
+            receiver: &Receiver,
+            slot: RunSlot,
+            body: &'static str,
+            handler: impl Future<Output = Response> + 'static,
+            deadline: impl Future<Output = ()> + 'static,
+        ) -> Self {
+            let delivery = delivery(receiver, body);
             let extractor = slot.clone();
             let inner = async move {
                 extractor.admit(&delivery).await;
@@ -467,9 +560,90 @@ mod tests {
     }
 
     #[test]
+    fn another_host_query_or_mount_is_another_handler() {
+        let receiver = receiver();
+        let headers = [("Host", "blog.example")];
+        let mounted = |mount, host: &'static str, uri| {
+            RunSlot::new(&receiver, mount, &[("Host", host)], uri, || *START)
+        };
+        let run = |slot: RunSlot| {
+            Request::in_slot(&receiver, slot, BODY, ready(Some(200)), pending()).poll()
+        };
+        let slots = || {
+            [
+                RunSlot::new(&receiver, MountId::SHARED, &headers, "/a", || *START),
+                mounted(MountId::SHARED, "shop.example", "/a"),
+                mounted(MountId::SHARED, "blog.example", "/a?site=2"),
+                mounted(MountId::unique(), "blog.example", "/a"),
+                mounted(MountId::unique(), "blog.example", "/a"),
+            ]
+        };
+        for slot in slots() {
+            assert_eq!(run(slot), Poll::Ready(Ok(Some(200))));
+        }
+        let [again, ..] = slots();
+        assert!(matches!(run(again), Poll::Ready(Err(_))), "the same handler");
+    }
+
+    #[test]
+    fn a_run_ends_although_the_inner_service_responds_before_its_handler_begins() {
+        let receiver = receiver();
+        let slot = slot(&receiver);
+        let extractor = slot.clone();
+        let delivery = delivery(&receiver, BODY);
+        // As where a later extractor fails, or a layer gives the handler up, in the same moment.
+        let inner = async move {
+            let mut admitted = pin!(extractor.admit(&delivery));
+            poll_fn(|context| Poll::Ready(admitted.as_mut().poll(context))).await.is_pending()
+        };
+        let spawn = |_| -> std::future::Ready<Result<_, ()>> { panic!("nothing is left to run") };
+        let mut layer = pin!(slot.supervise(inner, |_| Some(500), spawn, |_| pending()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(layer.as_mut().poll(&mut context), Poll::Ready(Ok(true)));
+        assert!(pin!(receiver.handlers_ended()).poll(&mut context).is_ready());
+    }
+
+    #[test]
+    fn a_handler_runs_although_a_layer_inside_polls_it_in_a_task_of_its_own() {
+        let receiver = receiver();
+        let slot = slot(&receiver);
+        let (extractor, delivery) = (slot.clone(), delivery(&receiver, BODY));
+        let mut elsewhere: Work<Response> = Box::pin(async move {
+            extractor.admit(&delivery).await;
+            Some(204)
+        });
+        let response = Rc::<RefCell<Option<Response>>>::default();
+        let inner = {
+            let response = Rc::clone(&response);
+            poll_fn(move |_| response.borrow().map_or(Poll::Pending, Poll::Ready))
+        };
+        let spawn = |run| async { Ok::<_, ()>(pin!(run).await) };
+        let mut layer = pin!(slot.supervise(inner, |status| *status, spawn, |_| pending()));
+        let woken = Arc::<Woken>::default();
+        let layers_waker = Arc::clone(&woken).into();
+        let mut context = Context::from_waker(&layers_waker);
+        assert!(layer.as_mut().poll(&mut context).is_pending());
+        assert!(poll(&mut elsewhere).is_pending());
+        assert!(woken.0.load(Relaxed), "the layer is woken when the handler may run");
+        let Poll::Ready(status) = poll(&mut elsewhere) else { panic!("the handler runs") };
+        *response.borrow_mut() = Some(status);
+        assert_eq!(layer.as_mut().poll(&mut context), Poll::Ready(Ok(Some(204))));
+        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
+    }
+
+    #[derive(Default)]
+    struct Woken(std::sync::atomic::AtomicBool);
+
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Relaxed);
+        }
+    }
+
+    #[test]
     fn a_request_that_is_no_delivery_passes_unchanged() {
         let receiver = receiver();
-        let slot = RunSlot::new(&receiver, "/", || *START);
+        let slot = slot(&receiver);
         let spawn = |_| -> std::future::Ready<Result<_, ()>> { panic!("it needs no task") };
         let no_timer = |_| -> std::future::Ready<()> { panic!("it has no deadline") };
         let inner = Handler::default();

@@ -21,6 +21,7 @@ thread_local! {
 pub(crate) struct CurrentDelivery {
     job_id: OnceLock<JobId>,
     has_logged_a_retry: AtomicBool,
+    is_late: AtomicBool,
 }
 
 impl CurrentDelivery {
@@ -43,6 +44,16 @@ impl CurrentDelivery {
     pub(super) fn log_a_retry(&self) -> Option<&JobId> {
         self.has_logged_a_retry.store(true, Relaxed);
         self.job_id()
+    }
+
+    /// Its sender was answered before its handler has ended.
+    pub(crate) fn is_late(&self) {
+        self.is_late.store(true, Relaxed);
+    }
+
+    #[cfg(feature = "tracing")]
+    pub(super) fn was_late(&self) -> bool {
+        self.is_late.load(Relaxed)
     }
 
     /// Whether a line says already that a retry is asked for, and why.

@@ -115,10 +115,10 @@ struct RunTable {
     remember_for: Duration,
     /// The runs that may be joined or waited for.
     current: HashMap<RunKey, Current>,
-    /// The successes. Whether an answer reaches its sender cannot be known, so each of them is remembered.
-    succeeded: HashMap<RunKey, Success>,
-    /// Their keys, in the order of their times. A key comes again when its job succeeds again.
-    order: VecDeque<(Instant, RunKey)>,
+    /// When each body succeeded. Whether an answer reaches its sender cannot be known, so each success is remembered.
+    succeeded: HashMap<(RunKey, u64), Instant>,
+    /// The same, oldest first. A body comes again when it succeeds again.
+    order: VecDeque<(Instant, (RunKey, u64))>,
     /// The number of all runs, those that were overtaken included.
     running: usize,
     waiting_for_all: Vec<Waker>,
@@ -128,11 +128,6 @@ struct Current {
     body: u64,
     since: Instant,
     ending: Arc<Ending>,
-}
-
-struct Success {
-    body: u64,
-    at: Instant,
 }
 
 impl RunTable {
@@ -160,7 +155,7 @@ impl RunTable {
         }
         let overtakes = current.is_some();
         self.forget(now);
-        if self.succeeded.get(key).is_some_and(|success| success.body == body) {
+        if self.succeeded.contains_key(&(key.clone(), body)) {
             return Entrance::Done;
         }
         let ending = Arc::<Ending>::default();
@@ -178,8 +173,9 @@ impl RunTable {
         if let Some(&Current { body, .. }) = current {
             self.current.remove(&run.key);
             if end == RunEnd::Succeeded {
-                self.succeeded.insert(run.key.clone(), Success { body, at: now });
-                self.order.push_back((now, run.key.clone()));
+                let success = (run.key.clone(), body);
+                self.succeeded.insert(success.clone(), now);
+                self.order.push_back((now, success));
             }
         }
         self.forget(now);
@@ -189,12 +185,12 @@ impl RunTable {
 
     /// Forgets what is too old, and the oldest of what is too much.
     fn forget(&mut self, now: Instant) {
-        while let Some((at, key)) = self.order.front() {
+        while let Some((at, success)) = self.order.front() {
             if self.order.len() <= MAX_REMEMBERED && now < *at + self.remember_for {
                 return;
             }
-            if self.succeeded.get(key).is_some_and(|success| success.at == *at) {
-                self.succeeded.remove(key);
+            if self.succeeded.get(success) == Some(at) {
+                self.succeeded.remove(success);
             }
             self.order.pop_front();
         }
@@ -312,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_succeeds_again_is_remembered_from_then_on() {
+    fn each_body_of_a_job_is_remembered_from_its_last_success_on() {
         let (mut table, now) = (table(), Instant::now());
         let key = key("/", "blog", "job_1");
         let later = now + Duration::from_secs(60);
@@ -320,9 +316,13 @@ mod tests {
             let run = runs(table.enter(&key, body, at));
             table.end(&run, RunEnd::Succeeded, at);
         }
+        assert!(matches!(table.enter(&key, 1, later), Entrance::Done));
         let first_is_old = now + Duration::from_secs(900);
         assert!(matches!(table.enter(&key, 2, first_is_old), Entrance::Done));
-        runs(table.enter(&key, 1, first_is_old));
+        let again = runs(table.enter(&key, 1, first_is_old));
+        table.end(&again, RunEnd::Succeeded, first_is_old);
+        let second_is_old = later + Duration::from_secs(900);
+        assert!(matches!(table.enter(&key, 1, second_is_old), Entrance::Done));
     }
 
     #[test]
