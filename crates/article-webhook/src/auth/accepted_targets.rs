@@ -8,24 +8,32 @@ use super::{Target, Targets, token_shape::CAPACITY};
 /// This number of tokens is compared at a time: a word holds one byte of each.
 const LANES: usize = size_of::<u64>();
 
-/// The words of a group of tokens: two for their lengths, and one for each byte.
-const GROUP: usize = 2 + CAPACITY;
+/// The words of a line of the processor's cache.
+const LINE: usize = 64 / size_of::<u64>();
+
+/// The words of a group of tokens, in whole lines: two for their lengths, and one for each byte.
+const GROUP: usize = (2 + CAPACITY).next_multiple_of(LINE);
 
 /// The targets that a receiver accepts, with their tokens laid out for a comparison in constant time.
 pub(crate) struct AcceptedTargets {
     targets: Box<[Target]>,
     /// In groups of eight tokens, each padded with zeros. So a comparison reads the same amount of memory for secrets
     /// of any length, and reads it in one piece.
-    groups: Zeroizing<Box<[u64]>>,
+    words: Zeroizing<Box<[u64]>>,
+    /// Where the groups begin: at a line of the cache, because where the allocator puts them depends on the lengths of
+    /// the secrets, and reading across lines takes longer.
+    begin: usize,
 }
 
 impl From<Targets> for AcceptedTargets {
     fn from(targets: Targets) -> Self {
         let targets: Box<[Target]> = targets.0.into_iter().collect();
         // Allocated at its final size: growing would leave copies of the secrets behind.
-        let words = targets.len().div_ceil(LANES) * GROUP;
-        let mut groups = Zeroizing::new(vec![0; words].into_boxed_slice());
-        for (group, targets) in groups.chunks_exact_mut(GROUP).zip(targets.chunks(LANES)) {
+        let length_of_all = targets.len().div_ceil(LANES) * GROUP;
+        let mut words = Zeroizing::new(vec![0_u64; length_of_all + LINE].into_boxed_slice());
+        let begin = words.as_ptr().align_offset(64).min(LINE);
+        let groups = words[begin..].chunks_exact_mut(GROUP);
+        for (group, targets) in groups.zip(targets.chunks(LANES)) {
             for (lane, target) in targets.iter().enumerate() {
                 let token = target.token.expose_secret().as_bytes();
                 let bytes = length(token).into_iter().chain(token.iter().copied());
@@ -34,7 +42,7 @@ impl From<Targets> for AcceptedTargets {
                 }
             }
         }
-        Self { targets, groups }
+        Self { targets, words, begin }
     }
 }
 
@@ -50,7 +58,7 @@ impl AcceptedTargets {
         }
         let lengths = length(presented).map(in_each_lane);
         let (mut found, mut index) = (u64::MAX, 0);
-        for group in self.groups.chunks_exact(GROUP) {
+        for group in self.words[self.begin..].chunks_exact(GROUP) {
             // The byte of a lane stays zero if all of its token is equal.
             let mut differences = (group[0] ^ lengths[0]) | (group[1] ^ lengths[1]);
             for (word, &byte) in group[2..].iter().zip(presented) {
