@@ -82,10 +82,8 @@ enum Stage {
     Waiting,
     /// It needs no handler.
     Answered(Answer),
-    /// Its handler may run.
-    Admitted(OpenRun),
-    /// It runs in a task of its own.
-    Detached,
+    /// Its handler may run. The layer takes the run.
+    Admitted(Option<OpenRun>),
 }
 
 /// Where a layer is mounted: deliveries to two mounts are handled by different handlers, although they have the same
@@ -140,7 +138,7 @@ impl RunSlot {
                     }
                     let (receiver, current) = (receiver.clone(), Arc::clone(current));
                     let run = OpenRun { receiver, clock: *clock, current, run, end: None };
-                    self.set(Stage::Admitted(run));
+                    self.set(Stage::Admitted(Some(run)));
                     return yield_once().await;
                 }
                 Entrance::Wait(ending) => _ = ending.wait().await,
@@ -191,21 +189,24 @@ impl RunSlot {
         let admitted = poll_fn(|context| {
             if let Poll::Ready(output) = inner.as_mut().poll(context) {
                 // A handler runs already where a layer between this one and the handler has a task of its own.
-                if let Stage::Admitted(run) = self.detach() {
+                let run = match &mut self.progress().stage {
+                    Stage::Admitted(run) => run.take(),
+                    _ => None,
+                };
+                if let Some(run) = run {
                     run.respond(status(&output));
                 }
                 return Poll::Ready(Err(Ok(output)));
             }
-            let mut progress = self.progress();
-            progress.layer = Some(context.waker().clone());
-            match &progress.stage {
-                Stage::Answered(answer) => return Poll::Ready(Err(Err(*answer))),
-                Stage::Admitted(_) => {
-                    drop(progress);
-                    return Poll::Ready(Ok(self.detach()));
+            {
+                let mut progress = self.progress();
+                progress.layer = Some(context.waker().clone());
+                match &mut progress.stage {
+                    Stage::Unknown => return Poll::Pending,
+                    Stage::Answered(answer) => return Poll::Ready(Err(Err(*answer))),
+                    Stage::Admitted(run) => return Poll::Ready(Ok(run.take())),
+                    Stage::Waiting => {}
                 }
-                Stage::Unknown | Stage::Detached => return Poll::Pending,
-                Stage::Waiting => drop(progress),
             }
             if is_late(context) {
                 log::joined(Reply::Unavailable, current.job_id());
@@ -214,8 +215,7 @@ impl RunSlot {
             Poll::Pending
         });
         let run = match admitted.await {
-            Ok(Stage::Admitted(run)) => Some(run),
-            Ok(_) => None,
+            Ok(run) => run,
             Err(ended) => return ended,
         };
         let inner = InDelivery::new(inner, Arc::clone(current));
@@ -224,18 +224,13 @@ impl RunSlot {
             Poll::Ready(Ok(output)) => Poll::Ready(Ok(output)),
             Poll::Ready(Err(_)) => Poll::Ready(Err(Answer::internal_error())),
             Poll::Pending if is_late(context) => {
-                current.is_late();
+                current.set_late();
                 log::handler_late(receiver.answer_deadline(), current.job_id());
                 Poll::Ready(Err(Reply::Unavailable.into()))
             }
             Poll::Pending => Poll::Pending,
         })
         .await
-    }
-
-    /// The stage so far.
-    fn detach(&self) -> Stage {
-        mem::replace(&mut self.progress().stage, Stage::Detached)
     }
 
     fn set(&self, stage: Stage) {
@@ -443,7 +438,7 @@ mod tests {
         }
     }
 
-    /// A handler that responds when it is told to.
+    /// A handler that responds once a test lets it.
     #[derive(Clone, Default)]
     struct Handler(Rc<RefCell<Option<Response>>>);
 

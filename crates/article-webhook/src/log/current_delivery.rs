@@ -46,8 +46,8 @@ impl CurrentDelivery {
         self.job_id()
     }
 
-    /// Its sender was answered before its handler has ended.
-    pub(crate) fn is_late(&self) {
+    /// Notes that its sender was answered before its handler has ended.
+    pub(crate) fn set_late(&self) {
         self.is_late.store(true, Relaxed);
     }
 
