@@ -5,6 +5,7 @@ mod document;
 mod files;
 mod guide;
 mod pages;
+mod promises;
 
 /// The root of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
