@@ -80,7 +80,7 @@ async fn on_article(
 
 /// The worker's handler has a thread of its own, where it may block.
 async fn publish(job: Job, pool: Pool) -> Result<(), Failed> {
-    Ok(pool.save(job.job_id().as_str(), job.target(), &job.article().article.title)?)
+    Ok(pool.save(job.job_id().as_str(), job.target(), &job.article()?.article.title)?)
 }
 
 /// A route of the application that has nothing to do with webhooks.

@@ -148,7 +148,7 @@ impl Application {
             let publish = publish.clone();
             async move {
                 let intent = job.intent().unwrap_or_default().to_owned();
-                let article = (intent, job.job_id().clone(), job.article().article.title.clone());
+                let article = (intent, job.job_id().clone(), job.article()?.article.title.clone());
                 publish.send(article).await.map_err(Failed::because)
             }
         };

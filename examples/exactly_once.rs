@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 /// Stores the article and completes the job, or does neither.
 fn store(job: &Job, application: &mut Connection, clock: &Clock) -> Result<(), Failed> {
-    let (id, title) = (job.job_id().as_str(), &job.article().article.title);
+    let (id, title) = (job.job_id().as_str(), &job.article()?.article.title);
     // From here to the commit no other connection can write, not even a worker that claims. Keep it short.
     let transaction = application.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute("INSERT INTO articles (job_id, title) VALUES (?1, ?2)", (id, title))?;

@@ -11,7 +11,7 @@ use article_webhook_inbox::{Failed, Inbox, Job, stop_signal};
 
 async fn print(job: Job) -> Result<(), Failed> {
     // Both texts come from outside. Escaped, they cannot control the terminal.
-    let (id, article) = (job.job_id().as_str().escape_debug(), &job.article().article);
+    let (id, article) = (job.job_id().as_str().escape_debug(), &job.article()?.article);
     println!("{id}  {:?}  {} bytes of HTML", article.title, article.html.len());
     Ok(()) // done; after an error the worker retries, first after 10 seconds
 }

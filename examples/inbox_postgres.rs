@@ -38,7 +38,7 @@ impl Application {
         let mut client = self.connect().await?; // an application has a pool
         let transaction = client.transaction().await?;
         let row = format!("INSERT INTO {}.articles (job_id, title) VALUES ($1, $2)", self.schema);
-        let (id, title) = (job.job_id().as_str(), &job.article().article.title);
+        let (id, title) = (job.job_id().as_str(), &job.article()?.article.title);
         transaction.execute(&row, &[&id, title]).await?;
         let completion = job.completion()?;
         let changed = transaction.execute_raw(completion.sql(), completion.parameters()).await?;

@@ -38,17 +38,16 @@ impl Control {
         let transaction = connection.transaction()?;
         transaction.execute(
             "INSERT INTO article_inbox_entries \
-             (job_id, event, state, attempts, fence, at, received_at, conflicts, held) \
-             VALUES (?1, ?2, 'waiting', 0, 0, 0, 0, 0, 1)",
+             (job_id, event, received_at, state, attempts, fence, at, since, held, target, document, checksum) \
+             VALUES (?1, ?2, 0, 'waiting', 0, 0, 0, 0, 1, '', '{}', 0)",
             params![delivery.job_id().as_str(), delivery.event().as_str()],
         )?;
         let slot = transaction.last_insert_rowid() * 16;
         transaction.execute(
-            "INSERT INTO article_inbox_bodies (slot, received_at, source, target, digest, body) \
-             VALUES (?1, 0, 'webhook', ?2, ?3, ?4)",
+            "INSERT INTO article_inbox_bodies (slot, received_at, digest, document, checksum, body) \
+             VALUES (?1, 0, ?2, '{}', 0, ?3)",
             params![
                 slot,
-                delivery.target(),
                 &Digest::of(delivery.body()).as_bytes()[..],
                 &delivery.body()[..]
             ],

@@ -89,7 +89,7 @@ fn main() {
     proof("neighbours", Needs::Nothing, &|| {
         poison::does_not_take_its_neighbours_along();
         poison::does_not_take_along_a_handler_that_takes_long();
-        poison::gives_up_no_entry_that_it_has_not_begun();
+        poison::gives_up_none_but_those_that_end_the_process();
     });
 }
 

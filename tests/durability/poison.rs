@@ -39,13 +39,16 @@ pub(crate) fn is_given_up_and_holds_nothing_up() {
     }
     let ended = scene.until_all_are_settled();
     for (job_id, end) in &ended {
-        let is_healthy = job_id.starts_with("healthy");
-        let (state, runs) =
-            if is_healthy { (State::Done, 1..=1) } else { (State::Dead, 3..=Role::ATTEMPTS) };
+        let (state, runs) = match job_id.split('-').next() {
+            Some("healthy") => (State::Done, 1..=1),
+            // It has one more, because another may have ended the process.
+            Some("aborts") => (State::Dead, Role::ATTEMPTS + 1..=Role::ATTEMPTS + 1),
+            _ => (State::Dead, 3..=Role::ATTEMPTS),
+        };
         assert_eq!(end.state, state, "{job_id} is in the wrong state");
         assert!(runs.contains(&end.began), "the handler of {job_id} ran {} times", end.began);
     }
-    assert_eq!(scene.restarts, Role::ATTEMPTS, "only one of them aborts the process");
+    assert_eq!(scene.restarts, Role::ATTEMPTS + 1, "only one of them aborts the process");
     println!(
         "durability: poison: 5 poisons dead after {} attempts, 20 healthy ones done at once, in {} s",
         Role::ATTEMPTS,
@@ -98,8 +101,8 @@ pub(crate) fn does_not_take_along_a_handler_that_takes_long() {
     );
 }
 
-/// With a single attempt, an entry that is dead was begun. On a busy machine a few were not.
-pub(crate) fn gives_up_no_entry_that_it_has_not_begun() {
+/// With a single attempt, only those are dead that end the process: all others have one more, alone.
+pub(crate) fn gives_up_none_but_those_that_end_the_process() {
     let start = Instant::now();
     let mut scene = Scene::of(Role::Receiver);
     for nth in 0..ONCE {
@@ -108,17 +111,17 @@ pub(crate) fn gives_up_no_entry_that_it_has_not_begun() {
     }
     scene.become_role(Role::Once);
     let ended = scene.until_all_are_settled();
-    let dead: Vec<_> = ended.values().filter(|end| end.state == State::Dead).collect();
-    let never_begun = dead.iter().filter(|end| end.began == 0).count();
+    let dead = ended.values().filter(|end| end.state == State::Dead).count();
     println!(
-        "durability: neighbours: with a single attempt, {} of {ONCE} dead, {never_begun} of them never begun, {} restarts, in {} s",
-        dead.len(),
+        "durability: neighbours: with a single attempt, {dead} of {ONCE} dead, {} restarts, in {} s",
         scene.restarts,
         start.elapsed().as_secs()
     );
-    assert!(ended.values().all(|end| end.began <= 1), "one attempt is one attempt");
-    // A claim that is being committed when the process ends has spent the attempt of its entry.
-    assert!(never_begun * 4 <= scene.restarts as usize, "attempts are spent without being made");
+    for (job_id, end) in &ended {
+        let is_dead = end.state == State::Dead;
+        assert_eq!(is_dead, job_id.starts_with("aborts"), "{job_id} is in the wrong state");
+        assert!((1..=2).contains(&end.began), "the handler of {job_id} ran {} times", end.began);
+    }
 }
 
 /// How many entries have a single attempt.

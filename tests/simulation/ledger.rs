@@ -7,8 +7,8 @@ use article_webhook_inbox::{
     Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
     LedgerPruned, Reason,
     store::{
-        self, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-        BucketSettings, Expect, Intended, IntentLease, Ledger, Pending,
+        self, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Expect,
+        Intended, IntentLease, Ledger, Pending,
     },
 };
 
@@ -63,22 +63,17 @@ impl Connection {
 }
 
 impl Ledger for Connection {
-    fn intend<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended> {
-        self.through("intend", self.world.store.intend(name, within, bucket), |_, _, _| Ok(()))
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        self.through("intend", self.world.store.intend(name, within, key), |_, _, _| Ok(()))
     }
 
     fn order_again<'a>(
         &'a self,
         name: &'a str,
         within: Duration,
-        bucket: BucketSettings,
+        key: u64,
     ) -> Pending<'a, Intended> {
-        let call = self.world.store.order_again(name, within, bucket);
+        let call = self.world.store.order_again(name, within, key);
         self.through("order_again", call, |intended, observed, _| {
             if matches!(intended, Intended::Begun(_)) {
                 observed.again(name);

@@ -178,6 +178,6 @@ async fn next_ask(world: &World, account: Account) -> Duration {
     let settings = BucketSettings { per_minute: plan.per_minute, burst: plan.burst, key };
     let bucket = world.store.bucket().await.expect("a store in memory has a bucket");
     let token = bucket.next_token(settings, now);
-    let next = due.zip(token).map(|(due, token)| due.max(token));
+    let next = due.map(|due| due.max(token));
     next.map_or(DAY, |next| next.duration_since(now).unwrap_or_default())
 }

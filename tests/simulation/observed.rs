@@ -28,8 +28,6 @@ const LAST_PUSH: Duration = Duration::from_secs(400);
 pub(crate) struct Observed {
     /// The time of the last step by the clock of the machines.
     pub(crate) time: SystemTime,
-    /// How often that clock was set.
-    pub(crate) clock_sets: u32,
     pub(crate) rate: Rate,
     pub(crate) calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
@@ -71,15 +69,6 @@ pub(crate) struct Ask {
     pub(crate) settled: bool,
 }
 
-/// When something was seen.
-#[derive(Debug, Clone, Copy)]
-struct Seen {
-    /// By the clock of the machines.
-    time: SystemTime,
-    /// How often that clock had been set.
-    clock_sets: u32,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct SeenJob {
     /// How often it was asked for since it was last opened.
@@ -88,8 +77,8 @@ pub(crate) struct SeenJob {
     not_before: Duration,
     /// Since when its article is stored, unless that turned out to be unreadable.
     in_hand: Option<Duration>,
-    pushed: Option<Seen>,
-    collected: Option<Seen>,
+    pushed: Option<SystemTime>,
+    collected: Option<SystemTime>,
     /// A push was answered with success.
     pub(crate) accepted: bool,
     /// One to a capability URL.
@@ -108,7 +97,6 @@ impl Observed {
     pub(crate) fn new(plan: Plan) -> Self {
         Self {
             time: SystemTime::UNIX_EPOCH,
-            clock_sets: 0,
             rate: Rate::new(plan),
             calls: BTreeMap::new(),
             taken: BTreeMap::new(),
@@ -220,7 +208,7 @@ impl Observed {
     }
 
     pub(crate) fn pushed(&mut self, id: &str) {
-        let seen = self.seen_now();
+        let seen = self.time;
         self.job(id).pushed.get_or_insert(seen);
     }
 
@@ -230,7 +218,7 @@ impl Observed {
     }
 
     pub(crate) fn collected(&mut self, id: &str, now: Duration) {
-        let seen = self.seen_now();
+        let seen = self.time;
         let job = self.job(id);
         job.collected = Some(seen);
         job.in_hand.get_or_insert(now);
@@ -285,20 +273,15 @@ impl Observed {
         }
     }
 
-    /// Whether this job came by its collection alone. `None` if the clock was set between its copies, whose times say
-    /// nothing then, or if retention removed its row: then the ledger knows only what its entry says.
+    /// Whether this job came by its collection alone. `None` if retention removed its row: then the ledger
+    /// knows only what its entry says.
     pub(crate) fn was_recovered(&self, id: &str, now: SystemTime) -> Option<bool> {
         let Some(collected) = self.jobs.get(id).and_then(|job| job.collected) else {
             return Some(false);
         };
         let pushed = self.jobs.get(id).and_then(|job| job.pushed);
-        let is_known = pushed.is_none_or(|pushed| pushed.clock_sets == collected.clock_sets);
-        let limit = collected.time + LAST_PUSH;
-        let was_recovered = now >= limit && pushed.is_none_or(|pushed| pushed.time > limit);
-        (is_known && !self.pruned_jobs.contains(id)).then_some(was_recovered)
-    }
-
-    fn seen_now(&self) -> Seen {
-        Seen { time: self.time, clock_sets: self.clock_sets }
+        let limit = collected + LAST_PUSH;
+        let was_recovered = now >= limit && pushed.is_none_or(|pushed| pushed > limit);
+        (!self.pruned_jobs.contains(id)).then_some(was_recovered)
     }
 }

@@ -1,11 +1,8 @@
 //! How fast the service was called, against the rate, the pauses that it asked for, and its refusals of the key.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
-use crate::{
-    node::Process,
-    world::{HOUR, Plan},
-};
+use crate::{node::Process, world::Plan};
 
 /// A token is used within this time, or never.
 pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
@@ -20,8 +17,8 @@ const LATE: Duration = Duration::from_secs(101);
 /// Timers and the store count whole milliseconds.
 const SAME_TIME: Duration = Duration::from_millis(10);
 
-/// The pause of a refused key before it is tried first. It doubles with each try, up to an hour.
-const FIRST_TRY: Duration = Duration::from_secs(300);
+/// The pause of a refused key before it is tried again.
+const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
 
 pub(crate) struct Rate {
     plan: Plan,
@@ -37,8 +34,8 @@ pub(crate) struct Rate {
     asleep: Duration,
     /// How often the service refused the key, or forbade a job.
     refusals: u32,
-    /// The refusals of keys that the application has stored.
-    refused: BTreeMap<u64, Refused>,
+    /// The refusal of a key that the application has stored last, unless a pause of the service took its place.
+    refused: Option<Refused>,
 }
 
 /// A pause that the service asked a process for.
@@ -81,12 +78,11 @@ impl Stored {
     }
 }
 
-/// Since the key is refused.
+/// A key that is refused.
 struct Refused {
+    key: u64,
     since: Duration,
-    /// How many calls have tried it since.
-    tries: u32,
-    /// When the next one may.
+    /// When the next call may try it.
     next: Duration,
 }
 
@@ -94,7 +90,7 @@ impl Rate {
     pub(crate) fn new(plan: Plan) -> Self {
         let (pauses, answered, stored) = (Vec::new(), Vec::new(), Vec::new());
         let (level, asleep) = ((0.0, Duration::ZERO), Duration::ZERO);
-        let (refusals, refused) = (0, BTreeMap::new());
+        let (refusals, refused) = (0, None);
         Self { plan, level, pauses, answered, stored, asleep, refusals, refused }
     }
 
@@ -104,7 +100,7 @@ impl Rate {
         let (level, at) = self.level;
         let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
         self.level = (level, now);
-        // Rounded, because the bucket counts in thousandths.
+        // Rounded, because this counts in fractions.
         let most = f64::from(self.plan.burst) + rate * TOKEN_VALID.as_secs_f64() + 0.01;
         if level > most {
             return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
@@ -134,7 +130,8 @@ impl Rate {
             let early = *until - now;
             return Err(format!("a call is sent {early:?} before the end of a Retry-After"));
         }
-        let refused = self.refused.get_mut(&process.account().fingerprint());
+        let key = process.account().fingerprint();
+        let refused = self.refused.as_mut().filter(|refused| refused.key == key);
         let Some(refused) = refused.filter(|refused| refused.since + TOKEN_VALID < now) else {
             return Ok(());
         };
@@ -142,9 +139,7 @@ impl Rate {
             let early = refused.next - now;
             return Err(format!("a call is sent {early:?} before the next try of a refused key"));
         }
-        refused.tries += 1;
-        let pause = HOUR.min(FIRST_TRY * (1 << refused.tries.min(8)));
-        refused.next = now + pause - TOKEN_VALID;
+        refused.next = now + REFUSED_KEY_PAUSE - TOKEN_VALID;
         Ok(())
     }
 
@@ -242,7 +237,11 @@ impl Rate {
             answered.at + answered.pause
         });
         match last.last() {
-            Some(until) if ends.is_some() => self.pauses.push((now, until)),
+            Some(until) if ends.is_some() => {
+                self.pauses.push((now, until));
+                // There is one pause.
+                self.refused = None;
+            }
             None if ends.is_some() => {
                 return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
             }
@@ -269,20 +268,25 @@ impl Rate {
         if self.refusals == 0 {
             return Err("a refused key is stored, and no answer refused it".to_owned());
         }
-        let first = Refused { since: now, tries: 0, next: now + FIRST_TRY };
-        self.refused.entry(key).or_insert(first);
+        let is_known = self.refused.as_ref().is_some_and(|refused| refused.key == key);
+        if self.pauses.iter().any(|(_, until)| now < *until + LATE) {
+            // The pause of the service stays in its place.
+            self.refused = None;
+        } else if !is_known {
+            self.refused = Some(Refused { key, since: now, next: now + REFUSED_KEY_PAUSE });
+        }
         Ok(())
     }
 
     /// The application stored that the service accepted the key.
     pub(crate) fn key_accepted(&mut self, key: u64) {
-        self.refused.remove(&key);
+        self.refused.take_if(|refused| refused.key == key);
     }
 
-    /// A person lifted every pause.
+    /// A person lifted the pause.
     pub(crate) fn resumed(&mut self) {
         self.pauses.clear();
         self.answered.iter_mut().for_each(|answered| answered.is_lifted = true);
-        self.refused.clear();
+        self.refused = None;
     }
 }

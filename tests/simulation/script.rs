@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use article_webhook_client::{JobId, NewArticle};
-use article_webhook_inbox::{ClockStep, Prune, store::Ledger};
+use article_webhook_inbox::{Prune, store::Ledger};
 use bytes::Bytes;
 use tokio::{
     task::JoinSet,
@@ -28,7 +28,7 @@ pub(crate) async fn run_script(world: Arc<World>) {
         let most = (world.plan.span / 16).max(2 * SECOND);
         let pause = world.draw(|rng| span(rng, SECOND / 10, most));
         sleep(pause).await;
-        let event = world.draw(|rng| rng.u8(..33));
+        let event = world.draw(|rng| rng.u8(..32));
         match event {
             0..=11 => {
                 let again = world.draw(|rng| rng.u8(..3) == 0);
@@ -44,7 +44,6 @@ pub(crate) async fn run_script(world: Arc<World>) {
             26 | 27 => _ = tasks.spawn(deliver_again(Arc::clone(&world))),
             28 => suspend(&world),
             29 => resume(&world).await,
-            30 => set_clock(&world),
             _ => count_recovered(&world).await,
         }
         while tasks.try_join_next().is_some() {}
@@ -186,16 +185,6 @@ fn suspend(world: &World) {
     let time = world.draw(|rng| span(rng, SECOND, DAY));
     world.note(&format!("the machines are suspended for {time:?}"));
     world.suspend(time);
-}
-
-/// NTP or a person sets the clock of the machines.
-fn set_clock(world: &World) {
-    let (time, is_back) = world.draw(|rng| (span(rng, SECOND, DAY), rng.bool()));
-    let step = if is_back { ClockStep::Back(time) } else { ClockStep::Forward(time) };
-    world.note(&format!("the clock is set {step}"));
-    world.store.set_clock(step);
-    world.with(|inner| inner.observed.clock_sets += 1);
-    world.changed.notify_waiters();
 }
 
 async fn resume(world: &World) {

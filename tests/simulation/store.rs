@@ -176,6 +176,15 @@ impl Store for Connection {
         self.world.store.completion(lease)
     }
 
+    fn pause(&self) -> Pending<'_, ()> {
+        self.world.store.pause()
+    }
+    fn resume(&self) -> Pending<'_, ()> {
+        self.world.store.resume()
+    }
+    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+        self.world.store.paused_since()
+    }
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         let id = job_id.clone();
         self.through("forget", self.world.store.forget(job_id), move |_, observed, _| {

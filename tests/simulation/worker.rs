@@ -17,8 +17,14 @@ use crate::{
     world::{HOUR, MINUTE, SECOND, World, span},
 };
 
-const CLAIM: Claim =
-    Claim { limit: 4, lease: MINUTE, attempts: 1000, running: 0, events: Events::All };
+const CLAIM: Claim = Claim {
+    limit: 4,
+    lease: MINUTE,
+    attempts: 1000,
+    running: 0,
+    events: Events::All,
+    retries_first: false,
+};
 
 pub(crate) async fn work(world: Arc<World>, store: Connection) {
     let mut failures = 0;

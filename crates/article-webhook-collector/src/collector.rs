@@ -80,8 +80,7 @@ impl Collector {
     /// than its time limit, and that it is [in progress](OrderOutcome::InProgress) before. With [webhook
     /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
-    /// An order does not wait for a token of the [rate](CollectorBuilder::rate), which limits asks alone. Many orders
-    /// slow the asks down, to a quarter of the rate at least.
+    /// An order takes no token of the [rate](CollectorBuilder::rate), which limits asks alone. A pause holds orders too.
     ///
     /// All of this is done in a task of its own, which begins when this future is polled first. It goes on when the future
     /// is dropped, and another order of the intent tells what became of it. If the service took the order and the store
@@ -148,8 +147,9 @@ impl Collector {
             .ok_or_else(|| Error::unusable("the store named no state of the job"))
     }
 
-    /// Expects many old jobs. They are asked for when no other job is due. The same ids again change nothing: a job that
-    /// has ended stays as it is, also one that failed, is unreadable or was not found.
+    /// Expects many old jobs. They are due one after the other, at the [rate](CollectorBuilder::rate), so that no other job
+    /// waits for all of them. The same ids again change nothing: a job that has ended stays as it is, also one that failed, is
+    /// unreadable or was not found.
     ///
     /// # Errors
     ///
@@ -229,7 +229,7 @@ impl Collector {
         health::health(&self.0).await
     }
 
-    /// Lifts all pauses, for instance after the service accepts the API key again.
+    /// Lifts the pause, for instance after the service accepts the API key again.
     ///
     /// # Errors
     ///

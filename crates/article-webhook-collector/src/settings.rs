@@ -35,6 +35,13 @@ impl Settings {
         }
         Ok(())
     }
+
+    /// How long it takes until a full bucket has given out that many tokens.
+    pub(crate) fn time_of_tokens(&self, tokens: u64) -> Duration {
+        let missing = tokens.saturating_sub(self.burst.into());
+        let millis = missing.saturating_mul(60_000).div_ceil(self.per_minute.into());
+        Duration::from_millis(millis)
+    }
 }
 
 impl Default for Settings {

@@ -141,7 +141,7 @@ impl Shared {
         self.unstored().filter(|report| report.left().is_some())
     }
 
-    /// A person lifted all pauses.
+    /// A person lifted the pause.
     pub(crate) fn resumed(&self) {
         *self.unstored() = None;
         self.key_watch().resumed();

@@ -39,7 +39,10 @@ macro_rules! store_contract {
                 times_are_rounded_down_to_milliseconds,
             }
             claim {
-                what_is_due_longest_is_claimed_first,
+                new_entries_and_what_is_due_longest_are_claimed_first,
+                a_claim_that_takes_retries_first_takes_new_entries_after_them,
+                an_entry_whose_lease_has_ended_comes_after_new_entries,
+                nothing_is_claimed_while_claims_are_paused,
                 no_more_are_claimed_than_were_asked_for,
                 nothing_is_claimed_where_nothing_is_stored,
                 an_attempt_is_counted_when_it_begins,
@@ -55,7 +58,6 @@ macro_rules! store_contract {
                 an_entry_that_has_ended_is_not_claimed,
                 an_entry_is_handed_to_one_worker,
                 a_fence_grows_with_each_claim,
-                a_dropped_claim_is_given_back,
                 a_failure_waits_for_a_claim_that_takes_failures,
                 failures_and_articles_are_claimed_in_their_order,
                 a_failure_has_pauses_and_leases,
@@ -67,14 +69,14 @@ macro_rules! store_contract {
                 an_interrupted_entry_that_was_released_runs_alone,
                 an_interrupted_attempt_is_among_the_failures,
                 an_entry_that_was_interrupted_once_runs_beside_others,
-                an_interrupted_entry_runs_alone_in_its_last_attempt,
+                an_entry_runs_alone_after_its_interrupted_last_attempt,
+                an_attempt_that_does_not_count_leaves_the_one_after_the_last,
                 an_entry_that_must_run_alone_waits_for_others,
                 an_entry_that_must_run_alone_waits_for_its_turn,
                 an_entry_that_must_run_alone_is_buried_in_the_end,
-                an_entry_on_its_last_attempt_is_claimed_by_itself,
-                an_entry_on_its_last_attempt_begins_another_claim,
+                entries_on_their_last_attempt_run_beside_others,
                 an_outcome_ends_the_suspicion,
-                a_release_does_not_end_the_suspicion,
+                an_attempt_that_does_not_count_does_not_end_the_suspicion,
                 a_requeue_ends_the_suspicion,
             }
             settle {

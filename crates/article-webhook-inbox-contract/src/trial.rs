@@ -20,6 +20,7 @@ pub(crate) const CLAIM: Claim = Claim {
     attempts: 3,
     running: 0,
     events: Events::All,
+    retries_first: false,
 };
 
 /// The first body of an entry, in a case that is not about bodies.

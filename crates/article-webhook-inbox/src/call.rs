@@ -22,8 +22,8 @@ pub use finding::Finding;
 pub use ledger::{
     ApiAnswer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
-    LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, OrderTurn, Pause,
-    PauseReason, Reason,
+    LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, Missing, OVERDUE, Pause, PauseReason,
+    Reason,
 };
 pub use list::{Counts, Filter, ListOrder, Page};
 pub use prune::{Prune, Pruned};

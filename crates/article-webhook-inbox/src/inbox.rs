@@ -8,6 +8,7 @@ mod stop_signal;
 
 mod expect_writer;
 
+mod idle_watch;
 mod sink;
 
 mod health;
@@ -28,11 +29,14 @@ use std::{
 
 use tokio::time::timeout;
 
-use self::{counts_cache::CountsCache, expect_queue::ExpectQueue, probe_cache::ProbeCache};
+use self::{
+    counts_cache::CountsCache, expect_queue::ExpectQueue, idle_watch::IdleWatch,
+    probe_cache::ProbeCache,
+};
 use crate::{
     Clock, Error,
     store::{Ledger, Pending, memory::MemoryStore},
-    worker::{Failed, Job, Registry, WakeSignal, Worker},
+    worker::{Failed, Job, Registry, Worker},
 };
 
 pub use health::{Health, LedgerHealth};
@@ -82,8 +86,8 @@ pub struct Inbox(Arc<Shared>);
 /// What the clones of an inbox share.
 struct Shared {
     store: Arc<dyn Ledger>,
-    wake: WakeSignal,
     workers: Registry,
+    idle_watch: IdleWatch,
     refused: Mutex<ExpectQueue>,
     /// Written while a job of the queue is stored, and read while jobs are forgotten, which share commits.
     expecting: tokio::sync::RwLock<()>,
@@ -96,7 +100,7 @@ impl Inbox {
     ///
     /// # Errors
     ///
-    /// The file cannot be used: another process uses it; it is on a network file system; it belongs to a newer version;
+    /// The file cannot be used: another process uses it; it is on a network file system; it belongs to another version;
     /// it is damaged or not a database; or its folder is missing. The error says what to do.
     #[allow(clippy::missing_panics_doc, reason = "opening a store does not panic")]
     #[cfg(feature = "sqlite")]
@@ -110,13 +114,13 @@ impl Inbox {
 
     /// An inbox in a store that was opened with settings, or in a store of your own.
     pub fn new(store: impl Ledger) -> Self {
-        let wake = WakeSignal::default();
-        let workers = wake.clone();
-        store.wake_with(Box::new(move || workers.wake()));
+        let workers = Registry::default();
+        let waken = workers.clone();
+        store.wake_with(Box::new(move || waken.wake()));
         Self(Arc::new(Shared {
             store: Arc::new(store),
-            wake,
-            workers: Registry::default(),
+            workers,
+            idle_watch: IdleWatch::default(),
             refused: Mutex::default(),
             expecting: tokio::sync::RwLock::default(),
             probe: tokio::sync::Mutex::default(),
@@ -136,8 +140,7 @@ impl Inbox {
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
-        let Shared { store, wake, workers, .. } = &*self.0;
-        Worker::new(Arc::clone(store), wake.clone(), workers.clone(), handler)
+        Worker::new(Arc::clone(&self.0.store), self.0.workers.clone(), handler)
     }
 
     /// The store of this inbox, for what stores entries by itself, as a collector does. After that, [wake](Self::wake) the
@@ -150,7 +153,7 @@ impl Inbox {
     /// Tells the workers of this inbox in this process that an entry may be due. Whatever stores entries through the inbox
     /// does this already.
     pub fn wake(&self) {
-        self.0.wake.wake();
+        self.0.workers.wake();
     }
 
     /// Finishes the calls in progress and closes the store. Every later delivery is answered 503. Stop the server and

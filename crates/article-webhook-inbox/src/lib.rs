@@ -7,11 +7,15 @@ mod timestamp;
 
 mod clock;
 
+mod codec;
+
 mod entry;
 
 mod call;
 
 mod rules;
+
+mod script;
 
 mod telemetry;
 
@@ -26,7 +30,7 @@ pub use call::{
     JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page,
     PauseReason, Prune, Pruned, Reason,
 };
-pub use clock::{Clock, ClockStep};
+pub use clock::Clock;
 pub use digest::Digest;
 pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
 pub use error::Error;
@@ -39,5 +43,5 @@ pub use store::sqlite::{SqlitePlace, SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
 pub use worker::{
-    Failed, FailedJob, Job, Retention, StuckHandler, UndecodableJob, Worker, WorkerFailure, Workers,
+    Failed, Job, JobFailure, JobKind, Retention, StuckHandler, Worker, WorkerFailure, Workers,
 };

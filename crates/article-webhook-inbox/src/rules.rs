@@ -5,9 +5,9 @@
 //! suite tests that.
 
 mod claim;
-mod clock_step;
 mod import;
 mod job_failure;
+mod job_rows;
 mod lease;
 mod ledger;
 mod operator;
@@ -18,9 +18,9 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
-pub(crate) use ledger::LEAST_SHARE;
-#[cfg(feature = "sqlite")]
-pub(crate) use ledger::LONGEST_WAIT;
-pub use ledger::{ArticleEntry, AskLane, Bucket, IntentRow, JobRow, NotOrdered, RefusedKey};
+pub(crate) use job_rows::MAX_PRUNED_BYTES;
+pub use job_rows::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
+pub(crate) use ledger::BucketDocument;
+pub use ledger::{ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

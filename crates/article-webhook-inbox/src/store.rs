@@ -8,6 +8,8 @@
 
 mod damage;
 mod ledger;
+mod maps;
+mod scripted;
 mod store_trait;
 
 pub(crate) mod memory;
@@ -18,13 +20,31 @@ pub use damage::report_damage;
 pub use ledger::Ledger;
 pub use store_trait::{Pending, Store};
 
+/// What a store of this project in another crate needs. It is not part of the documented interface, and may change with each
+/// version.
+#[doc(hidden)]
+pub mod tables {
+    pub use super::scripted::Run;
+    pub use crate::rules::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
+
+    /// How rows are stored.
+    pub mod codec {
+        pub use crate::codec::*;
+    }
+
+    /// What each call does.
+    pub mod script {
+        pub use crate::script::*;
+    }
+}
+
 pub use crate::call::{
     ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
     BucketSettings, Claim, Claimed, Claims, Events, Expect, Intended, IntentLease, LAST_DELIVERY,
-    Lease, OrderTurn, Outcome, Pause, Recorded, Settled, StoreHealth,
+    Lease, Outcome, Pause, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
-    ArticleEntry, AskLane, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow,
-    KnownBody, NotOrdered, Recording, RefusedKey, Row,
+    ArticleEntry, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow, KnownBody,
+    NotOrdered, Recording, Row,
 };
 pub use crate::timestamp::{from_millis, to_millis};

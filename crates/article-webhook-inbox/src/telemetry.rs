@@ -18,8 +18,6 @@ use std::time::Duration;
 
 use article_webhook::{Delivery, Drift, Refused, adapter::SeenDrift};
 
-#[cfg(feature = "sqlite")]
-use crate::ClockStep;
 use crate::{
     Digest, EntryKey, Error,
     call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
@@ -149,6 +147,11 @@ pub(crate) fn failures_wait() {
     log::failures_wait();
 }
 
+/// An entry has been due for this long, and no process claims it.
+pub(crate) fn no_worker(age: Duration) {
+    log::no_worker(age);
+}
+
 /// An attempt is given up, and its handler goes on.
 pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
     log::given_up(key, attempt);
@@ -188,16 +191,16 @@ pub(crate) fn unblocked() {
     log::unblocked();
 }
 
-/// The clock differs from what the last process stored.
+/// The clock is this far ahead of what the last process stored.
 #[cfg(feature = "sqlite")]
-pub(crate) fn clock_was_set(step: ClockStep) {
-    log::clock_was_set(step);
+pub(crate) fn clock_is_ahead(by: Duration) {
+    log::clock_is_ahead(by);
 }
 
-/// The store has followed the system's clock, and moved the times of this many entries along.
+/// The clock was set back by this much while the store was open.
 #[cfg(feature = "sqlite")]
-pub(crate) fn clock_followed(step: ClockStep, entries: u64) {
-    log::clock_followed(step, entries);
+pub(crate) fn clock_was_set_back(by: Duration) {
+    log::clock_was_set_back(by);
 }
 
 /// This many calls became durable with one sync of the disk, in this time.

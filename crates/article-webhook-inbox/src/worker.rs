@@ -1,38 +1,30 @@
 //! Works on the entries of an inbox.
 
 mod failed;
-mod in_progress;
-mod job;
 mod retention;
-mod status;
-mod wake;
-
-mod registry;
-mod schedule;
-
 mod settings;
+mod status;
 
 mod attempt;
+mod job;
 
-mod event_loop;
+mod schedule;
 
-mod on_undecodable;
+mod run;
 
 use std::{fmt, future::pending, sync::Arc, time::Duration};
 
 use crate::{Error, store::Ledger};
 
 pub use failed::Failed;
-pub use job::{FailedJob, Job, UndecodableJob};
-pub(crate) use registry::Registry;
+pub use job::{Job, JobFailure, JobKind};
 pub use retention::Retention;
+pub(crate) use status::Registry;
 pub use status::{StuckHandler, WorkerFailure, Workers};
-pub(crate) use wake::WakeSignal;
 
-use attempt::{Attempt, HandlerThreads, Handlers};
-use event_loop::EventLoop;
-use schedule::Backoff;
-use settings::Settings;
+use attempt::{Attempts, Handlers, boxed};
+use run::{Until, run};
+use settings::{Backoff, Settings};
 
 /// Runs a handler for each article of an inbox, until the handler succeeds or no attempt is left.
 ///
@@ -40,7 +32,11 @@ use settings::Settings;
 /// stored. Make its effects repeatable, with the [job id](Job::job_id) as their key, or part of one transaction with
 /// the [completion](Job::completion). An attempt counts when it begins, so that an article which kills the process runs
 /// out of attempts. An article whose last two attempts did not end runs alone: no other handler of the inbox runs beside it,
-/// so that none loses an attempt if it kills the process again. Before its last attempt, one that did not end is enough.
+/// so that none loses an attempt if it kills the process again. If the process ends under a last attempt, the article has
+/// one more, alone: another may have been the cause.
+///
+/// Articles that had no attempt go first, and each fourth claim takes one that failed before, so that neither kind waits
+/// for the other.
 ///
 /// A setting out of range is an error of [`run`](Self::run). Apart from the bounds in the table, no time may be longer
 /// than a year.
@@ -88,24 +84,18 @@ use settings::Settings;
 pub struct Worker {
     handlers: Handlers,
     store: Arc<dyn Ledger>,
-    wake: WakeSignal,
     registry: Registry,
     settings: Settings,
 }
 
 impl Worker {
-    pub(crate) fn new<H, F>(
-        store: Arc<dyn Ledger>,
-        wake: WakeSignal,
-        registry: Registry,
-        handler: H,
-    ) -> Self
+    pub(crate) fn new<H, F>(store: Arc<dyn Ledger>, registry: Registry, handler: H) -> Self
     where
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
-        let handlers = Handlers::new(handler);
-        Self { handlers, store, wake, registry, settings: Settings::default() }
+        let handlers = Handlers::new(boxed(handler));
+        Self { handlers, store, registry, settings: Settings::default() }
     }
 
     /// Also runs this handler, for each job that the service gave up: an ask of the API, for example by the collector,
@@ -120,11 +110,11 @@ impl Worker {
     /// [`Health::overdue`](crate::Health::overdue) and [`Workers::failures_wait`] show it.
     ///
     /// ```
-    /// use article_webhook_inbox::{Digest, EntryKey, FailedJob, Failed, Inbox, MemoryStore, Source, State};
+    /// use article_webhook_inbox::{Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source, State};
     /// use article_webhook_inbox::store::{Arrival, Store};
     ///
-    /// async fn tell_the_author(job: FailedJob) -> Result<(), Failed> {
-    ///     let step = job.step().ok_or_else(|| Failed::dead("no step is named"))?;
+    /// async fn tell_the_author(job: Job) -> Result<(), Failed> {
+    ///     let step = job.failure()?.step.as_deref().ok_or_else(|| Failed::dead("no step is named"))?;
     ///     println!("{} failed at {step}, attempt {}", job.job_id(), job.attempt());
     ///     Ok(())
     /// }
@@ -157,28 +147,65 @@ impl Worker {
     /// ```
     pub fn on_failure<H, F>(mut self, handler: H) -> Self
     where
-        H: Fn(FailedJob) -> F + Send + Sync + 'static,
+        H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,
     {
-        self.handlers.on_failure(handler);
+        self.handlers.failure = Some(boxed(handler));
         self
     }
 
-    /// Maximum number of attempts at the same time. While it runs, each handler has a thread to itself, in the context of
-    /// the runtime that runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with
-    /// blocking I/O, `Handle::block_on`, a runtime of its own, or a client that has one, such as `reqwest::blocking` or
-    /// `postgres`. It blocks no other task. A later handler may have the same thread, with its thread-local variables, also
-    /// after a panic.
+    /// Also runs this handler, for each delivery that is no article to this version: its event is another, or no body of its
+    /// entry decodes. Without this handler such an entry is [unhandled](crate::State::Unhandled), and costs no attempt. With
+    /// it, everything holds that is said about articles: at least once, attempts, pauses, dead entries and time limits.
+    ///
+    /// It is for what passes deliveries on to an application that reads them by itself. Once the handler has succeeded the
+    /// entry is done: another body of the job that comes later is kept, and not handed out.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{Failed, Inbox, State, Job};
+    /// use article_webhook::{Sink, fixture};
+    ///
+    /// async fn pass_on(job: Job) -> Result<(), Failed> {
+    ///     println!("{} of {}: {} bytes", job.event().as_str(), job.job_id(), job.body().len());
+    ///     Ok(())
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     let publish = |_| async { Ok(()) };
+    ///     let retracted = fixture::complete().header("X-Service-Event", "article.retracted");
+    ///     inbox.accept(retracted.delivery()?).await;
+    ///     inbox.worker(publish).run_until_idle().await?;
+    ///     assert_eq!(inbox.counts().await?.of(State::Unhandled), 1, "no handler is for it");
+    ///
+    ///     let entry = inbox.list(Default::default()).await?.entries.remove(0);
+    ///     inbox.requeue(entry.key).await?;
+    ///     inbox.worker(publish).on_undecodable(pass_on).run_until_idle().await?;
+    ///     assert_eq!(inbox.counts().await?.of(State::Done), 1);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn on_undecodable<H, F>(mut self, handler: H) -> Self
+    where
+        H: Fn(Job) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), Failed>> + Send + 'static,
+    {
+        self.handlers.undecodable = Some(boxed(handler));
+        self
+    }
+
+    /// Maximum number of attempts at the same time. Each attempt has a thread of its own, in the context of the runtime that
+    /// runs the worker. There it may use Tokio's timers, sockets and tasks, and it may block: with blocking I/O,
+    /// `Handle::block_on`, a runtime of its own, or a client that has one, such as `reqwest::blocking` or `postgres`. It
+    /// blocks no other task.
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.settings.concurrency = concurrency;
         self
     }
 
-    /// How many attempts an entry may have before it is dead.
-    ///
-    /// An attempt counts when its entry is claimed. So that a crash of the process spends no attempt in vain, an entry on its
-    /// last attempt is claimed by itself, and nothing else is for 50 milliseconds or until its handler ends. With a single
-    /// attempt, that is the pace of the whole worker.
+    /// How many attempts an entry may have before it is dead. An attempt counts when its entry is claimed. If the process
+    /// ends under the last one, one more follows, while no other handler of the inbox runs.
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.settings.attempts = attempts;
         self
@@ -240,9 +267,8 @@ impl Worker {
     /// not end the receiver, so that articles are stored until someone has repaired what is wrong: run the worker in a
     /// task of its own, as below. Its end is logged, counted, and shown by [`Health::workers`](crate::Health::workers).
     ///
-    /// If the future or its runtime is dropped, entries whose handlers have not begun are given back at once, and their
-    /// attempts do not count. Handlers that have begun are cancelled: their attempts count, and their entries are due
-    /// again after the [lease](Self::lease).
+    /// If the future or its runtime is dropped, handlers that run are cancelled: their attempts count, and their entries are
+    /// due again after the [lease](Self::lease). What a claim under way leases is due again when its lease ends.
     ///
     /// ```
     /// use article_webhook_inbox::{Failed, Inbox, Job};
@@ -273,7 +299,7 @@ impl Worker {
     /// A setting is out of range: then nothing was claimed. The inbox is closed, or its store cannot be used until an
     /// operator changes something.
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
-        self.run_as(|event_loop| event_loop.run(shutdown)).await
+        self.run_until(Until::Stopped, shutdown).await
     }
 
     /// Runs what is due, until nothing is due and no handler runs. An entry that waits for its next attempt stays. For
@@ -284,7 +310,7 @@ impl Worker {
     /// use article_webhook::{Sink, fixture};
     ///
     /// async fn publish(job: Job) -> Result<(), Failed> {
-    ///     match job.article().article.title.as_str() {
+    ///     match job.article()?.article.title.as_str() {
     ///         "" => Err(Failed::dead("an article without a title")),
     ///         _ => Ok(()),
     ///     }
@@ -309,21 +335,14 @@ impl Worker {
     ///
     /// As [`run`](Self::run). While the store fails temporarily, it goes on trying.
     pub async fn run_until_idle(self) -> Result<(), Error> {
-        self.run_as(|event_loop| event_loop.until_idle().run(pending::<()>())).await
+        self.run_until(Until::Idle, pending::<()>()).await
     }
 
-    async fn run_as<F>(self, run: impl FnOnce(EventLoop) -> F) -> Result<(), Error>
-    where
-        F: Future<Output = Result<(), Error>>,
-    {
-        let Self { handlers, store, wake, registry, settings } = self;
+    async fn run_until(self, until: Until, shutdown: impl Future) -> Result<(), Error> {
+        let Self { handlers, store, registry, settings } = self;
         let running = registry.start_worker(Arc::clone(&store), handlers.events());
         let ended = match settings.check() {
-            Ok(()) => {
-                let attempt =
-                    Attempt { handlers, store, settings, registry, threads: HandlerThreads::new() };
-                run(EventLoop::new(wake, attempt)).await
-            }
+            Ok(()) => run(Attempts { handlers, store, settings, registry }, until, shutdown).await,
             Err(error) => Err(error),
         };
         running.end(&ended);

@@ -148,6 +148,7 @@ impl Scene {
                     attempts: 1000,
                     running: 0,
                     events: Events::All,
+                    retries_first: false,
                 };
                 let Some(claimed) = store.claim(claim).await.unwrap().claimed.pop() else { return };
                 let (seen, cause) = (claimed.bodies.len(), String::from("no"));
@@ -189,14 +190,14 @@ impl Scene {
                 }
             }
             Step::Intend(number) => {
-                let intended = store.intend(&name(number), LEASE, BUCKET).await.unwrap();
+                let intended = store.intend(&name(number), LEASE, BUCKET.key).await.unwrap();
                 if let Intended::Begun(lease) = intended {
                     let was_there = self.calls.insert(number, (lease, 1)).is_some();
                     assert!(!was_there, "an intent orders once");
                 }
             }
             Step::OrderAgain(number) => {
-                let intended = store.order_again(&name(number), LEASE, BUCKET).await.unwrap();
+                let intended = store.order_again(&name(number), LEASE, BUCKET.key).await.unwrap();
                 if let Intended::Begun(lease) = intended {
                     let call = self.calls.entry(number).or_insert((lease, 0));
                     *call = (lease, call.1 + 1);

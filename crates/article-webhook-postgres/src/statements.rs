@@ -18,14 +18,14 @@ mod record;
 mod settle;
 
 pub(crate) use check::{Damaged, check, isolate, probe};
-pub(crate) use claim::{Found, Scan, claim, claim_fast, extend, release, unreadable};
+pub(crate) use claim::{ByKind, Found, Scan, claim, claim_fast, extend, release, unreadable};
 pub(crate) use ledger::{
     abandon, bucket, claim_asks, expect, import_bucket, import_intent, import_job, intend, intent,
     intents, job, jobs, ledger_counts, not_ordered, order_again, ordered, outcome_lost,
     prune_ledger, release_asks, report, settle_ask,
 };
 pub(crate) use notify::{CHANNEL, Notification, Sent, notify};
-pub(crate) use operator::{bury, forget, import, requeue};
+pub(crate) use operator::{bury, forget, import, pause, paused_since, requeue, resume};
 pub(crate) use prune::prune;
 pub(crate) use read::{counts, due_since, list, show};
 pub(crate) use record::{record, record_new, record_one};

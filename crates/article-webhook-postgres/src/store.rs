@@ -230,6 +230,18 @@ impl Store for PostgresStore {
         self.transact((key, cause), statements::bury)
     }
 
+    fn pause(&self) -> Pending<'_, ()> {
+        self.transact((), statements::pause)
+    }
+
+    fn resume(&self) -> Pending<'_, ()> {
+        self.transact((), statements::resume)
+    }
+
+    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+        self.transact((), statements::paused_since)
+    }
+
     /// The rows are gone with the commit. Their bytes stay in the files until vacuum has used their space again, and in the
     /// log, its archive and backups as long as these are kept.
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {

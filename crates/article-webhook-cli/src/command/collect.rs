@@ -10,7 +10,7 @@ use std::{
 use article_webhook_client::JobId;
 use article_webhook_collector::Collector;
 use article_webhook_inbox::{
-    Inbox, JobState,
+    Inbox, JobState, Reason,
     store::{Expect, Pause},
 };
 use clap::Args;
@@ -237,8 +237,10 @@ async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(States, usize), Failure> 
     let (mut states, mut due) = (HashMap::new(), 0);
     for id in ids {
         if let Some(job) = ledger.job(id.clone()).await? {
+            // Of many that are named, most are due later: they are spread at the rate.
+            let is_named = job.reason == Reason::Backfill && job.asks == 0;
             let is_due = job.state == JobState::Asking
-                || (job.state == JobState::Expected && job.at <= ledger.now());
+                || (job.state == JobState::Expected && (is_named || job.at <= ledger.now()));
             due += usize::from(is_due);
             states.insert(id.clone(), (job.state, job.at));
         }

@@ -11,6 +11,7 @@ mod health;
 mod jobs;
 mod list;
 mod page;
+mod pause;
 mod show;
 mod transfer;
 
@@ -44,6 +45,10 @@ enum InboxCommand {
     Check(PlaceArguments),
     /// Say whether deliveries can be stored, and whether a worker keeps up
     Health(PlaceArguments),
+    /// Hand out no entries to the workers of any process, until `resume`; deliveries are stored
+    Pause(PlaceArguments),
+    /// End a pause
+    Resume(PlaceArguments),
     /// Let entries be handled again, now and with all their attempts
     #[command(
         after_help = Change::Requeue.selection_help()
@@ -94,7 +99,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
 
     let changes = match &arguments.command {
         Is::Requeue(change) | Is::Forget(change) | Is::Bury { change, .. } => !change.is_dry_run(),
-        Is::Import(_) => true,
+        Is::Import(_) | Is::Pause(_) | Is::Resume(_) => true,
         _ => false,
     };
     let may_change = context.environment.may_change_inbox();
@@ -118,6 +123,8 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Check(arguments) => check::run(&arguments.inbox, context).await,
         Is::Health(arguments) if is_read_only => health::look(&arguments.inbox, context).await,
         Is::Health(arguments) => health::run(&arguments.inbox, context).await,
+        Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,
+        Is::Resume(arguments) => pause::resume(&arguments.inbox, context).await,
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
         Is::Bury { change, cause } => change::run(Change::Bury { cause }, change, context).await,
         Is::Forget(arguments) => change::run(Change::Forget, arguments, context).await,

@@ -44,6 +44,7 @@ async fn settle(store: &impl Ledger, outcome: Outcome) {
         attempts: 8,
         running: 0,
         events: Events::All,
+        retries_first: false,
     };
     let lease = store.claim(claim).await.unwrap().claimed[0].lease;
     store.settle(lease, outcome).await.unwrap();

@@ -25,7 +25,7 @@ type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// In this order, as a later one changes what an earlier one shows. What ends with ` until FIELD` is ended by Ctrl-C once a
 /// line has this field.
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 20] = [
     (
         "`inbox list`, a dry run",
         &["inbox list inbox.db", "inbox requeue inbox.db --all --dry-run"],
@@ -41,6 +41,7 @@ const ROWS: [Row; 19] = [
         &["inbox export inbox.db --output lines", "inbox import other.db lines"],
         &[],
     ),
+    ("`inbox pause`, `resume`", &["inbox pause other.db", "inbox resume other.db"], &[]),
     (
         "`inbox requeue`, `bury`, `forget`",
         &[

@@ -147,7 +147,7 @@ impl Scene {
         let stripped = "X-Service-Job-Id";
         let stripped = page.says(&format!("{stripped} does not arrive")).then_some(stripped);
         let receiver = receiver(sink.clone(), TOKEN, stripped).await;
-        let handler = async |job: Job| match &*job.article().article.title {
+        let handler = async |job: Job| match &*job.article()?.article.title {
             REFUSED => Err(Failed::dead("the blog has no such category")),
             _ => Ok(()),
         };
@@ -210,6 +210,7 @@ async fn dead_for_an_hour(file: &Path) {
             attempts: 8,
             running: 0,
             events: Events::All,
+            retries_first: false,
         };
         let lease = store.claim(claim).await.unwrap().claimed[0].lease;
         let outcome = match attempt {

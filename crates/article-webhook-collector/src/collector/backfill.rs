@@ -24,7 +24,7 @@ const BATCH: usize = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "an article is there, is asked for, or is not")]
 pub struct Backfilled {
-    /// Jobs that will be asked for, when no other is due.
+    /// Jobs that will be asked for, one after the other at the rate.
     pub asked_for: u64,
     /// Jobs whose article is in the inbox, or was.
     pub has_article: u64,
@@ -54,7 +54,7 @@ pub struct BackfillPlan {
     /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be asked
     /// for.
     pub no_trace: u64,
-    /// How long the asks take, at the full rate and if nothing else is asked for.
+    /// How long the asks take, with a full bucket and if nothing else is asked for.
     pub takes: Duration,
 }
 
@@ -113,11 +113,14 @@ pub(crate) async fn expect_all(
     ids: impl Iterator<Item = JobId>,
 ) -> Result<Backfilled, BackfillStopped> {
     let mut backfilled = Backfilled::default();
+    let begin = shared.ledger.now();
     let mut ids = ids.peekable();
     while ids.peek().is_some() {
-        let at = shared.ledger.now();
-        let batch = ids.by_ref().take(BATCH);
-        let batch = batch.map(|id| Expect { reason: Reason::Backfill, ..Expect::job(id, at) });
+        let batch = ids.by_ref().take(BATCH).zip(backfilled.asked_for..).map(|(id, place)| {
+            // Due when the bucket would have a token for it, so that no other job that is due waits for all of these.
+            let at = begin + shared.settings.time_of_tokens(place + 1);
+            Expect { reason: Reason::Backfill, ..Expect::job(id, at) }
+        });
         let done = backfilled.asked_for + backfilled.has_article + backfilled.given_up;
         let states = shared.ledger.expect(batch.collect()).await;
         for state in states.map_err(|error| BackfillStopped { done, error })? {
@@ -148,9 +151,7 @@ pub(crate) async fn plan(
             }
         }
     }
-    let minute = Duration::from_secs(60).as_secs_f64();
-    let seconds = plan.asked_for as f64 * minute / f64::from(shared.settings.per_minute);
-    plan.takes = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    plan.takes = shared.settings.time_of_tokens(plan.asked_for);
     Ok(plan)
 }
 

@@ -48,11 +48,9 @@ impl CollectorBuilder {
         self
     }
 
-    /// How many tokens a minute brings, and how many may be saved up. An ask waits for a token: in any time, asks take
-    /// at most as many as were saved up and as that time brings. An order takes a token too, but does not wait for it:
-    /// the asks that follow do. Asks keep at least every fourth token, however many orders are made: then orders and
-    /// asks together are more than the rate. An ask is sent up to 5 seconds after it took its token, so the asks of a
-    /// short time may be a few more than its tokens.
+    /// How many tokens a minute brings, 60,000 at most, and how many may be saved up. An ask waits for a token: in any
+    /// time, asks take at most as many as were saved up and as that time brings. An order takes none. An ask is sent up to 5
+    /// seconds after it took its token, so the asks of a short time may be a few more than its tokens.
     ///
     /// Collectors that share a store share its tokens, and must use the same rate. A SQLite store belongs to one
     /// process, so each of several machines has tokens of its own: divide the rate by their number.

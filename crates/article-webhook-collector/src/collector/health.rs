@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///     assert_eq!((health.ledger.counts.open(), health.ledger.counts.overdue), (1, 0));
 ///     assert!(health.ledger.paused.is_none() && health.ledger.key_refused_at.is_none());
 ///     assert_eq!(health.running, 0, "nothing is asked for: `run` was not called");
-///     assert_eq!((health.tokens, health.rate_share), (5, 1000));
+///     assert_eq!(health.tokens, 5);
 ///     Ok(())
 /// }
 /// ```
@@ -46,10 +46,8 @@ pub struct CollectorHealth {
     pub ledger: LedgerHealth,
     /// How many clones of this collector run in this process. While it is 0, nothing is asked for.
     pub running: u32,
-    /// How many asks may be sent at once now, unless they are paused. Below zero, it is the debt of orders.
-    pub tokens: i64,
-    /// The share of the rate at which tokens come back, in thousandths: less than 1000 for an hour after a 429.
-    pub rate_share: u16,
+    /// How many asks may be sent at once now, unless they are paused.
+    pub tokens: u32,
 }
 
 pub(crate) async fn health(shared: &Shared) -> Result<CollectorHealth, Error> {
@@ -66,7 +64,6 @@ pub(crate) async fn health(shared: &Shared) -> Result<CollectorHealth, Error> {
         ledger,
         running: shared.running.load(Ordering::Relaxed),
         tokens: bucket.tokens(settings, now),
-        rate_share: bucket.share_at(now),
     };
     telemetry::health(&figures(&health, now));
     Ok(health)
@@ -90,7 +87,7 @@ pub(crate) async fn summarize(shared: &Shared) {
 }
 
 fn figures(health: &CollectorHealth, now: SystemTime) -> Figures {
-    let CollectorHealth { ledger, tokens, rate_share, .. } = health;
+    let CollectorHealth { ledger, tokens, .. } = health;
     let since = |since| now.duration_since(since).unwrap_or_default();
     let paused = ledger.paused.and_then(|pause| pause.until.duration_since(now).ok());
     Figures {
@@ -98,6 +95,5 @@ fn figures(health: &CollectorHealth, now: SystemTime) -> Figures {
         oldest: ledger.counts.oldest_expected.map(since).unwrap_or_default(),
         paused: paused.unwrap_or_default(),
         tokens: *tokens,
-        rate_share: *rate_share,
     }
 }

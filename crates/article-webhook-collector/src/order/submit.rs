@@ -142,12 +142,12 @@ impl Order {
     async fn begin(&self) -> Result<Begun, Error> {
         let Shared { ledger, .. } = &*self.shared;
         self.shared.store_pause().await?;
-        let (within, bucket) = (within(&self.shared), self.shared.bucket());
+        let within = within(&self.shared);
         // The store counts from a later time.
         let began = self.shared.began();
         let intended = match self.attempt {
-            Attempt::First => ledger.intend(&self.intent, within, bucket).await?,
-            Attempt::Again => ledger.order_again(&self.intent, within, bucket).await?,
+            Attempt::First => ledger.intend(&self.intent, within, self.key).await?,
+            Attempt::Again => ledger.order_again(&self.intent, within, self.key).await?,
         };
         Ok(match intended {
             Intended::Begun(lease) => Begun::Call { lease, began },
@@ -156,11 +156,11 @@ impl Order {
         })
     }
 
-    /// The order as it is sent, if its token is valid and the call ends before the deadline: after that, the intent may be
-    /// ordered again. `began` is when the intent began to be stored.
+    /// The order as it is sent, if the intent was stored in time, so that no pause came since and the call ends before the
+    /// deadline: after that, the intent may be ordered again. `began` is when the intent began to be stored.
     fn article(&self, began: CallStart) -> Result<NewArticle, Result<OrderOutcome, Error>> {
         let now = self.shared.began();
-        // If the clock was set back since then, the age of the token is not known.
+        // If the clock was set back since then, how long that took is not known.
         if began.store_time + TOKEN_VALID < now.store_time || now.is_set_back_since(began) {
             let message = "the store took too long to keep the intent: nothing was ordered";
             return Err(Err(Error::unavailable(message)));

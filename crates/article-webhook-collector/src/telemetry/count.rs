@@ -70,15 +70,14 @@ mod enabled {
 
     /// Counts are exact up to 2^53.
     pub(crate) fn health(figures: &Figures) {
-        let Figures { counts, oldest, paused, tokens, rate_share } = figures;
+        let Figures { counts, oldest, paused, tokens } = figures;
         gauge!(metric::EXPECTED).set(counts.open() as f64);
         gauge!(metric::OLDEST_EXPECTED).set(*oldest);
         gauge!(metric::OVERDUE).set(counts.overdue as f64);
         gauge!(metric::UNKNOWN_INTENTS).set(counts.unknown_intents as f64);
         gauge!(metric::RECOVERED).set(counts.recovered as f64);
         gauge!(metric::PAUSED).set(*paused);
-        gauge!(metric::TOKENS).set(*tokens as f64);
-        gauge!(metric::RATE_SHARE).set(f64::from(*rate_share) / 1000.0);
+        gauge!(metric::TOKENS).set(*tokens);
     }
 }
 

@@ -13,7 +13,5 @@ pub(crate) struct Figures {
     pub(crate) oldest: Duration,
     /// How long nothing is asked or ordered from now on.
     pub(crate) paused: Duration,
-    pub(crate) tokens: i64,
-    /// In thousandths.
-    pub(crate) rate_share: u16,
+    pub(crate) tokens: u32,
 }

@@ -98,7 +98,7 @@ mod enabled {
 
     pub(crate) fn rate_limited(pause: Duration) {
         if pause.is_zero() {
-            warn!(target: TARGET, "the service gets too many calls, and names no pause: none is kept, and the rate is halved for a while");
+            warn!(target: TARGET, "the service gets too many calls, and names no pause: none is kept, and each job is asked for again after its own");
         } else {
             paused(pause, "the service gets too many calls");
         }
@@ -124,13 +124,13 @@ mod enabled {
     }
 
     pub(crate) fn summary(figures: &Figures) {
-        let Figures { counts, oldest, paused, tokens, rate_share } = figures;
+        let Figures { counts, oldest, paused, tokens } = figures;
         let (expected, overdue, recovered) = (counts.open(), counts.overdue, counts.recovered);
         let (unknown, unreadable) = (counts.unknown_intents, counts.of(JobState::Unreadable));
         if overdue > 0 {
-            error!(target: TARGET, expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, rate_share, "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why");
+            error!(target: TARGET, expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why");
         } else {
-            info!(target: TARGET, expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, rate_share, "articles that are expected");
+            info!(target: TARGET, expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles that are expected");
         }
     }
 

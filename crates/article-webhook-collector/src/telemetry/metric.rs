@@ -21,10 +21,9 @@
 //! | `article_collector_unknown_intents` | gauge | count | | the same: orders with an unknown outcome |
 //! | `article_collector_recovered` | gauge | count | | the same: articles that came by the collection alone, of the jobs that the ledger still has |
 //! | `article_collector_paused_seconds` | gauge | seconds | | the same: how long nothing is asked or ordered from now on |
-//! | `article_collector_tokens` | gauge | count | | the same: how many asks may be sent at once; below zero, the debt of orders |
-//! | `article_collector_rate_share` | gauge | ratio | | the same: the share of the rate at which tokens come back, which a 429 halves for a while |
+//! | `article_collector_tokens` | gauge | count | | the same: how many asks may be sent at once |
 //!
-//! Call [`health`](crate::Collector::health) at each scrape, so that the last eight are current. A collector that runs calls it
+//! Call [`health`](crate::Collector::health) at each scrape, so that the last seven are current. A collector that runs calls it
 //! every hour.
 //!
 //! Set alarms for overdue jobs, unknown intents, refusals of the key, a long pause, and no running collector.
@@ -66,8 +65,6 @@ pub const PAUSED: &str = "article_collector_paused_seconds";
 
 /// How many asks may be sent at once.
 pub const TOKENS: &str = "article_collector_tokens";
-/// The share of the rate at which tokens come back.
-pub const RATE_SHARE: &str = "article_collector_rate_share";
 
 /// Gives the recorder the unit and the meaning of each metric. Call it once the recorder is installed, if the recorder
 /// shows them.
@@ -96,5 +93,4 @@ pub fn describe() {
     level(RECOVERED, Unit::Count, "articles that came by the collection alone");
     level(PAUSED, Unit::Seconds, "how long nothing would be asked or ordered");
     level(TOKENS, Unit::Count, "how many asks could be sent at once");
-    level(RATE_SHARE, Unit::Count, "the share of the rate at which tokens came back");
 }

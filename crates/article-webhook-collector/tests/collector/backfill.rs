@@ -4,7 +4,7 @@ use article_webhook_inbox::{JobState, Reason};
 use crate::{
     api::Reply,
     faulty_ledger::Fault,
-    world::{HOUR, MINUTE, SECOND, World},
+    world::{MINUTE, SECOND, World},
 };
 
 fn ids(count: u32) -> impl Iterator<Item = article_webhook_client::JobId> + Send {
@@ -23,7 +23,7 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
         has_article: 1,
         given_up: 0,
         no_trace: 999,
-        takes: 2000 * SECOND,
+        takes: 1990 * SECOND,
     };
     assert_eq!(plan, expected);
     assert_eq!(collector.health().await.unwrap().ledger.counts.open(), 1, "nothing changed");
@@ -70,21 +70,35 @@ async fn a_backfill_opens_no_job_that_has_ended() {
     assert_eq!(collector.expect(before.job_id).await.unwrap(), JobState::Expected);
 }
 
-/// Whatever else is due comes first.
+/// They are due as the tokens come, so that no other job waits for all of them.
 #[tokio::test]
-async fn a_backfill_takes_what_is_left_of_the_tokens() {
+async fn a_backfill_is_spread_at_the_rate() {
     let world = World::new();
     let collector = world.builder().rate(30, 5).concurrency(1).build().unwrap();
-    collector.expect_all(ids(10)).await.unwrap();
+    let begin = world.clock.now();
+    collector.expect_all(ids(1000)).await.unwrap();
+    for (id, seconds) in [(0, 0), (4, 0), (5, 2), (499, 990), (500, 992), (999, 1990)] {
+        assert_eq!(world.job(&format!("old_{id}")).await.at, begin + seconds * SECOND, "{id}");
+    }
     world.api.on_ask(Reply::complete);
-    world.expect(&collector, &["job_1", "job_2"]).await;
-    world.clock.advance(10 * MINUTE);
-    collector.run_until_idle().await.unwrap();
-    let asked = world.api.asked();
-    assert_eq!(asked.len(), 5, "the burst");
-    assert_eq!(asked[..2], ["job_1", "job_2"]);
-    assert!(asked[2..].iter().all(|job| job.starts_with("old_")));
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
-    assert_eq!(world.state("old_4").await, JobState::Collected);
+    world.expect(&collector, &["new"]).await;
+    for _ in 0..11 * MINUTE.as_secs() {
+        collector.run_until_idle().await.unwrap();
+        world.clock.advance(SECOND);
+    }
+    assert_eq!(world.state("new").await, JobState::Collected, "due after ten minutes");
+    assert_eq!(world.state("old_999").await, JobState::Expected);
+}
+
+/// What is not asked for leaves no gap of more than a batch.
+#[tokio::test]
+async fn a_backfill_that_is_repeated_is_asked_for_from_now_on() {
+    let world = World::new();
+    let collector = world.builder().rate(30, 5).build().unwrap();
+    let deliveries = (0..500).map(|id| format!("old_{id}"));
+    for id in deliveries {
+        world.deliver(&id, None).await;
+    }
+    collector.expect_all(ids(505)).await.unwrap();
+    assert_eq!(world.job("old_504").await.at, world.clock.now(), "the first five tokens");
 }

@@ -41,9 +41,9 @@ async fn the_bucket_spreads_what_is_due_at_once() {
     running.abort();
 }
 
-/// Twice the rate for ten minutes: every order is made, and every fourth of the 300 tokens is an ask's.
+/// Twice the rate for ten minutes: every order is made, and the asks have all tokens.
 #[tokio::test]
-async fn many_orders_leave_the_asks_their_share() {
+async fn many_orders_take_nothing_of_the_asks() {
     let world = World::new();
     let collector = world.builder().rate(30, 5).build().unwrap();
     for job in 0..1000 {
@@ -59,8 +59,7 @@ async fn many_orders_leave_the_asks_their_share() {
         collector.run_until_idle().await.unwrap();
         world.clock.advance(SECOND);
     }
-    let asked = world.api.asked().len();
-    assert!((75..=80).contains(&asked), "{asked} asked, and 5 tokens were saved up");
+    assert_eq!(world.api.asked().len(), 5 + 299, "the last token is not there yet");
 }
 
 /// It is counted in full, and a token that was saved does not shorten it.
@@ -137,7 +136,7 @@ async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
     assert_eq!(world.api.asked(), ["job_1", "job_2"]);
 }
 
-/// One try every five minutes, rising to an hour, until the key is accepted. The jobs lose nothing by it.
+/// One try every five minutes, until the key is accepted. The jobs lose nothing by it.
 #[tokio::test]
 async fn a_refused_key_is_tried_from_time_to_time() {
     let world = World::new();
@@ -154,9 +153,8 @@ async fn a_refused_key_is_tried_from_time_to_time() {
         world.clock.advance(MINUTE);
     }
     let asked = world.api.asked_at();
-    let pauses =
-        asked.windows(2).map(|pair| pair[1].duration_since(pair[0]).unwrap().as_secs() / 60);
-    assert_eq!(pauses.collect::<Vec<_>>(), [5, 10, 20, 40, 60, 60, 60, 60]);
+    let pauses = asked.windows(2).map(|pair| pair[1].duration_since(pair[0]).unwrap());
+    assert_eq!(pauses.collect::<Vec<_>>(), [5 * MINUTE; 71]);
     assert!(collector.health().await.unwrap().ledger.key_refused_at.is_some());
 
     world.api.on_ask(Reply::complete);
@@ -186,10 +184,11 @@ async fn a_refused_key_stays_paused_beside_another() {
         refused.run_until_idle().await.unwrap();
         accepted.run_until_idle().await.unwrap();
     }
-    assert!(world.api.asked().len() <= 8, "{} asks were refused", world.api.asked().len());
+    let tries = world.api.asked().len();
+    assert!((8..=12).contains(&tries), "{tries}: one every five minutes, if a job is due then");
     assert!(good.asked().len() > 150, "{}", good.asked().len());
     let why = refused.health().await.unwrap().ledger.paused.map(|pause| pause.why);
-    assert_eq!(why, Some(PauseReason::KeyRefused));
+    assert_eq!(why, Some(PauseReason::KeyRefused { key: 17 }));
     assert!(accepted.health().await.unwrap().ledger.paused.is_none());
 }
 
@@ -212,7 +211,7 @@ async fn one_forbidden_job_pauses_nothing() {
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     let paused = collector.health().await.unwrap().ledger.paused.expect("three jobs are several");
-    assert_eq!(paused.why, PauseReason::KeyRefused);
+    assert!(matches!(paused.why, PauseReason::KeyRefused { .. }));
 }
 
 /// What the service says about an order shows as well that it accepts the key.

@@ -10,9 +10,9 @@ use article_webhook_inbox::{
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
     store::{
-        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome,
-        Pending, Recorded, Settled, Store,
+        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Claim,
+        Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome, Pending, Recorded, Settled,
+        Store,
     },
 };
 
@@ -125,6 +125,9 @@ impl Store for FaultyLedger {
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         requeue(key: EntryKey, from: Option<State>) -> bool;
         bury(key: EntryKey, cause: String) -> bool;
+        pause() -> ();
+        resume() -> ();
+        paused_since() -> Option<SystemTime>;
         forget(job_id: JobId) -> u64;
         import(entry: Entry, bodies: Vec<Body>) -> bool;
         check() -> Vec<Finding>;
@@ -134,21 +137,16 @@ impl Store for FaultyLedger {
 }
 
 impl Ledger for FaultyLedger {
-    fn intend<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended> {
-        self.through("intend", self.store.intend(name, within, bucket))
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        self.through("intend", self.store.intend(name, within, key))
     }
     fn order_again<'a>(
         &'a self,
         name: &'a str,
         within: Duration,
-        bucket: BucketSettings,
+        key: u64,
     ) -> Pending<'a, Intended> {
-        self.through("order_again", self.store.order_again(name, within, bucket))
+        self.through("order_again", self.store.order_again(name, within, key))
     }
     fn ordered<'a>(
         &'a self,

@@ -22,28 +22,21 @@ async fn nothing_is_recovered_under_polling() {
 }
 
 #[tokio::test]
-async fn health_shows_how_many_asks_may_be_sent_and_how_fast_more_may() {
+async fn health_shows_how_many_asks_may_be_sent() {
     let world = World::new();
     let collector = world.builder().rate(1, 3).build().unwrap();
-    let shown = async || {
-        let health = collector.health().await.unwrap();
-        (health.tokens, health.rate_share)
-    };
-    assert_eq!(shown().await, (3, 1000));
-    let job = |intent: &str| Reply::created(&format!("job_{intent}"));
-    for (number, tokens) in [(1, 2), (2, 1), (3, 0)] {
-        let reply = job(&number.to_string());
-        world.api.on_order(move || reply.clone());
-        _ = order(&collector, &format!("post-{number}")).await;
-        assert_eq!(shown().await, (tokens, 1000));
-    }
+    let tokens = async || collector.health().await.unwrap().tokens;
+    assert_eq!(tokens().await, 3);
+    _ = order(&collector, "post-1").await;
+    assert_eq!(tokens().await, 3, "an order takes none");
+    world.expect(&collector, &["job_2", "job_3"]).await;
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(tokens().await, 0, "three jobs");
     world.clock.advance(MINUTE);
-    assert_eq!(shown().await, (1, 1000));
-    world.api.on_order(|| Reply::Says(429, "", String::new()));
-    _ = order(&collector, "post-4").await;
-    assert_eq!(shown().await.1, 500);
+    assert_eq!(tokens().await, 1);
     world.clock.advance(DAY);
-    assert_eq!(shown().await, (3, 1000));
+    assert_eq!(tokens().await, 3);
 }
 
 /// Once an hour, and at the end.

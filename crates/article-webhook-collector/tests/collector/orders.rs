@@ -193,7 +193,7 @@ async fn an_answer_401_pauses_orders_until_a_person_resumes() {
     world.api.on_order(|| Reply::status(401));
     assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
     let OrderOutcome::Paused(pause) = order(&collector, "post-17").await else { panic!("paused") };
-    assert_eq!(pause.why, PauseReason::KeyRefused);
+    assert!(matches!(pause.why, PauseReason::KeyRefused { .. }));
     assert_eq!(collector.health().await.unwrap().ledger.key_refused_at, Some(world.clock.now()));
 
     world.api.on_order(|| Reply::created("job_1"));
@@ -233,7 +233,7 @@ async fn a_pause_is_kept_although_the_store_failed_first() {
     }
 }
 
-/// The pause comes while the order waits for its intent to be stored: one transaction keeps the intent and takes the token.
+/// The pause comes while the order waits for its intent to be stored: one transaction looks for it and keeps the intent.
 #[tokio::test(start_paused = true)]
 async fn no_order_begins_after_a_pause_was_stored() {
     let world = World::new();
@@ -246,24 +246,7 @@ async fn no_order_begins_after_a_pause_was_stored() {
     assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
 }
 
-/// Of many orders of one intent, those that are not made take no token.
-#[tokio::test(start_paused = true)]
-async fn an_order_that_another_makes_takes_no_token() {
-    let world = World::new();
-    world.api.on_order(|| Reply::Waits(Arc::default(), String::new()));
-    let collector = world.collector();
-    let orders: Vec<_> = (0..50)
-        .map(|_| {
-            let collector = collector.clone();
-            tokio::spawn(async move { order(&collector, "post-17").await })
-        })
-        .collect();
-    tokio::time::sleep(SECOND).await;
-    assert_eq!((world.api.orders(), world.ledger.bucket().await.unwrap().used), (1, 1000));
-    orders.iter().for_each(tokio::task::JoinHandle::abort);
-}
-
-/// An order that is known costs no token, and is known in a pause as well.
+/// An order that is known is known in a pause as well.
 #[tokio::test]
 async fn a_known_order_is_told_in_a_pause() {
     let world = World::new();
@@ -271,7 +254,5 @@ async fn a_known_order_is_told_in_a_pause() {
     assert!(order(&collector, "post-17").await.job_id().is_some());
     world.api.on_order(|| Reply::Says(429, "60", String::new()));
     assert!(matches!(order(&collector, "post-18").await, OrderOutcome::Refused(_)));
-    let used = world.ledger.bucket().await.unwrap().used;
     assert!(matches!(order(&collector, "post-17").await, OrderOutcome::OrderedBefore(Some(_))));
-    assert_eq!(world.ledger.bucket().await.unwrap().used, used);
 }

@@ -4,7 +4,7 @@ use std::{sync::mpsc, time::Duration};
 
 use article_webhook_client::{ApiKey, Client};
 use article_webhook_collector::{Collector, OrderOutcome};
-use article_webhook_inbox::{EntryKey, FailedJob, JobState, Source, State, store::Store};
+use article_webhook_inbox::{EntryKey, Job, JobState, Source, State, store::Store};
 use article_webhook_simulator::{
     Clock, Fault, Outcome, Push, Rule, Sender, Sending, Simulator, SimulatorBuilder,
 };
@@ -84,7 +84,7 @@ async fn a_failed_job_reaches_the_application_with_its_step_and_its_credits() {
     shop.pass(HOUR).await;
 
     let (tell, told) = mpsc::channel();
-    let on_failure = move |job: FailedJob| {
+    let on_failure = move |job: Job| {
         tell.send(job).unwrap();
         async { Ok(()) }
     };
@@ -92,17 +92,18 @@ async fn a_failed_job_reaches_the_application_with_its_step_and_its_credits() {
     worker.on_failure(on_failure).run_until_idle().await.unwrap();
     let failed = told.recv().unwrap();
     assert_eq!((failed.job_id(), failed.intent()), (&job_id, Some("post-17")));
-    assert_eq!((failed.step(), failed.credits_refunded()), (Some("draft"), Some(1)));
+    let failure = failed.failure().unwrap();
+    assert_eq!((failure.step.as_deref(), failure.credits_refunded), (Some("draft"), Some(1)));
     assert_eq!(shop.world.inbox.counts().await.unwrap().of(State::Done), 1);
 
     let client = Client::new(ApiKey::new(KEY).unwrap(), &shop.simulator.base_url()).unwrap();
     let error = client.article(&job_id).await.unwrap_err();
-    assert_eq!(error.code().map(|code| code.as_str()), failed.code());
+    assert_eq!(error.code().map(|code| code.as_str()), failure.code.as_deref());
     assert_eq!(
         (error.step(), error.credits_refunded()),
-        (failed.step(), failed.credits_refunded())
+        (failure.step.as_deref(), failure.credits_refunded)
     );
-    assert_eq!(error.message(), failed.message());
+    assert_eq!(error.message(), failure.message.as_deref());
 }
 
 /// Calls are cut, fail and are limited, and the job that failed says why. No order is placed twice.

@@ -4,7 +4,7 @@ use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink as _};
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
     IntentState, JobState,
-    store::{BucketSettings, Ledger, Recorded},
+    store::{Ledger, Recorded},
 };
 use tokio::sync::Notify;
 
@@ -72,8 +72,7 @@ async fn an_unknown_order_resolves_itself_when_its_article_arrives() {
 #[tokio::test]
 async fn an_order_without_an_end_is_unknown_from_its_deadline_on() {
     let world = World::new();
-    let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-    _ = world.ledger.intend("post-17", MINUTE, bucket).await.unwrap();
+    _ = world.ledger.intend("post-17", MINUTE, 1).await.unwrap();
     let collector = world.collector();
     let again = async || collector.order_again("post-17", &shoes()).await.unwrap();
     let OrderOutcome::InProgress { until } = again().await else { panic!("too early") };

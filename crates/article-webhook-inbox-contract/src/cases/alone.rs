@@ -15,6 +15,7 @@ use crate::{
 /// Enough attempts, so that none is the last.
 const MANY: Claim = Claim { attempts: 8, ..CLAIM };
 const BUSY: Claim = Claim { running: 1, ..MANY };
+const RETRIES_FIRST: Claim = Claim { retries_first: true, ..MANY };
 
 async fn claim(trial: &Trial<impl Subject>, claim: Claim) -> Claims {
     trial.store().claim(claim).await.unwrap()
@@ -40,7 +41,7 @@ async fn interrupt(trial: &mut Trial<impl Subject>, job: &str, times: u32) {
 pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     trial.record("neighbour", FIRST).await;
-    assert_eq!(jobs(&trial, MANY).await, [("poison".into(), true)]);
+    assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
     assert_eq!(jobs(&trial, MANY).await, [("neighbour".into(), false)]);
 }
 
@@ -50,38 +51,66 @@ pub async fn an_interrupted_entry_that_was_released_runs_alone(mut trial: Trial<
     let lease = claim(&trial, MANY).await.claimed[0].lease;
     trial.store().settle(lease, Outcome::Released).await.unwrap();
     trial.record("neighbour", FIRST).await;
-    assert_eq!(jobs(&trial, MANY).await, [("poison".into(), true)]);
+    assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
 }
 
 /// An entry that was interrupted once runs beside others.
 pub async fn an_entry_that_was_interrupted_once_runs_beside_others(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "poison", 1).await;
     trial.record("neighbour", FIRST).await;
-    let both = [("poison".into(), false), ("neighbour".into(), false)];
+    let both = [("neighbour".into(), false), ("poison".into(), false)];
     assert_eq!(jobs(&trial, MANY).await, both);
 }
 
-/// An entry that was interrupted once runs alone in its last attempt.
-pub async fn an_interrupted_entry_runs_alone_in_its_last_attempt(mut trial: Trial<impl Subject>) {
-    interrupt(&mut trial, "poison", 1).await;
-    trial.record("neighbour", FIRST).await;
-    assert!(claim(&trial, Claim { attempts: 2, ..BUSY }).await.alone_waits);
-    assert_eq!(jobs(&trial, Claim { attempts: 2, ..MANY }).await, [("poison".into(), true)]);
+/// An entry whose last attempt was interrupted has one more, and runs alone in it.
+pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(
+    mut trial: Trial<impl Subject>,
+) {
+    let last = Claim { attempts: 1, ..MANY };
+    for job in ["poison", "neighbour"] {
+        trial.record(job, FIRST).await;
+    }
+    let beside = [("poison".into(), false), ("neighbour".into(), false)];
+    assert_eq!(jobs(&trial, last).await, beside);
+    trial.advance_by(CLAIM.lease);
+    assert!(claim(&trial, Claim { running: 1, ..last }).await.alone_waits);
+    let claims = claim(&trial, last).await;
+    assert_eq!((claims.claimed[0].runs_alone, claims.claimed[0].attempt), (true, 2));
+    trial.settle(claims.claimed[0].lease, Outcome::Done).await;
+    assert_eq!(jobs(&trial, last).await, [("neighbour".into(), true)]);
+    trial.advance_by(CLAIM.lease);
+    assert_eq!(claim(&trial, last).await.buried, [key("neighbour")]);
 }
 
-/// While others run, an entry that must run alone waits for them, and nothing that is due later overtakes it.
+/// The attempt after an interrupted last one may be put off or given back, and is still there.
+pub async fn an_attempt_that_does_not_count_leaves_the_one_after_the_last(
+    mut trial: Trial<impl Subject>,
+) {
+    let last = Claim { attempts: 1, ..MANY };
+    trial.record("job_1", FIRST).await;
+    claim(&trial, last).await;
+    trial.advance_by(CLAIM.lease);
+    for outcome in [Outcome::Released, Outcome::Snoozed { after: Duration::ZERO }] {
+        let claims = claim(&trial, last).await;
+        assert_eq!((claims.claimed[0].runs_alone, claims.claimed[0].attempt), (true, 2));
+        trial.settle(claims.claimed[0].lease, outcome).await;
+    }
+    assert_eq!(jobs(&trial, last).await, [("job_1".into(), true)]);
+}
+
+/// While others run, an entry that must run alone waits for them, and nothing that comes after it overtakes it.
 pub async fn an_entry_that_must_run_alone_waits_for_others(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     trial.record("neighbour", FIRST).await;
     let before = trial.entry("poison").await;
     let now = Some(trial.now());
     let waits = Claims { alone_waits: true, next_due: now, ..Claims::default() };
-    assert_eq!(claim(&trial, BUSY).await, waits);
+    assert_eq!(claim(&trial, Claim { retries_first: true, ..BUSY }).await, waits);
     assert_eq!(trial.entry("poison").await, before);
-    assert_eq!(jobs(&trial, MANY).await, [("poison".into(), true)]);
+    assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
 }
 
-/// What has been due longer than an entry that must run alone is leased before it.
+/// A retry that has been due longer than an entry that must run alone is leased before it.
 pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<impl Subject>) {
     let first = trial.leased("first").await;
     trial.settle(first, retry(2 * CLAIM.lease.as_secs() - 1)).await;
@@ -95,58 +124,43 @@ pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<im
 /// Bounded attempts: an entry that must run alone still runs out of attempts, also while others run.
 pub async fn an_entry_that_must_run_alone_is_buried_in_the_end(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "poison", 2).await;
-    let claims = claim(&trial, Claim { attempts: 2, ..BUSY }).await;
+    let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
     let expected = Claims { buried: vec![key("poison")], expired: 1, ..Claims::default() };
     assert_eq!(claims, expected);
 }
 
-/// An entry on its last attempt is the only one of its claim, and may run beside others.
-pub async fn an_entry_on_its_last_attempt_is_claimed_by_itself(trial: Trial<impl Subject>) {
+/// Entries on their last attempt are claimed together, and run beside others.
+pub async fn entries_on_their_last_attempt_run_beside_others(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_2", FIRST).await;
-    let last = Claim { attempts: 1, ..BUSY };
-    let claims = claim(&trial, last).await;
-    assert_eq!((claims.claimed.len(), claims.alone_waits), (1, false));
-    assert_eq!(claims.next_due, Some(trial.now()));
-    assert_eq!(jobs(&trial, last).await, [("job_2".into(), false)]);
-}
-
-/// A claim that has leased an entry ends before one on its last attempt.
-pub async fn an_entry_on_its_last_attempt_begins_another_claim(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("last").await;
-    trial.settle(lease, retry(10)).await;
-    trial.record("first", FIRST).await;
-    trial.advance(10);
-    trial.record("later", FIRST).await;
-    let two = Claim { attempts: 2, ..MANY };
-    assert_eq!(jobs(&trial, two).await, [("first".into(), false)]);
-    assert_eq!(jobs(&trial, two).await, [("last".into(), false)]);
-    assert_eq!(jobs(&trial, two).await, [("later".into(), false)]);
+    let both = [("job_1".into(), false), ("job_2".into(), false)];
+    assert_eq!(jobs(&trial, Claim { attempts: 1, ..BUSY }).await, both);
 }
 
 /// An attempt that ended with an outcome was not interrupted.
 pub async fn an_outcome_ends_the_suspicion(mut trial: Trial<impl Subject>) {
-    for outcome in [retry(0), Outcome::Snoozed { after: Duration::ZERO }] {
-        interrupt(&mut trial, "job_1", 2).await;
-        let lease = claim(&trial, MANY).await.claimed[0].lease;
-        trial.settle(lease, outcome).await;
-        assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
-        trial.store().forget(key("job_1").job_id).await.unwrap();
-    }
-}
-
-/// An attempt that a stopping worker released says nothing about the entry.
-pub async fn a_release_does_not_end_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     let lease = claim(&trial, MANY).await.claimed[0].lease;
-    trial.settle(lease, Outcome::Released).await;
+    trial.settle(lease, retry(0)).await;
+    assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
+}
+
+/// An attempt that does not count says nothing about the entry: a stopping worker released it, or its handler put it off.
+pub async fn an_attempt_that_does_not_count_does_not_end_the_suspicion(
+    mut trial: Trial<impl Subject>,
+) {
+    interrupt(&mut trial, "job_1", 2).await;
+    for outcome in [Outcome::Released, Outcome::Snoozed { after: Duration::ZERO }] {
+        let lease = claim(&trial, MANY).await.claimed[0].lease;
+        trial.settle(lease, outcome).await;
+    }
     assert_eq!(jobs(&trial, MANY).await, [("job_1".into(), true)]);
 }
 
 /// A requeued entry begins without suspicion.
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
-    assert_eq!(claim(&trial, Claim { attempts: 2, ..MANY }).await.buried, [key("job_1")]);
+    assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.buried, [key("job_1")]);
     trial.store().requeue(key("job_1"), None).await.unwrap();
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }
@@ -160,7 +174,7 @@ pub async fn the_end_of_the_process_is_an_interruption(mut trial: Trial<impl Dur
         trial.advance_by(CLAIM.lease);
     }
     trial.record("job_2", FIRST).await;
-    assert_eq!(jobs(&trial, MANY).await, [("job_1".into(), true)]);
+    assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("job_1".into(), true)]);
 }
 
 /// An attempt whose lease has ended is among the failures, and leaves the cause as it is.

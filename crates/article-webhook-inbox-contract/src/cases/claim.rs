@@ -1,15 +1,12 @@
 //! Claims.
 
-use std::{collections::HashSet, future::poll_fn, task::Poll, time::Duration};
+use std::{collections::HashSet, time::Duration};
 
 use article_webhook_inbox::{
     EntryKey, State,
     store::{Arrival, Claim, Claims, Events, Outcome, Settled, to_millis},
 };
-use tokio::{
-    task::JoinSet,
-    time::{sleep, timeout},
-};
+use tokio::task::JoinSet;
 
 use crate::{
     Subject, Trial,
@@ -22,16 +19,71 @@ fn keys(claims: &Claims) -> Vec<EntryKey> {
     claims.claimed.iter().map(|claimed| claimed.key.clone()).collect()
 }
 
-/// Entries that have been due longest come first, then those with the smallest id.
-pub async fn what_is_due_longest_is_claimed_first(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("again").await;
-    trial.settle(lease, retry(10)).await;
-    trial.advance(5);
-    trial.record("old_1", FIRST).await;
-    trial.record("old_2", FIRST).await;
-    trial.advance(10);
+/// New entries come first, and of these the ones that have been due longest, then those with the smallest id.
+pub async fn new_entries_and_what_is_due_longest_are_claimed_first(mut trial: Trial<impl Subject>) {
+    two_of_each(&mut trial).await;
+    let expected = ["new_1", "new_2", "new_3", "again_2", "again_1"].map(key);
+    assert_eq!(keys(&trial.claim().await), expected);
+}
+
+/// A claim that takes retries first takes the other entries after them. The order of each kind is the same.
+pub async fn a_claim_that_takes_retries_first_takes_new_entries_after_them(
+    mut trial: Trial<impl Subject>,
+) {
+    two_of_each(&mut trial).await;
+    let claim = Claim { retries_first: true, limit: 3, ..CLAIM };
+    let claims = trial.store().claim(claim).await.unwrap();
+    assert_eq!(keys(&claims), ["again_2", "again_1", "new_1"].map(key));
+    assert_eq!(keys(&trial.claim().await), ["new_2", "new_3"].map(key));
+}
+
+/// A lease that has ended is that of a retry.
+pub async fn an_entry_whose_lease_has_ended_comes_after_new_entries(
+    mut trial: Trial<impl Subject>,
+) {
+    trial.leased("again").await;
+    trial.advance(LEASE);
     trial.record("new", FIRST).await;
-    assert_eq!(keys(&trial.claim().await), [key("old_1"), key("old_2"), key("again"), key("new")]);
+    assert_eq!(keys(&trial.claim().await), ["new", "again"].map(key));
+    trial.advance(LEASE);
+    trial.record("newer", FIRST).await;
+    let claim = Claim { retries_first: true, ..CLAIM };
+    let claims = trial.store().claim(claim).await.unwrap();
+    assert_eq!(keys(&claims)[..1], [key("again")], "it was interrupted twice, and runs alone");
+}
+
+/// Entries that have had an attempt, and new ones, not in the order of their ids.
+async fn two_of_each(trial: &mut Trial<impl Subject>) {
+    for (id, pause) in [("again_1", 20), ("again_2", 10)] {
+        let lease = trial.leased(id).await;
+        trial.settle(lease, retry(pause)).await;
+    }
+    trial.advance(15);
+    trial.record("new_1", FIRST).await;
+    trial.record("new_2", FIRST).await;
+    trial.advance(15);
+    trial.record("new_3", FIRST).await;
+}
+
+/// While claims are paused nothing is leased and nothing is buried, and everything else goes on.
+pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Subject>) {
+    let running = trial.leased("running").await;
+    trial.claim().await;
+    trial.record("waiting", FIRST).await;
+    let paused = trial.now();
+    trial.store().pause().await.unwrap();
+    trial.advance(1);
+    trial.store().pause().await.unwrap();
+    assert_eq!(trial.store().paused_since().await.unwrap(), Some(paused));
+    trial.record("stored", FIRST).await;
+    trial.settle(running, retry(0)).await;
+    for claim in [CLAIM, Claim { attempts: 1, ..CLAIM }, EXCEPT_FAILURES] {
+        assert_eq!(trial.store().claim(claim).await.unwrap(), Claims::default());
+    }
+    trial.store().resume().await.unwrap();
+    trial.store().resume().await.unwrap();
+    assert_eq!(trial.store().paused_since().await.unwrap(), None);
+    assert_eq!(keys(&trial.claim().await), ["waiting", "stored", "running"].map(key));
 }
 
 /// A claim returns at most its limit. The remaining entries are due next.
@@ -118,10 +170,10 @@ pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<
     assert_eq!(claims.next_due, Some(trial.now() + Duration::from_secs(LEASE - 1)));
 }
 
-/// Bounded attempts: an article that kills its worker in each attempt is dead after the allowed attempts.
+/// Bounded attempts: an article that kills its worker in each attempt is dead after the allowed attempts and one more.
 pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
-    for attempt in 1..=CLAIM.attempts {
+    for attempt in 1..=CLAIM.attempts + 1 {
         assert_eq!(trial.claim().await.claimed[0].attempt, attempt);
         trial.advance(LEASE);
     }
@@ -129,7 +181,8 @@ pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl S
     let expected = Claims { buried: vec![key("job_1")], expired: 1, ..Claims::default() };
     assert_eq!(claims, expected);
     let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.at, entry.attempts), (State::Dead, trial.now(), CLAIM.attempts));
+    let attempts = CLAIM.attempts + 1;
+    assert_eq!((entry.state, entry.at, entry.attempts), (State::Dead, trial.now(), attempts));
     assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
 }
 
@@ -137,9 +190,10 @@ pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl S
 pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     let attempts = 1;
     trial.record("job_1", FIRST).await;
-    trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
-    trial.advance(LEASE);
-    trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
+    for _ in 0..3 {
+        trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
+        trial.advance(LEASE);
+    }
     trial.advance(365 * 24 * 60 * 60);
     assert_eq!(trial.claim().await, Claims::default());
 }
@@ -148,9 +202,12 @@ pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
 pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
-    trial.claim().await;
-    trial.advance(LEASE);
-    let claims = trial.store().claim(Claim { attempts: 2, ..CLAIM }).await.unwrap();
+    let claim = Claim { attempts: 2, ..CLAIM };
+    for _ in 0..2 {
+        assert_eq!(trial.store().claim(claim).await.unwrap().claimed.len(), 1);
+        trial.advance(LEASE);
+    }
+    let claims = trial.store().claim(claim).await.unwrap();
     assert_eq!((claims.buried, claims.expired), (vec![key("job_1")], 1));
     assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
 }
@@ -201,36 +258,6 @@ pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     assert!(second.fence > first.fence);
     assert!(first.fence >= to_millis(began));
     assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);
-}
-
-/// A claim whose future is dropped leases nothing for long, and costs no attempt.
-pub async fn a_dropped_claim_is_given_back(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    // Dropped before the store is done with it, and after.
-    for pause in [0, 50] {
-        let store = trial.store();
-        let mut claim = store.claim(CLAIM);
-        let claimed = poll_fn(|context| match claim.as_mut().poll(context) {
-            Poll::Ready(claims) => Poll::Ready(claims.unwrap().claimed),
-            Poll::Pending => Poll::Ready(Vec::new()),
-        });
-        // It may also have returned.
-        for claimed in claimed.await {
-            trial.settle(claimed.lease, Outcome::Released).await;
-        }
-        sleep(Duration::from_millis(pause)).await;
-        drop(claim);
-        let is_waiting = async {
-            while trial.entry("job_1").await.state != State::Waiting {
-                sleep(Duration::from_millis(1)).await;
-            }
-        };
-        timeout(Duration::from_secs(10), is_waiting).await.expect("it waits again");
-        // The claim may only begin now.
-        sleep(Duration::from_millis(50)).await;
-        let entry = trial.entry("job_1").await;
-        assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
-    }
 }
 
 /// The claim of a worker that has no handler for failures.
@@ -294,8 +321,10 @@ pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
 /// A failure that has used its attempts is buried by a claim that takes failures, and by no other.
 pub async fn a_failure_is_buried_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
     let failure = record_failure(&trial, "job_1").await;
-    trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
-    trial.advance(LEASE);
+    for _ in 0..2 {
+        trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
+        trial.advance(LEASE);
+    }
     let claims = trial.store().claim(Claim { attempts: 1, ..EXCEPT_FAILURES }).await.unwrap();
     assert!(claims.buried.is_empty());
     let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();

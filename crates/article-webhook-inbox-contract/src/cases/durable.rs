@@ -109,7 +109,10 @@ pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("waiting", State::Waiting).await;
     trial.store().bury(key("waiting"), "not wanted".into()).await.unwrap();
     trial.store().requeue(key("dead"), None).await.unwrap();
+    trial.store().pause().await.unwrap();
+    let paused_since = Some(trial.now());
     let before = trial.all().await;
     trial.reopen();
     assert_eq!(trial.all().await, before);
+    assert_eq!(trial.store().paused_since().await.unwrap(), paused_since);
 }

@@ -31,7 +31,7 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
         at: THEN + Duration::from_secs(20),
         since: THEN + Duration::from_secs(15),
         conflicts: 3,
-        cause: Some("no network".into()),
+        cause: (state != State::Done).then(|| "no network".into()),
         failures: vec![failure(1, "no such author"), failure(2, "no network")],
     };
     let body = |text: &'static str, bytes: Option<&'static str>| Body {

@@ -160,6 +160,8 @@ pub async fn a_forgotten_job_may_come_again(trial: Trial<impl Subject>) {
 pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<impl Subject>) {
     let old = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
+    trial.claim().await;
+    trial.advance_by(CLAIM.lease);
     let claim = Claim { attempts: 1, ..CLAIM };
     assert_eq!(trial.store().claim(claim).await.unwrap().buried, [key("job_1")]);
     trial.store().requeue(key("job_1"), None).await.unwrap();

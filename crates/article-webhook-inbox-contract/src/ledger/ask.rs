@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    JobState, Reason,
+    JobState,
     store::{Ask, AskClaim, AskOutcome, AskSettled, Asks, BucketSettings, Expect},
 };
 
@@ -13,16 +13,9 @@ use crate::{
     trial::{FIRST, job},
 };
 
-/// A bucket with this many tokens, and no more for an hour.
+/// A bucket with this many tokens, and no more for a minute.
 fn tokens(burst: u32) -> AskClaim {
-    AskClaim { bucket: BucketSettings { per_minute: 0, burst, ..ASKS.bucket }, ..ASKS }
-}
-
-/// Expects a job for now that was asked for already.
-async fn asked_before(trial: &Trial<impl LedgerSubject>, id: &str, reason: Reason) {
-    trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
-    let lease = trial.ask(id).await;
-    trial.settle_ask(lease, again(10)).await;
+    AskClaim { bucket: BucketSettings { per_minute: 1, burst, ..ASKS.bucket }, ..ASKS }
 }
 
 /// An ask holds the lease of its job, and counts when it begins.
@@ -55,9 +48,13 @@ pub async fn a_job_is_asked_for_when_its_time_has_come(mut trial: Trial<impl Led
     assert_eq!(trial.asked(ASKS).await, ["job_1"]);
 }
 
-/// Within a lane, what has been due longest comes first, and of these the smallest id; and no more than the limit.
+/// What has been due longest comes first, whether it was asked for before or not, and of these the smallest id; and no more
+/// than the limit.
 pub async fn what_is_due_longest_is_asked_for_first(mut trial: Trial<impl LedgerSubject>) {
-    for (id, seconds) in [("c", 3), ("a", 1), ("b", 2), ("d", 3), ("e", 9)] {
+    trial.expect_now("b").await;
+    let lease = trial.ask("b").await;
+    trial.settle_ask(lease, again(2)).await;
+    for (id, seconds) in [("c", 3), ("a", 1), ("d", 3), ("e", 9)] {
         trial.expect(Expect::job(job(id), trial.after(seconds))).await;
     }
     trial.advance(5);
@@ -65,37 +62,6 @@ pub async fn what_is_due_longest_is_asked_for_first(mut trial: Trial<impl Ledger
     let rest = trial.claim_asks(ASKS).await;
     assert_eq!((rest.asks.len(), rest.next), (1, Some(trial.after(4))));
     assert_eq!(trial.asked(AskClaim { limit: 0, ..ASKS }).await.len(), 0);
-}
-
-/// New jobs come first, and every fourth token goes to a job that was asked for before, over several claims.
-pub async fn every_fourth_token_goes_to_a_job_that_was_asked_for(
-    mut trial: Trial<impl LedgerSubject>,
-) {
-    // Four tokens are used up, so that a turn begins.
-    for id in ["old_1", "old_2", "old_3", "old_4"] {
-        asked_before(&trial, id, Reason::Ordered).await;
-    }
-    trial.advance(10);
-    for id in ["new_1", "new_2", "new_3", "new_4", "new_5"] {
-        trial.expect_now(id).await;
-    }
-    let expected =
-        ["new_1", "new_2", "new_3", "old_1", "new_4", "new_5", "old_2", "old_3", "old_4"];
-    for id in expected {
-        assert_eq!(trial.asked(AskClaim { limit: 1, ..ASKS }).await, [id]);
-    }
-}
-
-/// A backfill is asked for when no other job is due, also where it was asked for before.
-pub async fn a_backfill_gets_what_is_left(mut trial: Trial<impl LedgerSubject>) {
-    asked_before(&trial, "backfill_1", Reason::Backfill).await;
-    asked_before(&trial, "old", Reason::OrderedElsewhere).await;
-    let reason = Reason::Backfill;
-    trial.expect(Expect { reason, ..Expect::job(job("backfill_2"), trial.now()) }).await;
-    trial.advance(10);
-    trial.expect_now("new").await;
-    let all = trial.asked(ASKS).await;
-    assert_eq!(all, ["new", "old", "backfill_2", "backfill_1"]);
 }
 
 /// A job whose lease ended without an outcome is due again, under a new fence.
@@ -139,7 +105,8 @@ pub async fn an_ask_takes_a_token(mut trial: Trial<impl LedgerSubject>) {
         trial.expect_now(id).await;
     }
     let two = trial.claim_asks(tokens(2)).await;
-    assert_eq!((two.asks.len(), two.next), (2, None), "no token will come");
+    let minute = trial.now() + Duration::from_secs(60);
+    assert_eq!((two.asks.len(), two.next), (2, Some(minute)));
     trial.settle_ask(two.asks[0].lease, AskOutcome::Released).await;
     assert_eq!(trial.claim_asks(tokens(2)).await.asks.len(), 0);
     let settings = BucketSettings { per_minute: 60, burst: 2, ..ASKS.bucket };

@@ -5,8 +5,7 @@ use std::time::Duration;
 use article_webhook_inbox::{
     PauseReason,
     store::{
-        AskClaim, AskOutcome, AskSettled, Bucket, BucketEvent, BucketSettings, Intended, OrderTurn,
-        Pause,
+        AskClaim, AskOutcome, AskSettled, Bucket, BucketEvent, BucketSettings, Intended, Pause,
     },
 };
 
@@ -25,13 +24,14 @@ fn limited(seconds: u64) -> BucketEvent {
     BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
 }
 
-async fn order(trial: &Trial<impl LedgerSubject>, settings: BucketSettings) -> OrderTurn {
-    match trial.ledger().intend("an order", WITHIN, settings).await.unwrap() {
+/// Begins the call of an order, and ends it so that the next one is the first.
+async fn order(trial: &Trial<impl LedgerSubject>, key: u64) -> Result<(), Pause> {
+    match trial.ledger().intend("an order", WITHIN, key).await.unwrap() {
         Intended::Begun(lease) => {
-            assert!(trial.ledger().not_ordered(lease).await.unwrap(), "the next one is the first");
-            OrderTurn::Taken
+            assert!(trial.ledger().not_ordered(lease).await.unwrap());
+            Ok(())
         }
-        Intended::Paused(pause) => OrderTurn::Paused(pause),
+        Intended::Paused(pause) => Err(pause),
         Intended::Known(intent) => panic!("{intent:?}"),
     }
 }
@@ -46,15 +46,14 @@ async fn bucket(trial: &Trial<impl LedgerSubject>) -> Bucket {
 
 /// A store that was never asked has a full bucket, and to look at it changes nothing.
 pub async fn a_new_bucket_is_full(mut trial: Trial<impl LedgerSubject>) {
-    assert_eq!(bucket(&trial).await, Bucket::new(trial.now()));
+    assert_eq!(bucket(&trial).await, Bucket::new());
     trial.advance(9);
-    assert_eq!(bucket(&trial).await, Bucket::new(trial.now()));
+    assert_eq!(bucket(&trial).await, Bucket::new());
 }
 
 /// Each ask and each order changes the stored bucket as the rule says.
 pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
-    assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
-    let mut expected = bucket(&trial).await;
+    let mut expected = Bucket::new();
     let step = Duration::from_millis(333);
     for id in ["a", "b", "c", "d"] {
         trial.expect_now(id).await;
@@ -64,12 +63,13 @@ pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
         assert_eq!(asks.len(), usize::from(is_taken));
         assert_eq!(bucket(&trial).await, expected);
         trial.advance_by(step);
-        let turn = expected.take_for_order(SLOW, trial.now());
-        assert_eq!(order(&trial, SLOW).await, turn);
+        assert_eq!(order(&trial, KEY).await, expected.begin_call(KEY, trial.now()));
         assert_eq!(bucket(&trial).await, expected);
-        expected.report(limited(0), trial.now());
-        report(&trial, limited(0)).await;
-        assert_eq!(bucket(&trial).await, expected);
+    }
+    for event in [REFUSED, unavailable(60), limited(90), BucketEvent::KeyAccepted { key: KEY }] {
+        expected.report(event, trial.now());
+        report(&trial, event).await;
+        assert_eq!(bucket(&trial).await, expected, "{event:?}");
     }
 }
 
@@ -87,48 +87,17 @@ pub async fn asks_take_no_more_than_the_rate(mut trial: Trial<impl LedgerSubject
     assert_eq!(asked, 5 + 29, "a minute, whose last token is not there yet");
 }
 
-/// An order does not wait for a token, and the asks wait for what it took.
-pub async fn an_order_takes_into_debt(mut trial: Trial<impl LedgerSubject>) {
-    for _ in 0..3 {
-        assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
-    }
-    trial.expect_now("job_1").await;
-    trial.advance(2);
+/// Orders neither wait for tokens nor take any: all are made, and the ask has its token.
+pub async fn an_order_takes_no_token(trial: Trial<impl LedgerSubject>) {
     let claim = AskClaim { bucket: SLOW, ..ASKS };
-    assert!(trial.asked(claim).await.is_empty());
-    trial.advance(2);
-    assert_eq!(trial.asked(claim).await, ["job_1"]);
-}
-
-/// Many orders are all made, and the asks wait for no more than three of them.
-pub async fn the_debt_of_orders_has_a_limit(mut trial: Trial<impl LedgerSubject>) {
-    for _ in 0..100 {
-        assert_eq!(order(&trial, SLOW).await, OrderTurn::Taken);
-    }
-    assert_eq!(bucket(&trial).await.used, 3000);
     trial.expect_now("job_1").await;
-    trial.advance(2);
-    let claim = AskClaim { bucket: SLOW, ..ASKS };
-    assert!(trial.asked(claim).await.is_empty());
-    trial.advance(1);
-    assert_eq!(trial.asked(claim).await, ["job_1"]);
-}
-
-/// Orders at twice the rate for an hour. All are made, and every fourth token is an ask's.
-pub async fn orders_leave_asks_their_share(mut trial: Trial<impl LedgerSubject>) {
-    let settings = BucketSettings { per_minute: 6, burst: 5, key: 1 };
-    let claim = AskClaim { limit: 1, bucket: settings, ..ASKS };
-    let mut asked = 0;
-    trial.expect_now("job_1").await;
-    for _ in 0..720 {
-        trial.advance(5);
-        assert_eq!(order(&trial, settings).await, OrderTurn::Taken);
-        for ask in trial.claim_asks(claim).await.asks {
-            asked += 1;
-            trial.settle_ask(ask.lease, AskOutcome::Released).await;
+    trial.expect_now("job_2").await;
+    for asked in [&["job_1"] as &[&str], &[]] {
+        for _ in 0..100 {
+            assert_eq!(order(&trial, KEY).await, Ok(()));
         }
+        assert_eq!(trial.asked(claim).await, asked);
     }
-    assert_eq!(asked, 360 / 4 + 2, "and two of the tokens that the bucket began with");
 }
 
 /// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
@@ -138,35 +107,22 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
     report(&trial, limited(days)).await;
     report(&trial, limited(1)).await;
     let pause = Pause { since: trial.now(), until: trial.after(days), why };
-    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Paused(pause));
-    assert_eq!(bucket(&trial).await.used, 0, "a refused order takes nothing");
+    assert_eq!(order(&trial, KEY).await, Err(pause));
     trial.advance_by(Duration::from_secs(days) - Duration::from_millis(1));
     let none = trial.claim_asks(ASKS).await;
     assert_eq!((none.asks.len(), none.next), (0, Some(pause.until)));
     trial.advance_by(Duration::from_millis(1));
     assert_eq!(trial.asked(ASKS).await, ["job_1"]);
-    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
-}
-
-/// A service that cannot serve any call now does not say that there were too many. The pause says what it was.
-pub async fn only_a_call_too_many_halves_the_rate(trial: Trial<impl LedgerSubject>) {
-    let full = bucket(&trial).await.share;
-    report(&trial, unavailable(60)).await;
-    let pause = Pause { since: trial.now(), until: trial.after(60), why: PauseReason::Unavailable };
-    let paused = bucket(&trial).await;
-    assert_eq!((paused.limited, paused.share), (Some(pause), full));
-    report(&trial, limited(30)).await;
-    let limited = bucket(&trial).await;
-    assert_eq!((limited.limited, limited.share), (Some(pause), full / 2), "nor is it shortened");
+    assert_eq!(order(&trial, KEY).await, Ok(()));
 }
 
 /// A person lifts a pause of any kind.
 pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
     for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;
-        assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
+        assert!(order(&trial, KEY).await.is_err());
         report(&trial, BucketEvent::Resumed).await;
-        assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
+        assert_eq!(order(&trial, KEY).await, Ok(()));
     }
 }
 
@@ -180,14 +136,14 @@ pub async fn a_refused_key_is_tried_by_one_ask(mut trial: Trial<impl LedgerSubje
         trial.settle_ask(ask.lease, again(0)).await;
         report(&trial, REFUSED).await;
     }
-    assert_eq!(bucket(&trial).await.refused_at, Some(trial.now()));
-    assert!(trial.asked(ASKS).await.is_empty());
-    trial.advance(300);
-    assert_eq!(trial.asked(ASKS).await.len(), 1);
-    trial.advance(599);
-    assert!(trial.asked(ASKS).await.is_empty(), "the next waits twice as long");
-    trial.advance(1);
-    assert_eq!(trial.asked(ASKS).await.len(), 1);
+    assert_eq!(bucket(&trial).await.key_refused_at, Some(trial.now()));
+    for _ in 0..3 {
+        assert!(trial.asked(ASKS).await.is_empty());
+        trial.advance(299);
+        assert!(trial.asked(ASKS).await.is_empty());
+        trial.advance(1);
+        assert_eq!(trial.asked(ASKS).await.len(), 1);
+    }
 }
 
 /// An outcome that shows that the service accepted the key ends its pause at once, and no other does.
@@ -246,22 +202,16 @@ pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(
 
 /// Another API key works at once, and the refused one stays paused, whatever becomes of the other.
 pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl LedgerSubject>) {
-    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken);
     report(&trial, REFUSED).await;
-    assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
+    let pause = order(&trial, KEY).await.unwrap_err();
+    assert_eq!(pause.why, PauseReason::KeyRefused { key: KEY });
     let other = BucketSettings { key: 2, ..AMPLE };
-    let paused = async || bucket(&trial).await.paused(KEY, trial.now());
-    let pause = paused().await;
-    assert_eq!(order(&trial, other).await, OrderTurn::Taken);
+    assert_eq!(order(&trial, 2).await, Ok(()));
     trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), 2).await.unwrap();
     let asks = trial.claim_asks(AskClaim { bucket: other, ..ASKS }).await.asks;
     trial.ledger().settle_ask(asks[0].lease, answered(FIRST), 2).await.unwrap();
-    assert_eq!(paused().await, pause);
-
-    report(&trial, BucketEvent::KeyRefused { key: 2 }).await;
+    assert_eq!(order(&trial, KEY).await, Err(pause));
     trial.advance(300);
-    assert_eq!(order(&trial, AMPLE).await, OrderTurn::Taken, "one try each");
-    assert!(matches!(order(&trial, AMPLE).await, OrderTurn::Paused(_)));
-    assert_eq!(order(&trial, other).await, OrderTurn::Taken);
-    assert!(matches!(order(&trial, other).await, OrderTurn::Paused(_)));
+    assert_eq!(order(&trial, KEY).await, Ok(()), "one try");
+    assert!(order(&trial, KEY).await.is_err());
 }

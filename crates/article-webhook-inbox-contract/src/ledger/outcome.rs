@@ -114,7 +114,7 @@ pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl LedgerSubject>) 
     assert!(trial.all().await.is_empty());
 }
 
-/// An ask that was not sent does not count, and its job is due now, in its old lane.
+/// An ask that was not sent does not count, and its job is due now.
 pub async fn an_ask_that_was_not_sent_does_not_count(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     let before = trial.job("job_1").await;

@@ -7,7 +7,7 @@ use article_webhook_inbox::{
     store::{AskLease, AskOutcome, BucketEvent, Expect, IntentLease},
 };
 
-use super::steps::{AMPLE, ASKS, KEY, WITHIN, answered, failed, not_found};
+use super::steps::{ASKS, KEY, WITHIN, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -168,8 +168,8 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
     let (ledger, now) = (trial.ledger(), trial.now());
     let (ask, call) = (AskLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
     let errors: [Option<Error>; 20] = [
-        ledger.intend("post-18", WITHIN, AMPLE).await.err(),
-        ledger.order_again("post-17", WITHIN, AMPLE).await.err(),
+        ledger.intend("post-18", WITHIN, KEY).await.err(),
+        ledger.order_again("post-17", WITHIN, KEY).await.err(),
         ledger.ordered("post-17", job("job_1"), now, KEY).await.err(),
         ledger.not_ordered(call).await.err(),
         ledger.outcome_lost(call).await.err(),

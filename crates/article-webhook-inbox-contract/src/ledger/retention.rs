@@ -5,7 +5,7 @@ use article_webhook_inbox::{
     store::{Expect, Intended},
 };
 
-use super::steps::{AMPLE, ASKS, KEY, WITHIN, answered, not_found, with_intent};
+use super::steps::{ASKS, KEY, WITHIN, answered, not_found, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -98,7 +98,7 @@ pub async fn no_intent_is_pruned(mut trial: Trial<impl LedgerSubject>) {
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(pruned, LedgerPruned::default());
     for name in ["unknown", "abandoned", "ordered"] {
-        let again = trial.ledger().intend(name, WITHIN, AMPLE).await.unwrap();
+        let again = trial.ledger().intend(name, WITHIN, KEY).await.unwrap();
         assert!(matches!(again, Intended::Known(_)), "{again:?}");
     }
 }

@@ -28,9 +28,9 @@ pub(crate) fn fill(path: &Path, count: i64) {
         .execute(
             &format!(
                 "{numbers} INSERT INTO article_inbox_entries \
-                 (id, job_id, event, state, attempts, fence, at, received_at, conflicts, held) \
-                 SELECT n, printf('job_%015x', n * ((1 << 60) / (?1 + 1))), 'article.complete', 'done', \
-                 1, 1, ?2 + n, ?2 + n, 0, 0 FROM number"
+                 (id, job_id, event, received_at, state, attempts, fence, at, since, held, target, document, checksum) \
+                 SELECT n, printf('job_%015x', n * ((1 << 60) / (?1 + 1))), 'article.complete', ?2 + n, 'done', \
+                 1, 1, ?2 + n, ?2 + n, 0, 'blog', '{{\"interrupted\":0,\"conflicts\":0}}', 1 << 60 FROM number"
             ),
             params![count, 1_700_000_000_000_i64],
         )
@@ -38,11 +38,15 @@ pub(crate) fn fill(path: &Path, count: i64) {
     connection
         .execute(
             &format!(
-                "{numbers} INSERT INTO article_inbox_bodies (slot, received_at, source, target, digest) \
-                 SELECT n * 16, ?2 + n, 'webhook', 'blog', randomblob(32) FROM number"
+                "{numbers} INSERT INTO article_inbox_bodies (slot, received_at, digest, document, checksum) \
+                 SELECT n * 16, ?2 + n, randomblob(32), '{{\"source\":\"webhook\",\"target\":\"blog\"}}', 1 << 60 \
+                 FROM number"
             ),
             params![count, 1_700_000_000_000_i64],
         )
+        .unwrap();
+    connection
+        .execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'ids'", [count])
         .unwrap();
     connection.pragma_update(None, "synchronous", "FULL").unwrap();
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();

@@ -10,7 +10,7 @@ use crate::{Body, EntryKey};
 /// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Lease, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")
@@ -38,7 +38,7 @@ pub struct Lease {
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), article_webhook_inbox::Error> {
 ///     let store = MemoryStore::default();
-///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All }).await?;
+///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false }).await?;
 ///     assert!(claims.claimed.is_empty(), "nothing is stored yet");
 ///     Ok(())
 /// }
@@ -56,6 +56,8 @@ pub struct Claim {
     pub running: u32,
     /// Which entries the worker has a handler for.
     pub events: Events,
+    /// Whether entries that had an attempt go before new ones. The rule is [`order`](Self::order).
+    pub retries_first: bool,
 }
 
 /// Which entries a claim takes, by their events.

@@ -8,7 +8,7 @@ mod job;
 mod list;
 
 pub use ask::{ApiAnswer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks};
-pub use bucket::{BucketEvent, BucketSettings, OrderTurn, Pause, PauseReason};
+pub use bucket::{BucketEvent, BucketSettings, Pause, PauseReason};
 pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};

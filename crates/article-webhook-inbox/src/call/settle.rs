@@ -7,7 +7,7 @@ use std::time::Duration;
 /// use article_webhook_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")
@@ -67,7 +67,7 @@ pub enum Outcome {
 /// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")

@@ -15,7 +15,7 @@ pub const MAX_FAILURES: usize = 8;
 /// use article_webhook_inbox::{Failure, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("attempts are left")
@@ -26,10 +26,11 @@ pub const MAX_FAILURES: usize = 8;
 /// entry.settle(lease, &retry, 1, now);
 /// assert_eq!(entry.failures, [Failure { at: now, attempt: 1, cause: "the blog is down".into() }]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
 pub struct Failure {
     /// When it was stored.
+    #[serde(with = "crate::codec::millis")]
     pub at: SystemTime,
     /// How many attempts of the entry counted then. An attempt that found no article does not count.
     pub attempt: u32,

@@ -35,6 +35,14 @@ impl Source {
     }
 }
 
+impl std::str::FromStr for Source {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, crate::Error> {
+        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a source of bodies"))
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())

@@ -32,13 +32,14 @@ use std::fmt;
 /// assert_eq!(State::from_name("dead"), Some(State::Dead));
 /// assert_eq!(State::from_name("Dead"), None);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a store or tool that forgets a state must not compile"
 )]
 pub enum State {
     /// Stored, and due now or at the time of its next attempt.
+    #[default]
     Waiting,
     /// A worker holds a lease on it.
     Leased,

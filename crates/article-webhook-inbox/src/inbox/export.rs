@@ -77,7 +77,7 @@ impl Inbox {
     /// that rely on no entry.
     async fn export_ledger(&self, out: &mut impl Write) -> Result<(), Error> {
         let store = &self.0.store;
-        if let Some(line) = LedgerLine::bucket(&store.bucket().await?) {
+        if let Some(line) = LedgerLine::bucket(&store.bucket().await?, store.now()) {
             write_line(out, &line)?;
         }
         let mut after = Some(0);

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Body, Digest, Entry, EntryKey, Failure, Intent, MAX_BODIES, Source, State,
     entry::FailureLine,
-    rules::Row,
     timestamp::{END_OF_9999, from_millis, to_millis},
 };
 
@@ -19,9 +18,7 @@ pub(super) struct ExportLine {
     attempts: u32,
     received_at: u64,
     at: u64,
-    /// Missing in exports of versions that did not keep it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    since: Option<u64>,
+    since: u64,
     conflicts: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
@@ -52,7 +49,7 @@ impl ExportLine {
             attempts: entry.attempts,
             received_at: unsigned_millis(entry.received_at),
             at: unsigned_millis(entry.at),
-            since: Some(unsigned_millis(entry.since)),
+            since: unsigned_millis(entry.since),
             conflicts: entry.conflicts,
             cause: entry.cause,
             failures: entry.failures.into_iter().map(FailureLine::from).collect(),
@@ -88,16 +85,15 @@ impl ExportLine {
         let is_lost = matches!(state, State::Waiting | State::Leased | State::Corrupt)
             && bodies.iter().all(|body| body.bytes.is_none());
         let state = if is_lost { State::Corrupt } else { state };
-        let (received_at, at) = (time(self.received_at)?, time(self.at)?);
         let entry = Entry {
             id: 0,
             key: EntryKey { job_id, event: self.event.as_str().into() },
             state,
             attempts: self.attempts,
-            received_at,
+            received_at: time(self.received_at)?,
             target: bodies.first().map(|body| body.target.clone()).unwrap_or_default(),
-            at,
-            since: self.since.map_or(Ok(Row::assumed_since(state, received_at, at)), time)?,
+            at: time(self.at)?,
+            since: time(self.since)?,
             conflicts: self.conflicts,
             cause: self.cause,
             failures: failures?,

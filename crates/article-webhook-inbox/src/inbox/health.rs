@@ -44,6 +44,8 @@ pub struct Health {
     /// if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
     /// The error says why it is unknown.
     pub overdue: Result<Option<Duration>, String>,
+    /// Since when claims are [paused](Inbox::pause); `None` if they are not. The error says why it is unknown.
+    pub paused_since: Result<Option<SystemTime>, String>,
     /// The workers of this inbox in this process: whether one runs, and why one ended.
     pub workers: Workers,
     /// Handlers that go on although their attempts were given up, those that began first first. With
@@ -89,8 +91,7 @@ pub struct LedgerHealth {
     /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
     /// recovered, and how many orders have an unknown outcome.
     pub counts: LedgerCounts,
-    /// The pause in which nothing is asked or ordered, while it lasts: of the service, or of the API key that was used
-    /// last.
+    /// The pause in which nothing is asked or ordered, while it lasts. That of a refused key holds this key alone.
     pub paused: Option<Pause>,
     /// When the service last refused an API key.
     pub key_refused_at: Option<SystemTime>,
@@ -103,8 +104,11 @@ impl Inbox {
         let store = &self.0.store;
         let due_since = self.patiently(store.due_since());
         let ledger = self.patiently(Box::pin(self.ledger_health()));
-        let (writable, due_since, ledger, store_health) =
-            join!(self.writable(), due_since, ledger, self.patiently(store.health()));
+        let paused_since = self.patiently(store.paused_since());
+        let store_health = self.patiently(store.health());
+        let (writable, due_since, paused_since, ledger, store_health) =
+            join!(self.writable(), due_since, paused_since, ledger, store_health);
+        let paused_since = paused_since.map_err(|error| error.to_string());
         let ledger = ledger.map_err(|error| error.to_string());
         let now = store.now();
         let age = |since| now.duration_since(since).unwrap_or_default();
@@ -117,10 +121,11 @@ impl Inbox {
         let store = store_health.map_err(|error| error.to_string());
         let refused = self.expect_queue();
         let (expected_held, expected_dropped) = (refused.len(), refused.dropped);
-        let drift = self.0.workers.drift.all();
+        let drift = self.0.workers.drift();
         Health {
             writable,
             overdue,
+            paused_since,
             workers,
             stuck,
             drift,
@@ -159,8 +164,8 @@ impl Inbox {
     pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
         let store = &self.0.store;
         let (counts, bucket) = (self.ledger_counts().await?, store.bucket().await?);
-        let paused = bucket.paused(bucket.key, store.now());
-        Ok(LedgerHealth { counts, paused, key_refused_at: bucket.refused_at })
+        let paused = bucket.pause.filter(|pause| store.now() < pause.until);
+        Ok(LedgerHealth { counts, paused, key_refused_at: bucket.key_refused_at })
     }
 
     async fn ledger_counts(&self) -> Result<LedgerCounts, Error> {

@@ -101,7 +101,7 @@ impl Inbox {
             let (entry, bodies) = line.into_entry().map_err(bad)?;
             let key = entry.key.clone();
             if self.0.store.import(entry, bodies).await? {
-                self.0.wake.wake();
+                self.0.workers.wake();
                 imported.added += 1;
             } else {
                 imported.present += 1;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::export_line::{intent, time, unsigned_millis};
 use crate::{
-    call::{ExpectedJob, Intent, IntentState, JobState, Missing, Pause, PauseReason},
-    rules::{Bucket, LEAST_SHARE, RefusedKey},
+    call::{ExpectedJob, Intent, IntentState, JobState, Missing},
+    rules::{Bucket, BucketDocument},
 };
 
 /// A row of the ledger as a line of JSON, told from an entry by its `kind`. Times are milliseconds since 1970.
@@ -15,7 +15,7 @@ use crate::{
 pub(super) enum LedgerLine {
     Job(JobLine),
     Intent(IntentLine),
-    Bucket(BucketLine),
+    Bucket(BucketDocument),
     /// Of a later version.
     #[serde(other)]
     Unknown,
@@ -74,37 +74,6 @@ pub(super) struct IntentLine {
     job_id: Option<String>,
 }
 
-/// What [`Bucket::import`] takes over.
-#[derive(Serialize, Deserialize)]
-pub(super) struct BucketLine {
-    used: u32,
-    share: u16,
-    shared_at: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    limited: Option<PauseLine>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    refused: Vec<RefusedKeyLine>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    refused_at: Option<u64>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct PauseLine {
-    since: u64,
-    until: u64,
-    /// Missing in exports of versions that knew one reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct RefusedKeyLine {
-    key: u64,
-    refusals: u32,
-    since: u64,
-    until: u64,
-}
-
 impl LedgerLine {
     pub(super) fn job(job: ExpectedJob) -> Self {
         Self::Job(JobLine::new(job))
@@ -125,31 +94,11 @@ impl LedgerLine {
         })
     }
 
-    /// The bucket, unless it is full and not paused, so that it has nothing to say.
-    pub(super) fn bucket(bucket: &Bucket) -> Option<Self> {
-        let Bucket { refilled_at, shared_at, key, turn, orders, .. } = *bucket;
-        if *bucket == (Bucket { shared_at, key, turn, orders, ..Bucket::new(refilled_at) }) {
-            return None;
-        }
-        let pause = |pause: Pause| PauseLine {
-            since: unsigned_millis(pause.since),
-            until: unsigned_millis(pause.until),
-            why: Some(pause.why.as_str().to_owned()),
-        };
-        let refused = |refused: &RefusedKey| RefusedKeyLine {
-            key: refused.key,
-            refusals: refused.refusals,
-            since: unsigned_millis(refused.since),
-            until: unsigned_millis(refused.until),
-        };
-        Some(Self::Bucket(BucketLine {
-            used: u32::try_from(bucket.used.max(0)).unwrap_or(u32::MAX),
-            share: bucket.share,
-            shared_at: unsigned_millis(bucket.shared_at),
-            limited: bucket.limited.map(pause),
-            refused: bucket.refused.iter().map(refused).collect(),
-            refused_at: bucket.refused_at.map(unsigned_millis),
-        }))
+    /// The bucket, unless it says no more than a new one.
+    pub(super) fn bucket(bucket: &Bucket, now: SystemTime) -> Option<Self> {
+        let is_new = bucket.full_at <= now && bucket.pause.is_none();
+        let is_new = is_new && bucket.key_refused_at.is_none();
+        (!is_new).then(|| Self::Bucket(bucket.into()))
     }
 
     /// The row, or what is wrong with the line, whose `kind` is this.
@@ -161,7 +110,7 @@ impl LedgerLine {
                 job.into_job().map(row)
             }
             Self::Intent(intent) => intent.into_intent().map(LedgerRow::Intent),
-            Self::Bucket(bucket) => bucket.into_bucket().map(LedgerRow::Bucket),
+            Self::Bucket(bucket) => Ok(LedgerRow::Bucket(bucket.into())),
         }
     }
 }
@@ -219,35 +168,6 @@ impl IntentLine {
             created_at: time(self.created_at)?,
             at: time(self.at)?,
             job_id: self.job_id.as_deref().map(job_id).transpose()?,
-        })
-    }
-}
-
-impl BucketLine {
-    fn into_bucket(self) -> Result<Bucket, String> {
-        let limited = |PauseLine { since, until, why }| {
-            let why =
-                why.map_or(Some(PauseReason::RateLimited), |why| PauseReason::from_name(&why));
-            let why = why.ok_or("why: not a reason of a pause")?;
-            Ok::<_, String>(Pause { since: time(since)?, until: time(until)?, why })
-        };
-        let refused = |RefusedKeyLine { key, refusals, since, until }| {
-            let (since, until) = (time(since)?, time(until)?);
-            Ok::<_, String>(RefusedKey { key, refusals, since, until })
-        };
-        let full = Bucket::new(SystemTime::UNIX_EPOCH);
-        let shares = LEAST_SHARE..=full.share;
-        if !shares.contains(&self.share) {
-            return Err(format!("share: expected {LEAST_SHARE} to {}", full.share));
-        }
-        Ok(Bucket {
-            used: self.used.into(),
-            share: self.share,
-            shared_at: time(self.shared_at)?,
-            limited: self.limited.map(limited).transpose()?,
-            refused: self.refused.into_iter().map(refused).collect::<Result<_, _>>()?,
-            refused_at: self.refused_at.map(time).transpose()?,
-            ..full
         })
     }
 }

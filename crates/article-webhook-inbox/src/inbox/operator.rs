@@ -68,9 +68,50 @@ impl Inbox {
     async fn requeue_from(&self, state: Option<State>, key: EntryKey) -> Result<bool, Error> {
         let requeued = self.0.store.requeue(key, state).await?;
         if requeued {
-            self.0.wake.wake();
+            self.0.workers.wake();
         }
         Ok(requeued)
+    }
+
+    /// Pauses the handing out of entries, for the workers of all processes that share the store: for a deployment, or while
+    /// what the handlers need is down. Deliveries are stored as always, and handlers that run go on. The pause outlasts a
+    /// restart. [`resume`](Self::resume) ends it, and [`Health::paused_since`](crate::Health::paused_since) shows it.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{Inbox, State};
+    /// use article_webhook::{Reply, Sink, fixture};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let (inbox, publish) = (Inbox::memory(), |_| async { Ok(()) });
+    ///     inbox.pause().await?;
+    ///     assert_eq!(inbox.accept(fixture::complete().delivery()?).await, Reply::Stored);
+    ///     inbox.worker(publish).run_until_idle().await?;
+    ///     assert_eq!(inbox.counts().await?.of(State::Waiting), 1);
+    ///
+    ///     inbox.resume().await?;
+    ///     inbox.worker(publish).run_until_idle().await?;
+    ///     assert_eq!(inbox.counts().await?.of(State::Done), 1);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn pause(&self) -> Result<(), Error> {
+        self.0.store.pause().await
+    }
+
+    /// Ends a [pause](Self::pause). Workers of other processes see it at their next [poll](crate::Worker::poll).
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn resume(&self) -> Result<(), Error> {
+        self.0.store.resume().await?;
+        self.0.workers.wake();
+        Ok(())
     }
 
     /// Requeues all entries that pass a filter, as [`requeue`](Self::requeue) does one, and returns how many it requeued.

@@ -16,7 +16,8 @@ impl Sink for Inbox {
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         match recorded {
             Ok(Recorded::Stored | Recorded::Arrived { .. }) => {
-                self.0.wake.wake();
+                self.0.workers.wake();
+                self.watch_for_workers();
                 Reply::Stored
             }
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,

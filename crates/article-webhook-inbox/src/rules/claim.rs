@@ -9,21 +9,21 @@ use crate::{
 
 /// One claim: it decides about the entries that are due, one after the other.
 ///
-/// - An entry that has had all its attempts is buried.
-/// - An entry whose attempts were [interrupted](Row::interrupted) twice in a row, or once if its next attempt is the last,
-///   may be what crashes the process. It runs alone, so that no other entry loses an attempt with it: no handler runs
-///   yet, and the claim leases nothing else. If others run, it waits for them, and nothing that is due later overtakes it.
-/// - An entry on its last attempt is the only one that its claim leases. Its handler then starts at once, and no other
-///   entry of the same claim can crash the process before that.
+/// - An entry that has had all its attempts is buried. If the last of them was [interrupted](Row::interrupted), another
+///   entry may be what crashed the process, so it has one more.
+/// - An entry whose attempts were interrupted twice in a row may be what crashes the process. It runs alone, and so does the
+///   attempt after an interrupted last one, so that no other entry loses an attempt with it: no handler runs yet, and the
+///   claim leases nothing else. If others run, it waits for them, and nothing that comes later in the order of the claim
+///   overtakes it.
 ///
-/// A store passes the due entries of the claim's events in their order, until the claim has had enough.
+/// A store passes the due entries of the claim's events in the [order](Claim::order) of the claim, until it has had enough.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All };
+/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All, retries_first: false };
 /// let mut claiming = Claiming::new(claim, now);
 /// let mut exhausted = Row { attempts: 3, ..Row::new(now) };
 /// assert_eq!(claiming.decide(6, &mut exhausted), Some(ClaimDecision::Buried));
@@ -52,7 +52,7 @@ pub struct Claiming {
 /// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Row};
 ///
 /// let now = SystemTime::now();
-/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All };
+/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All, retries_first: false };
 /// let mut suspect = Row { interrupted: 2, ..Row::new(now) };
 /// let Some(ClaimDecision::Leased { lease, runs_alone }) = Claiming::new(claim, now).decide(7, &mut suspect) else {
 ///     panic!("nothing else runs")
@@ -98,7 +98,8 @@ impl Claiming {
         }
         let is_interrupted = row.has_expired_lease(self.now);
         let interrupted = row.interrupted.saturating_add(is_interrupted.into());
-        if row.attempts >= self.claim.attempts {
+        let has_one_more = row.attempts == self.claim.attempts && interrupted > 0;
+        if row.attempts >= self.claim.attempts && !has_one_more {
             if is_interrupted {
                 row.interrupt(self.now);
             }
@@ -107,11 +108,10 @@ impl Claiming {
             return Some(ClaimDecision::Buried);
         }
 
-        let is_last = row.attempts.saturating_add(1) >= self.claim.attempts;
-        let runs_alone = interrupted >= SUSPECT || (interrupted > 0 && is_last);
-        self.is_over = runs_alone || is_last;
+        let runs_alone = has_one_more || interrupted >= SUSPECT;
+        self.is_over = runs_alone;
         self.alone_waits = runs_alone && (self.has_leased || self.claim.running > 0);
-        if self.alone_waits || (is_last && self.has_leased) {
+        if self.alone_waits {
             return None;
         }
         if is_interrupted {
@@ -128,7 +128,22 @@ impl Claiming {
     }
 }
 
+impl Claim {
+    /// What due entries are sorted by: new ones before those that had an attempt, or the other way round, then by since when
+    /// they have been due, then by id.
+    #[must_use]
+    pub fn order(&self, row: &Row, id: i64) -> (bool, SystemTime, i64) {
+        (row.is_retry() != self.retries_first, row.at, id)
+    }
+}
+
 impl Row {
+    /// Whether an attempt at the entry has begun since it was stored or requeued.
+    #[must_use]
+    pub fn is_retry(&self) -> bool {
+        self.attempts > 0
+    }
+
     /// Whether a worker may claim the entry: it waits and its time has come, or it is leased and the lease has ended.
     #[must_use]
     pub fn is_due(&self, now: SystemTime) -> bool {
@@ -168,6 +183,7 @@ mod tests {
         attempts: 3,
         running: 0,
         events: Events::All,
+        retries_first: false,
     };
 
     /// A row with this many attempts, of which the last were interrupted.
@@ -189,14 +205,20 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_runs_alone_after_two_interruptions_or_after_one_before_its_last_attempt() {
+    fn an_entry_runs_alone_after_two_interruptions_or_once_after_its_last_attempt_was_interrupted()
+    {
         let cases = [
             (row(0, 0), "leased"),
             (row(1, 1), "leased"),
             (row(1, 2), "alone"),
-            (row(2, 1), "alone"),
             (row(2, 0), "leased"),
-            (row(3, 2), "buried"),
+            (row(2, 1), "leased"),
+            (row(2, 2), "alone"),
+            (row(3, 0), "buried"),
+            (row(3, 1), "alone"),
+            (row(3, 3), "alone"),
+            (row(4, 1), "buried"),
+            (row(4, 4), "buried"),
         ];
         for (row, expected) in cases {
             assert_eq!(
@@ -222,11 +244,40 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_on_its_last_attempt_is_the_only_one_of_its_claim_and_may_run_beside_others() {
+    fn entries_on_their_last_attempt_run_beside_others() {
         let busy = Claim { running: 3, ..CLAIM };
-        assert_eq!(claimed(busy, &[row(2, 0), row(0, 0)]), (vec!["leased", "left"], false));
-        let rows = [row(0, 0), row(2, 0), row(0, 0)];
-        assert_eq!(claimed(CLAIM, &rows), (vec!["leased", "left", "left"], false));
+        let rows = [row(2, 0), row(0, 0), row(2, 1)];
+        assert_eq!(claimed(busy, &rows), (vec!["leased"; 3], false));
+    }
+
+    #[test]
+    fn new_entries_come_before_retries_or_after_them_and_the_oldest_of_each_first() {
+        let at =
+            |attempts, seconds| Row { attempts, ..Row::new(START + Duration::from_secs(seconds)) };
+        let rows = [at(0, 3), at(1, 1), at(0, 2), at(7, 0)];
+        let ids = |retries_first| {
+            let claim = Claim { retries_first, ..CLAIM };
+            let mut ids = [0, 1, 2, 3];
+            ids.sort_by_key(|id| claim.order(&rows[*id], 1));
+            ids
+        };
+        assert_eq!(ids(false), [2, 0, 3, 1]);
+        assert_eq!(ids(true), [3, 1, 2, 0]);
+    }
+
+    /// Bounded attempts.
+    #[test]
+    fn an_entry_whose_every_attempt_is_interrupted_has_one_more_than_allowed() {
+        let mut row = Row::new(START);
+        let mut runs = Vec::new();
+        while row.state != State::Dead {
+            row.at = START;
+            match Claiming::new(CLAIM, START).decide(1, &mut row) {
+                Some(ClaimDecision::Leased { runs_alone, .. }) => runs.push(runs_alone),
+                decision => assert_eq!(decision, Some(ClaimDecision::Buried)),
+            }
+        }
+        assert_eq!(runs, [false, false, true, true]);
     }
 
     #[test]

@@ -8,19 +8,6 @@ use crate::{
 };
 
 impl Row {
-    /// When an entry entered its state, where an earlier version did not store it. A wait began at some time after the
-    /// first body was stored.
-    pub(crate) fn assumed_since(
-        state: State,
-        received_at: SystemTime,
-        at: SystemTime,
-    ) -> SystemTime {
-        match state {
-            State::Waiting | State::Leased => received_at.min(at),
-            State::Done | State::Dead | State::Unhandled | State::Corrupt => at,
-        }
-    }
-
     /// The row of an entry that another store exported. A lease of that store is not valid here, so a leased entry
     /// waits, due now.
     #[must_use]
@@ -39,7 +26,8 @@ impl Row {
             since,
             interrupted: 0,
             conflicts: entry.conflicts,
-            cause: entry.cause.clone(),
+            // What is done failed no more.
+            cause: entry.cause.clone().filter(|_| state != State::Done),
             failures: failures
                 .cloned()
                 .map(|failure| Failure { at: rounded(failure.at), ..failure })

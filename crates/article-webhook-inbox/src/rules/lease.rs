@@ -52,6 +52,7 @@ mod tests {
         attempts: 2,
         running: 0,
         events: Events::All,
+        retries_first: false,
     };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {

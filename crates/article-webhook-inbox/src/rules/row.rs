@@ -1,5 +1,7 @@
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Entry, EntryKey, State,
     entry::{Failure, MAX_FAILURES},
@@ -17,15 +19,18 @@ use crate::{
 /// use article_webhook_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled}};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0, events: Events::All };
+/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0, events: Events::All, retries_first: false };
 /// let mut entry = Row::new(now);
 /// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
 ///     panic!("an attempt is left")
 /// };
 ///
-/// // The lease ends, and another worker finds that no attempt is left.
+/// // The lease ends, and so does that of one more attempt. Another worker finds that none is left.
 /// let later = now + claim.lease;
 /// assert_eq!(entry.settle(lease, &Outcome::Done, 1, later), Settled::LostLease);
+/// let one_more = Claiming::new(claim, later).decide(7, &mut entry);
+/// assert!(matches!(one_more, Some(ClaimDecision::Leased { runs_alone: true, .. })));
+/// let later = later + claim.lease;
 /// assert_eq!(Claiming::new(claim, later).decide(7, &mut entry), Some(ClaimDecision::Buried));
 /// assert_eq!(entry.state, State::Dead);
 ///
@@ -34,26 +39,35 @@ use crate::{
 /// let decision = Claiming::new(claim, later).decide(7, &mut entry);
 /// assert!(matches!(decision, Some(ClaimDecision::Leased { .. })));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct Row {
     /// The state of the work on the entry.
+    #[serde(skip)]
     pub state: State,
     /// How many attempts began since it was stored or requeued.
+    #[serde(skip)]
     pub attempts: u32,
     /// The fence of the last claim; 0 before the first.
+    #[serde(skip)]
     pub fence: i64,
     /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
+    #[serde(skip, default = "crate::codec::no_time")]
     pub at: SystemTime,
     /// When it entered its state. Waiting: when the wait began.
+    #[serde(skip, default = "crate::codec::no_time")]
     pub since: SystemTime,
     /// How many attempts in a row ended without an outcome: the process died, or the lease ended.
+    #[serde(default)]
     pub interrupted: u32,
     /// How many bodies differed from all earlier ones, including those that were not kept.
+    #[serde(default)]
     pub conflicts: u32,
     /// Why it waits again, or is dead, unhandled or corrupt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// The last causes, the oldest first. At most [`MAX_FAILURES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
 }
 

@@ -22,7 +22,8 @@ impl Row {
         if !self.is_held(lease, now) {
             return Settled::LostLease;
         }
-        if !matches!(outcome, Outcome::Released) {
+        // An attempt that does not count says nothing about whether the entry crashes the process.
+        if matches!(outcome, Outcome::Done | Outcome::Dead { .. } | Outcome::Retry { .. }) {
             self.interrupted = 0;
         }
         match outcome {
@@ -86,6 +87,7 @@ mod tests {
         attempts: 2,
         running: 0,
         events: Events::All,
+        retries_first: false,
     };
 
     fn leased(row: &mut Row, now: SystemTime) -> Lease {
@@ -106,6 +108,21 @@ mod tests {
         assert_eq!(row, before);
     }
 
+    /// Otherwise an entry that was put off in the attempt after an interrupted last one would be dead without a cause.
+    #[test]
+    fn an_attempt_that_does_not_count_keeps_the_one_after_an_interrupted_last_one() {
+        let (after, cause) = (Duration::ZERO, String::new());
+        for outcome in
+            [Outcome::Snoozed { after }, Outcome::Released, Outcome::Unhandled { seen: 0, cause }]
+        {
+            let mut row = Row { attempts: 2, interrupted: 1, ..Row::new(START) };
+            let lease = leased(&mut row, START);
+            assert_eq!(row.settle(lease, &outcome, 1, START), Settled::Settled);
+            assert_eq!((row.state, row.attempts, row.interrupted), (State::Waiting, 2, 1));
+            leased(&mut row, START);
+        }
+    }
+
     #[test]
     fn the_cause_of_a_failure_is_the_cause_of_death() {
         let mut row = Row::new(START);
@@ -113,7 +130,8 @@ mod tests {
         let retry = Outcome::Retry { after: Duration::ZERO, cause: "no network".into() };
         row.settle(lease, &retry, 1, START);
         leased(&mut row, START);
-        let buried = Claiming::new(CLAIM, START + CLAIM.lease).decide(1, &mut row);
+        leased(&mut row, START + CLAIM.lease);
+        let buried = Claiming::new(CLAIM, START + CLAIM.lease * 2).decide(1, &mut row);
         assert_eq!(buried, Some(ClaimDecision::Buried));
         assert_eq!(row.cause.as_deref(), Some("no network"));
     }

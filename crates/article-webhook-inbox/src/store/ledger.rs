@@ -5,9 +5,9 @@ use article_webhook::JobId;
 use super::store_trait::{Pending, Store};
 use crate::{
     call::{
-        AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings, Expect,
-        ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts,
-        LedgerPage, LedgerPruned,
+        AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, Expect, ExpectedJob,
+        Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
+        LedgerPruned,
     },
     rules::Bucket,
 };
@@ -51,17 +51,17 @@ use crate::{
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use article_webhook_inbox::{Digest, EntryKey, JobState, MemoryStore, Source};
-/// use article_webhook_inbox::store::{Arrival, BucketSettings, Intended, Ledger, Store};
+/// use article_webhook_inbox::store::{Arrival, Intended, Ledger, Store};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let store = MemoryStore::default();
-///     let (deadline, bucket) = (Duration::from_secs(60), BucketSettings { per_minute: 30, burst: 5, key: 1 });
-///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Begun(_)));
+///     let (deadline, key) = (Duration::from_secs(60), 1);
+///     assert!(matches!(store.intend("post-17", deadline, key).await?, Intended::Begun(_)));
 ///     // ... the call that orders ...
 ///     let first_ask = store.now() + Duration::from_secs(600);
-///     store.ordered("post-17", "job_1".parse()?, first_ask, 1).await?;
-///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Known(_)), "ordered once");
+///     store.ordered("post-17", "job_1".parse()?, first_ask, key).await?;
+///     assert!(matches!(store.intend("post-17", deadline, key).await?, Intended::Known(_)), "ordered once");
 ///
 ///     let arrival = Arrival {
 ///         key: EntryKey::article("job_1".parse()?),
@@ -78,18 +78,11 @@ use crate::{
 /// }
 /// ```
 pub trait Ledger: Store {
-    /// Stores an intent and takes a token for its call, if need be into debt. The call may be made within this time from
-    /// now on: two hours at most, because a deadline that is further away at a start comes from a clock that was set back.
-    /// If the intent is stored already, or the bucket is paused, nothing is stored and no token is taken.
-    ///
-    /// One transaction does both, so that no pause comes between them. The rule of the token is
-    /// [`Bucket::take_for_order`].
-    fn intend<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended>;
+    /// Stores an intent, whose call is made with this API key. The call may be made within this time from now on: two hours
+    /// at most, because a deadline that is further away at a start comes from a clock that was set back. If the intent is
+    /// stored already, or calls with the key are paused, nothing is stored. A call takes no token. The rule of the pause is
+    /// [`Bucket::begin_call`].
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended>;
 
     /// Like [`intend`](Self::intend), and an intent whose outcome is unknown or that was abandoned may be ordered again,
     /// under a new fence.
@@ -97,7 +90,7 @@ pub trait Ledger: Store {
         &'a self,
         name: &'a str,
         within: Duration,
-        bucket: BucketSettings,
+        key: u64,
     ) -> Pending<'a, Intended>;
 
     /// The service took the order: the intent, unless its job is known, becomes ordered, with this job. The job is
@@ -141,8 +134,8 @@ pub trait Ledger: Store {
     /// The rules are [`JobRow::new`](crate::store::JobRow::new) and [`JobRow::expect`](crate::store::JobRow::expect).
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>>;
 
-    /// Takes tokens, and leases as many jobs that are due. The lane of each is [`AskLane::next`](crate::store::AskLane);
-    /// in a lane, what has been due longest comes first, and of these the smallest id. A job counts as asked from now on.
+    /// Takes tokens, and leases as many jobs that are due. What has been due longest comes first, and of these the smallest
+    /// id. A job counts as asked from now on.
     /// It is due again when its lease ends without an outcome.
     fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks>;
 

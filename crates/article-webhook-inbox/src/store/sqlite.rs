@@ -8,11 +8,12 @@ mod files;
 
 mod connection;
 
+mod clock;
 mod schema;
 mod wal_identity;
 
 mod damage;
-mod statements;
+mod tables;
 
 mod reader;
 

@@ -75,7 +75,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///     };
 ///     store.record(arrival).await?;
 ///
-///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All };
+///     let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
 ///     let lease = store.claim(claim).await?.claimed[0].lease;
 ///     assert_eq!(store.settle(lease, Outcome::Done).await?, Settled::Settled);
 ///     assert_eq!(store.counts().await?.of(State::Done), 1);
@@ -111,11 +111,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`Row::record`](crate::store::Row::record) and [`Row::record_failure`](crate::store::Row::record_failure).
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded>;
 
-    /// Leases due entries of the [events](crate::store::Events) that the claim names: those that have been due longest first,
-    /// and of these the smallest id first. Others cost it nothing, however many are due.
+    /// Leases due entries of the [events](crate::store::Events) that the claim names, in its [order](Claim::order). Others cost
+    /// it nothing, however many are due. While claims are [paused](Self::pause), it returns nothing.
     ///
     /// A due entry that has had all its attempts is buried instead: it is dead now, with its cause, or with
-    /// `the last attempt did not end` if it has none. Any other gets one more attempt, a new fence, and a lease from
+    /// `the last attempt did not end` if it has none. If its last attempt was interrupted, it has one more first. Any other gets one more attempt, a new fence, and a lease from
     /// now on, unless the claim ends before it, so that an entry that crashes the process takes no other along. The rule
     /// is [`Claiming`](crate::store::Claiming).
     fn claim(&self, claim: Claim) -> Pending<'_, Claims>;
@@ -184,6 +184,16 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other. The rule is
     /// [`Row::bury`](crate::store::Row::bury).
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool>;
+
+    /// Pauses the claims of all processes, until they are [resumed](Self::resume). Each [`claim`](Self::claim) then returns
+    /// nothing and changes nothing, and every other call goes on. A second pause changes nothing.
+    fn pause(&self) -> Pending<'_, ()>;
+
+    /// Ends a [pause](Self::pause).
+    fn resume(&self) -> Pending<'_, ()>;
+
+    /// Since when claims are paused, if they are.
+    fn paused_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// Erases everything about a job, its entries and bodies, so that the files of the database contain none of
     /// its bytes. Returns the number of entries. A store with a [`Ledger`](crate::store::Ledger) may keep a digest of the

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use article_webhook::Delivery;
 
-#[cfg(feature = "sqlite")]
-use crate::ClockStep;
 use crate::{
     Digest, EntryKey, Error,
     call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
@@ -168,6 +166,12 @@ mod enabled {
         warn!(target: TARGET, "{advice}");
     }
 
+    pub(crate) fn no_worker(age: Duration) {
+        let seconds = age.as_secs();
+        let advice = "run `inbox.worker(..)` in one of the processes that share the inbox";
+        warn!(target: TARGET, seconds, "no worker has claimed the oldest due entry for {seconds} s: {advice}");
+    }
+
     pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
         let (job_id, event) = (key.job_id.as_str(), key.event.as_str());
         warn!(target: TARGET, job_id, event, attempt, "attempt given up, but its handler goes on in its thread");
@@ -202,15 +206,17 @@ mod enabled {
     }
 
     #[cfg(feature = "sqlite")]
-    pub(crate) fn clock_was_set(step: ClockStep) {
-        let advice = "if the inbox was not closed for that long, compare the system's clock with the right time";
-        warn!(target: TARGET, "since the inbox was last open, the clock went {step}: {advice}");
+    pub(crate) fn clock_is_ahead(by: Duration) {
+        let days = by.as_secs() / 86_400;
+        let advice = "nothing that is old is removed for a day: if the inbox was not closed for that long, set the system's clock";
+        warn!(target: TARGET, days, "the clock is far ahead of the last time that was stored: {advice}");
     }
 
     #[cfg(feature = "sqlite")]
-    pub(crate) fn clock_followed(step: ClockStep, entries: u64) {
-        let kept = "pauses and leases keep what is left of them";
-        warn!(target: TARGET, entries, "the system's clock was set {step}, or the machine was suspended: {kept}");
+    pub(crate) fn clock_was_set_back(by: Duration) {
+        let minutes = by.as_secs() / 60;
+        let advice = "waits that began before are shortened";
+        warn!(target: TARGET, minutes, "the system's clock was set back: {advice}");
     }
 
     #[cfg(feature = "sqlite")]
@@ -240,6 +246,7 @@ mod disabled {
     pub(crate) fn stopping() {}
     pub(crate) fn worker_dropped() {}
     pub(crate) fn failures_wait() {}
+    pub(crate) fn no_worker(_: Duration) {}
     pub(crate) fn given_up(_: &EntryKey, _: u32) {}
     pub(crate) fn stuck(_: &[&EntryKey]) {}
     pub(crate) fn no_thread() {}
@@ -248,9 +255,9 @@ mod disabled {
     #[cfg(feature = "sqlite")]
     pub(crate) fn unblocked() {}
     #[cfg(feature = "sqlite")]
-    pub(crate) fn clock_was_set(_: ClockStep) {}
+    pub(crate) fn clock_is_ahead(_: Duration) {}
     #[cfg(feature = "sqlite")]
-    pub(crate) fn clock_followed(_: ClockStep, _: u64) {}
+    pub(crate) fn clock_was_set_back(_: Duration) {}
     #[cfg(feature = "sqlite")]
     pub(crate) fn committed(_: usize, _: Duration) {}
 }

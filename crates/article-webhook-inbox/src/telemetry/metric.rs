@@ -26,8 +26,8 @@
 //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
 //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
 //! | `article_inbox_wal_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
-//! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `clock`, `begin` or `commit`, once for all calls that share it, and `check`, the search of a large file for damage |
-//! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page`, a `body` or a `counter` |
+//! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `begin` or `commit`, once for all calls that share it |
+//! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page` or a `body` |
 //!
 //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
 //! With several inboxes in one process, the gauges show the inbox that changed last.

@@ -1,185 +1,527 @@
-//! One attempt, from the claim of its entry to its stored outcome.
+//! One attempt: its handler in a thread of its own, and a task that waits for the handler and stores the outcome.
 
-mod attempt_result;
-mod signal;
-
-mod decode;
-
-mod handlers;
-
-mod handler_thread;
-mod handler_threads;
-mod leased_entry;
-
-mod claim_guard;
-
-use std::{sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use tokio::{
+    runtime::Handle,
     select,
-    sync::watch,
+    sync::{mpsc::UnboundedSender, oneshot, watch},
     time::{Instant, sleep, timeout},
 };
 
-pub(super) use self::{
-    claim_guard::ClaimGuard, handler_threads::HandlerThreads, handlers::Handlers,
-    leased_entry::enter, signal::Signal,
+use super::{
+    failed::Failed,
+    job::{Job, JobKind},
+    settings::{Backoff, LONGEST_PAUSE, Settings},
+    status::{AttemptInProgress, Registry, ThreadSlot},
 };
-
-use self::{
-    attempt_result::AttemptResult, handler_thread::HandlerThread, leased_entry::LeasedEntry,
-    signal::changed,
-};
-use super::{in_progress::AttemptInProgress, registry::Registry, settings::Settings};
 use crate::{
-    Error,
-    call::{Claimed, Lease, Outcome},
+    EntryKey, Error,
+    call::{Claimed, Events, JobState, Lease, Outcome, Settled},
     store::Ledger,
     telemetry,
 };
 
-/// How long a cancelled handler may take to end, before it is abandoned.
-const TO_END: Duration = Duration::from_secs(1);
+/// How long a cancelled handler may take to end, before its attempt is given up.
+const TIME_TO_END: Duration = Duration::from_secs(1);
 
-/// What every attempt needs.
-pub(super) struct Attempt {
+/// The pause before an outcome is stored again when the store failed.
+const SETTLE_PAUSE: Duration = Duration::from_millis(200);
+
+/// How often an outcome is stored again while the worker stops.
+const MAX_SETTLES_WHILE_STOPPING: u32 = 5;
+
+/// The shortest pause of a snooze. It costs no attempt, so without a pause it would go on for ever without a rest.
+const SHORTEST_SNOOZE: Duration = Duration::from_secs(1);
+
+/// How many bytes of a cause are kept.
+const LONGEST_CAUSE: usize = 1000;
+
+/// A running handler.
+type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
+
+type Handler = Arc<dyn Fn(Job) -> Handling + Send + Sync>;
+
+/// The application's handlers.
+pub(super) struct Handlers {
+    article: Handler,
+    pub(super) failure: Option<Handler>,
+    pub(super) undecodable: Option<Handler>,
+}
+
+/// A handler of the application, whatever its type.
+pub(super) fn boxed<H, F>(handler: H) -> Handler
+where
+    H: Fn(Job) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<(), Failed>> + Send + 'static,
+{
+    Arc::new(move |job| Box::pin(handler(job)))
+}
+
+/// What every attempt of a worker needs.
+pub(super) struct Attempts {
     pub(super) handlers: Handlers,
     pub(super) store: Arc<dyn Ledger>,
     pub(super) settings: Settings,
     pub(super) registry: Registry,
-    pub(super) threads: HandlerThreads,
 }
 
-/// An attempt whose handler has ended or was never started. Its outcome is not stored yet.
-pub(super) struct FinishedAttempt {
-    pub(super) entry: LeasedEntry,
-    /// The handler was never started: dropping this gives the entry back.
-    guard: Option<ClaimGuard>,
-    /// `None` if the lease was lost.
-    result: Option<AttemptResult>,
-    signal: watch::Receiver<Signal>,
-    /// Whether the system could start a thread for it.
-    pub(super) had_thread: bool,
+/// The signal of the worker to an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// It may continue.
+    Go,
+    /// The worker stops.
+    Stop,
+    /// Another worker may have the entry.
+    LostLease,
+}
+
+/// What an attempt reports to its worker.
+pub(super) enum Report {
+    /// The handler has ended, was given up, or did not begin. Its outcome is stored next.
+    Handled {
+        /// Whether the system gave it a thread.
+        had_thread: bool,
+    },
+    /// The outcome is stored or lost.
+    Settled {
+        lease: Lease,
+        /// The time until the entry is due again, if it becomes due.
+        again: Option<Duration>,
+        /// The error of a store that cannot be used any more.
+        failed: Option<Error>,
+    },
+}
+
+impl Handlers {
+    pub(super) fn new(article: Handler) -> Self {
+        Self { article, failure: None, undecodable: None }
+    }
+
+    /// What the worker claims.
+    pub(super) fn events(&self) -> Events {
+        if self.failure.is_some() { Events::All } else { Events::ExceptFailures }
+    }
+
+    fn of(&self, kind: JobKind) -> Option<&Handler> {
+        match kind {
+            JobKind::Article => Some(&self.article),
+            JobKind::Failure => self.failure.as_ref(),
+            JobKind::Undecodable => self.undecodable.as_ref(),
+        }
+    }
+}
+
+/// Begins an attempt. Its thread runs when this returns, so that an attempt that was counted also begins. If the signal is
+/// to stop, the entry is given back instead.
+pub(super) fn begin(
+    attempts: &Arc<Attempts>,
+    claimed: Claimed,
     in_progress: AttemptInProgress,
+    signal: watch::Receiver<Signal>,
+    reports: UnboundedSender<Report>,
+) {
+    let (lease, key, attempt) = (claimed.lease, claimed.key.clone(), claimed.attempt);
+    let is_stopping = *signal.borrow() == Signal::Stop;
+    let thread = (!is_stopping).then(|| HandlerThread::start(Arc::clone(attempts), claimed));
+    let attempts = Arc::clone(attempts);
+    let attempt = Attempt { lease, key, attempt, attempts, signal };
+    tokio::spawn(attempt.supervise(thread, in_progress, reports));
 }
 
-/// An attempt whose outcome is stored or lost.
-pub(super) struct SettledAttempt {
-    pub(super) lease: Lease,
-    /// The time until its entry is due again, if it becomes due.
-    pub(super) again: Option<Duration>,
-    /// The error of a store that cannot be used any more.
-    pub(super) failed: Option<Error>,
-    pub(super) in_progress: AttemptInProgress,
+/// An attempt under a lease of this worker.
+struct Attempt {
+    lease: Lease,
+    key: EntryKey,
+    attempt: u32,
+    attempts: Arc<Attempts>,
+    signal: watch::Receiver<Signal>,
 }
 
 impl Attempt {
-    /// Runs the handler, from the claim to its end.
-    pub(super) async fn run(
-        self: Arc<Self>,
-        (guard, in_progress): (ClaimGuard, AttemptInProgress),
-        claimed: Claimed,
-        mut signal: watch::Receiver<Signal>,
-    ) -> FinishedAttempt {
-        let entry = LeasedEntry::of(&claimed);
-        let started = Instant::now();
-        let mut had_thread = true;
-        let (result, guard) = match self.handlers.bind(claimed, &self.store, &self.registry.drift) {
-            Err(result) => (Some(result), Some(guard)),
-            // The worker stopped before the attempt began.
-            Ok(_) if *signal.borrow() == Signal::Stop => {
-                (Some(AttemptResult::Stopped), Some(guard))
-            }
-            Ok(handler) => {
-                let (key, now) = (entry.key.clone(), self.store.now());
-                let slot = self.registry.start_thread(key, entry.attempt, now);
-                match HandlerThread::start(handler, slot, &self.threads) {
-                    Ok(thread) => {
-                        // Nothing is awaited before this: an attempt counts exactly if its handler has a thread.
-                        guard.keep();
-                        (self.wait(thread, &entry, &mut signal).await, None)
-                    }
-                    Err(_no_thread) => {
-                        had_thread = false;
-                        (Some(AttemptResult::Stopped), Some(guard))
-                    }
-                }
-            }
+    /// Waits for the handler and stores the outcome. This also ends if the worker is dropped: an outcome that is known is
+    /// stored then, and a handler that runs is cancelled.
+    async fn supervise(
+        mut self,
+        thread: Option<io::Result<HandlerThread>>,
+        in_progress: AttemptInProgress,
+        reports: UnboundedSender<Report>,
+    ) {
+        let (key, began) = (self.key.clone(), Instant::now());
+        let had_thread = !matches!(thread, Some(Err(_)));
+        let result = match thread {
+            Some(Ok(thread)) => self.result(thread).await,
+            // It did not begin: the worker stopped before, or there is no thread for it.
+            Some(Err(_)) | None => Some(AttemptResult::Stopped),
         };
-        match &result {
-            None => telemetry::lost_lease(&entry.key, entry.attempt),
-            Some(result) => {
-                if let Some(label) = result.label() {
-                    telemetry::attempted(&entry.key, entry.attempt, label, started.elapsed());
-                }
-            }
+        match result.as_ref().map(AttemptResult::label) {
+            None => telemetry::lost_lease(&key, self.attempt),
+            Some(Some(label)) => telemetry::attempted(&key, self.attempt, label, began.elapsed()),
+            Some(None) => {}
         }
-        FinishedAttempt { entry, guard, result, signal, had_thread, in_progress }
-    }
-
-    /// Stores the outcome. The call of the store begins at once, before the future is polled.
-    pub(super) fn settle(
-        &self,
-        finished: FinishedAttempt,
-    ) -> impl Future<Output = SettledAttempt> + Send + use<> {
-        let FinishedAttempt { entry, guard, result, signal, in_progress, .. } = finished;
-        let lease = entry.lease;
-        let (mut again, mut settling) = (None, None);
+        // The worker may be gone.
+        let _ = reports.send(Report::Handled { had_thread });
+        let (mut again, mut failed) = (None, None);
         if let Some(result) = result {
-            let Settings { attempts, backoff, .. } = &self.settings;
-            let outcome = result.outcome(entry.attempt, *attempts, backoff, fastrand::f64());
-            again = match outcome {
-                Outcome::Retry { after, .. } | Outcome::Snoozed { after } => Some(after),
-                // If a body came since the claim, the entry waits instead.
-                Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
-                    Some(Duration::ZERO)
-                }
-                Outcome::Done | Outcome::Dead { .. } => None,
-            };
-            settling = Some(entry.settle(&self.store, outcome, signal));
+            let Settings { attempts: allowed, backoff, .. } = self.attempts.settings;
+            let outcome = result.outcome(self.attempt, allowed, backoff, fastrand::f64());
+            again = due_again(&outcome);
+            failed = self.settle(outcome).await.err();
         }
-        let guard = match guard {
-            Some(guard) if LeasedEntry::may_call() => {
-                guard.keep();
-                None
-            }
-            guard => guard,
-        };
-        async move {
-            let failed = match settling {
-                Some(settling) => settling.await.err(),
-                None => None,
-            };
-            if let Some(guard) = guard {
-                guard.keep();
-            }
-            SettledAttempt { lease, again, failed, in_progress }
-        }
+        drop(in_progress);
+        let _ = reports.send(Report::Settled { lease: self.lease, again, failed });
     }
 
-    /// How the handler ended; `None` if the lease was lost.
-    async fn wait(
-        &self,
-        mut thread: HandlerThread,
-        entry: &LeasedEntry,
-        signal: &mut watch::Receiver<Signal>,
-    ) -> Option<AttemptResult> {
-        let limit = self.settings.handler_timeout;
+    /// How the attempt ended; `None` if its lease was lost.
+    async fn result(&mut self, mut thread: HandlerThread) -> Option<AttemptResult> {
+        let limit = self.attempts.settings.handler_timeout;
         let given_up = select! {
             biased;
             ended = thread.ended() => return Some(ended),
-            signal = changed(signal) => (signal != Signal::LostLease).then_some(AttemptResult::Stopped),
+            signal = self.signalled() => (signal == Signal::Stop).then_some(AttemptResult::Stopped),
             () = sleep(limit) => Some(AttemptResult::TimedOut { limit }),
         };
         // It must not run while another worker begins. A result that it returns now still counts.
         thread.cancel();
-        match timeout(TO_END, thread.ended()).await {
+        match timeout(TIME_TO_END, thread.ended()).await {
             Ok(AttemptResult::Stopped) => given_up,
             Ok(ended) => given_up.map(|_| ended),
             Err(_) => {
-                telemetry::given_up(&entry.key, entry.attempt);
+                telemetry::given_up(&self.key, self.attempt);
                 given_up
             }
         }
+    }
+
+    /// The signal, once it is another than `Go`. Without a worker, nothing extends the lease.
+    async fn signalled(&mut self) -> Signal {
+        let signal = self.signal.wait_for(|signal| *signal != Signal::Go).await;
+        signal.map_or(Signal::LostLease, |signal| *signal)
+    }
+
+    /// Stores the outcome, and tries again while the store fails temporarily.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be used any more.
+    async fn settle(&mut self, outcome: Outcome) -> Result<(), Error> {
+        let store = Arc::clone(&self.attempts.store);
+        let mut tries_left = MAX_SETTLES_WHILE_STOPPING;
+        loop {
+            let error = match store.settle(self.lease, outcome.clone()).await {
+                Ok(Settled::LostLease) => break,
+                Ok(Settled::Settled) => {
+                    telemetry::settled(&self.key, self.attempt, &outcome);
+                    self.report_unreadable(&outcome).await;
+                    return Ok(());
+                }
+                Ok(Settled::AlreadyDone) => {
+                    telemetry::settled(&self.key, self.attempt, &Outcome::Done);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            if error.is_damage() {
+                // What is damaged does not get better by trying. The lease ends, and the next claim validates the entry.
+                telemetry::store_failed("settle", &error);
+                break;
+            }
+            if !error.is_transient() {
+                return Err(error);
+            }
+            telemetry::store_failed("settle", &error);
+            let is_worker_gone = self.signal.has_changed().is_err();
+            let signal = *self.signal.borrow_and_update();
+            tries_left -= u32::from(is_worker_gone || signal == Signal::Stop);
+            if signal == Signal::LostLease || tries_left == 0 {
+                break;
+            }
+            match is_worker_gone {
+                true => sleep(SETTLE_PAUSE).await,
+                false => drop(timeout(SETTLE_PAUSE, self.signal.changed()).await),
+            }
+        }
+        telemetry::lost_lease(&self.key, self.attempt);
+        Ok(())
+    }
+
+    /// Logs that the job ended as unreadable by this outcome: it is polled no more, and a person must look.
+    async fn report_unreadable(&self, outcome: &Outcome) {
+        if !self.key.is_article() || !matches!(outcome, Outcome::Unhandled { .. }) {
+            return;
+        }
+        if let Ok(Some(job)) = self.attempts.store.job(self.key.job_id.clone()).await
+            && job.state == JobState::Unreadable
+        {
+            telemetry::unreadable(&self.key);
+        }
+    }
+}
+
+/// When the entry is due again after this outcome.
+fn due_again(outcome: &Outcome) -> Option<Duration> {
+    match outcome {
+        Outcome::Retry { after, .. } | Outcome::Snoozed { after } => Some(*after),
+        // If a body came since the claim, the entry waits instead.
+        Outcome::Released | Outcome::Unhandled { .. } | Outcome::Corrupt { .. } => {
+            Some(Duration::ZERO)
+        }
+        Outcome::Done | Outcome::Dead { .. } => None,
+    }
+}
+
+/// The thread of a handler. A handler that never yields blocks no other task there, and no other handler. The thread does
+/// not belong to the runtime, so it cannot keep the program from ending. It has the runtime's context, for timers, sockets
+/// and tasks, but is not inside its `block_on`: that would forbid the handler to block on anything. Dropping this value
+/// cancels the handler.
+struct HandlerThread {
+    ended: oneshot::Receiver<AttemptResult>,
+    cancel: Option<oneshot::Sender<()>>,
+    registry: Registry,
+    id: u64,
+}
+
+impl HandlerThread {
+    /// Starts the thread. An error: the system has none.
+    fn start(attempts: Arc<Attempts>, claimed: Claimed) -> io::Result<Self> {
+        let (end, ended) = oneshot::channel();
+        let (cancel, cancelled) = oneshot::channel();
+        let registry = attempts.registry.clone();
+        let slot =
+            registry.start_thread(claimed.key.clone(), claimed.attempt, attempts.store.now());
+        let (id, runtime) = (slot.id, Handle::current());
+        let thread = thread::Builder::new().name("article-handler".to_owned());
+        let run = move || run_handler(&attempts, claimed, &runtime, slot, cancelled, end);
+        thread.spawn(run)?;
+        Ok(Self { ended, cancel: Some(cancel), registry, id })
+    }
+
+    /// How the handler ended; `Stopped` if it was cancelled. The future may be dropped and awaited again.
+    async fn ended(&mut self) -> AttemptResult {
+        let lost = |_| AttemptResult::Panicked { message: "its thread is gone".to_owned() };
+        (&mut self.ended).await.unwrap_or_else(lost)
+    }
+
+    /// Cancels the handler at its next `await`.
+    fn cancel(&mut self) {
+        self.cancel = None;
+    }
+}
+
+impl Drop for HandlerThread {
+    /// A handler that goes on, although it is no longer waited for, is stuck until it ends.
+    fn drop(&mut self) {
+        self.registry.give_up(self.id);
+    }
+}
+
+/// Decodes the entry and runs its handler, in the handler's thread.
+fn run_handler(
+    attempts: &Attempts,
+    claimed: Claimed,
+    runtime: &Handle,
+    slot: ThreadSlot,
+    cancelled: oneshot::Receiver<()>,
+    end: oneshot::Sender<AttemptResult>,
+) {
+    // What a handler drops, the value of its panic included, may need the runtime.
+    let _context = runtime.enter();
+    // After a panic nothing of the handler is used again. Formatting its error may panic as well.
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let key = claimed.key.clone();
+        let seen = claimed.bodies.len();
+        let (job, drift) = match Job::of(claimed, Arc::clone(&attempts.store)) {
+            Ok(job) => job,
+            Err(result) => return result,
+        };
+        let Some(handler) = attempts.handlers.of(job.kind()) else {
+            let cause = job.cause().unwrap_or("no handler is for it").to_owned();
+            return AttemptResult::Undecodable { seen, cause };
+        };
+        telemetry::drift(&drift, &attempts.registry.0.drift, &key);
+        pollster::block_on(async {
+            let handling = pin!(async { handler(job).await });
+            select! {
+                biased;
+                returned = handling => AttemptResult::of(returned),
+                _ = cancelled => AttemptResult::Stopped,
+            }
+        })
+    }));
+    let result =
+        result.unwrap_or_else(|panic| AttemptResult::Panicked { message: message(&*panic) });
+    // Dropped before the result is sent, so that a handler with a known result is not stuck.
+    drop(slot);
+    // The attempt may have been given up.
+    let _ = end.send(result);
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".to_owned())
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum AttemptResult {
+    /// The handler returned `Ok`.
+    Succeeded,
+    /// The handler requests another attempt, after its own pause if it sets one.
+    Failed { cause: String, after: Option<Duration> },
+    /// The handler puts the entry off.
+    Snoozed { after: Duration },
+    /// The handler returned that no further attempt will help.
+    GaveUp { cause: String },
+    /// The handler panicked.
+    Panicked { message: String },
+    /// The handler did not end in time.
+    TimedOut { limit: Duration },
+    /// The worker stops, and the handler was cancelled or never started.
+    Stopped,
+    /// No body of the entry is an article, or its event is unknown.
+    Undecodable { seen: usize, cause: String },
+    /// A body is damaged, and no other is an article.
+    Damaged { seen: usize },
+}
+
+impl AttemptResult {
+    fn of(returned: Result<(), Failed>) -> Self {
+        match returned {
+            Ok(()) => Self::Succeeded,
+            Err(failed) if failed.is_snooze() => {
+                Self::Snoozed { after: failed.after().unwrap_or_default() }
+            }
+            Err(failed) if failed.is_dead() => Self::GaveUp { cause: failed.to_string() },
+            Err(failed) => Self::Failed { cause: failed.to_string(), after: failed.after() },
+        }
+    }
+
+    /// The outcome to store. After a failure another attempt follows, unless this was the last one allowed.
+    /// `random` is from 0.0 to 1.0.
+    fn outcome(self, attempt: u32, allowed: u32, backoff: Backoff, random: f64) -> Outcome {
+        let (cause, after) = match self {
+            Self::Succeeded => return Outcome::Done,
+            Self::Stopped => return Outcome::Released,
+            Self::Snoozed { after } => {
+                return Outcome::Snoozed { after: after.clamp(SHORTEST_SNOOZE, LONGEST_PAUSE) };
+            }
+            Self::GaveUp { cause } => return Outcome::Dead { cause: shortened(cause) },
+            Self::Undecodable { seen, cause } => return Outcome::Unhandled { seen, cause },
+            Self::Damaged { seen } => {
+                let cause = "the stored body is not the one that was received".to_owned();
+                return Outcome::Corrupt { seen, cause };
+            }
+            Self::Failed { cause, after } => (cause, after),
+            Self::Panicked { message } => (format!("the handler panicked: {message}"), None),
+            Self::TimedOut { limit } => (format!("the handler did not end within {limit:?}"), None),
+        };
+        let cause = shortened(cause);
+        if attempt >= allowed {
+            return Outcome::Dead { cause };
+        }
+        let after = after.unwrap_or_else(|| backoff.pause(attempt, random)).min(LONGEST_PAUSE);
+        Outcome::Retry { after, cause }
+    }
+
+    /// How the handler ended, as a label of a metric; `None` if it did not end by itself or was never started.
+    fn label(&self) -> Option<&'static str> {
+        match self {
+            Self::Succeeded => Some("succeeded"),
+            Self::Failed { .. } => Some("failed"),
+            Self::Snoozed { .. } => Some("snoozed"),
+            Self::GaveUp { .. } => Some("gave_up"),
+            Self::Panicked { .. } => Some("panicked"),
+            Self::TimedOut { .. } => Some("timed_out"),
+            Self::Stopped | Self::Undecodable { .. } | Self::Damaged { .. } => None,
+        }
+    }
+}
+
+/// The cause, cut between two characters.
+fn shortened(mut cause: String) -> String {
+    if let Some(end) = (0..=LONGEST_CAUSE.min(cause.len())).rfind(|at| cause.is_char_boundary(*at))
+    {
+        cause.truncate(end);
+    }
+    cause
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(result: AttemptResult, attempt: u32) -> Outcome {
+        result.outcome(attempt, 3, Backoff::default(), 0.0)
+    }
+
+    fn failed(after: Option<u64>) -> AttemptResult {
+        AttemptResult::Failed { cause: "no".to_owned(), after: after.map(Duration::from_secs) }
+    }
+
+    #[test]
+    fn a_failure_waits_for_its_pause_and_is_dead_after_the_last_attempt() {
+        let retry = |seconds| Outcome::Retry {
+            after: Duration::from_secs(seconds),
+            cause: "no".to_owned(),
+        };
+        assert_eq!(outcome(failed(None), 1), retry(10));
+        assert_eq!(outcome(failed(None), 2), retry(30));
+        assert_eq!(outcome(failed(None), 3), Outcome::Dead { cause: "no".to_owned() });
+        assert_eq!(outcome(failed(Some(7)), 2), retry(7));
+        assert_eq!(outcome(failed(Some(7)), 3), Outcome::Dead { cause: "no".to_owned() });
+    }
+
+    #[test]
+    fn a_handler_can_put_an_entry_off_for_a_day_at_most() {
+        let Outcome::Retry { after, .. } = outcome(failed(Some(1 << 40)), 1) else {
+            panic!("a first failure is retried");
+        };
+        assert_eq!(after, LONGEST_PAUSE);
+        let endless = AttemptResult::Snoozed { after: Duration::MAX };
+        assert_eq!(outcome(endless, 1), Outcome::Snoozed { after: LONGEST_PAUSE });
+    }
+
+    #[test]
+    fn a_panic_and_a_handler_that_does_not_end_are_failures() {
+        let panicked = AttemptResult::Panicked { message: "oh".to_owned() };
+        let cause = "the handler panicked: oh".to_owned();
+        assert_eq!(outcome(panicked.clone(), 3), Outcome::Dead { cause });
+        assert!(matches!(outcome(panicked, 2), Outcome::Retry { .. }));
+        let late = AttemptResult::TimedOut { limit: Duration::from_secs(300) };
+        let cause = "the handler did not end within 300s".to_owned();
+        assert_eq!(outcome(late, 3), Outcome::Dead { cause });
+    }
+
+    #[test]
+    fn a_result_that_costs_no_attempt_is_never_dead() {
+        assert_eq!(outcome(AttemptResult::Stopped, 3), Outcome::Released);
+        let after = Duration::from_secs(7);
+        assert_eq!(outcome(AttemptResult::Snoozed { after }, 3), Outcome::Snoozed { after });
+        assert_eq!(outcome(AttemptResult::Succeeded, 3), Outcome::Done);
+        let cause = || "status: expected a string, found nothing".to_owned();
+        let undecodable = AttemptResult::Undecodable { seen: 2, cause: cause() };
+        assert_eq!(outcome(undecodable, 3), Outcome::Unhandled { seen: 2, cause: cause() });
+        assert!(matches!(
+            outcome(AttemptResult::Damaged { seen: 1 }, 3),
+            Outcome::Corrupt { seen: 1, .. }
+        ));
+    }
+
+    #[test]
+    fn a_cause_is_cut_between_two_characters() {
+        let cause = "é".repeat(700);
+        let Outcome::Dead { cause } = outcome(AttemptResult::GaveUp { cause }, 1) else {
+            panic!("given up is dead");
+        };
+        assert_eq!(cause, "é".repeat(500));
     }
 }

@@ -1,38 +1,40 @@
-mod failed_job;
-mod undecodable_job;
+use std::{collections::HashMap, fmt, sync::Arc, time::SystemTime};
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use article_webhook::{ArticleResult, Drift, Event, JobId};
+use serde_json::{Number, value::RawValue};
 
-use article_webhook::{ArticleResult, Event, JobId};
-
+use super::attempt::AttemptResult;
 use crate::{
     Body, Error, Source,
     call::{Claimed, Completion, Lease},
     store::Ledger,
 };
 
-pub use failed_job::FailedJob;
-pub use undecodable_job::UndecodableJob;
-
-/// One attempt at an entry: the argument of a handler.
+/// One attempt at an entry: the argument of every handler of a [`Worker`](crate::Worker).
+///
+/// Its [kind](Self::kind) says what it is about: an [article](Self::article), the [failure](Self::failure) of a job, or a
+/// delivery that is [no article](Self::cause) to this version. Each handler gets jobs of one kind.
 ///
 /// ```
-/// use article_webhook_inbox::{Failed, Inbox, Job, State};
+/// use article_webhook_inbox::{Failed, Inbox, Job, JobKind, State};
 /// use article_webhook::{Sink, fixture};
 ///
 /// async fn publish(job: Job) -> Result<(), Failed> {
-///     let (key, title) = (job.job_id(), &job.article().article.title);
+///     let (key, title) = (job.job_id(), &job.article()?.article.title);
 ///     if title.is_empty() {
 ///         return Err(Failed::dead("an article without a title"));
 ///     }
 ///     println!("attempt {}: publishing {key} from target {}", job.attempt(), job.target());
+///     assert_eq!(job.kind(), JobKind::Article);
+///     let error = job.failure().unwrap_err();
+///     assert_eq!(error.to_string(), "job_sample (article.complete) is no failure of a job: its handler is set by `Worker::on_failure`");
 ///     Ok(())
 /// }
 ///
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     inbox.accept(fixture::complete().delivery()?).await;
+///     inbox.accept(fixture::complete().job_id("job_sample").delivery()?).await;
 ///     inbox.worker(publish).run_until_idle().await?;
 ///     assert_eq!(inbox.counts().await?.of(State::Done), 1);
 ///     Ok(())
@@ -60,7 +62,7 @@ pub use undecodable_job::UndecodableJob;
 ///
 /// fn store(job: &Job, application: &mut Connection) -> Result<(), Failed> {
 ///     let transaction = application.transaction_with_behavior(TransactionBehavior::Immediate)?;
-///     let row = (job.job_id().as_str(), &job.article().article.title);
+///     let row = (job.job_id().as_str(), &job.article()?.article.title);
 ///     transaction.execute("INSERT INTO articles (job_id, title) VALUES (?1, ?2)", row)?;
 ///     let completion = job.completion()?;
 ///     let changed = transaction.execute(completion.sql(), params_from_iter(completion.parameters()))?;
@@ -73,40 +75,167 @@ pub use undecodable_job::UndecodableJob;
 /// waits for it; the page of `article-webhook-postgres` shows it with tokio-postgres, sqlx and diesel.
 pub struct Job {
     lease: Lease,
+    job_id: JobId,
     event: Event,
     attempt: u32,
     received_at: SystemTime,
     intent: Option<Box<str>>,
     body: Body,
-    article: ArticleResult,
+    bytes: bytes::Bytes,
+    content: Content,
     store: Arc<dyn Ledger>,
 }
 
+/// What a [`Job`] is about. `match` needs no other arm than these three.
+///
+/// ```
+/// use article_webhook_inbox::{Failed, Job, JobKind};
+///
+/// /// One function as the handler of all jobs.
+/// async fn handle(job: Job) -> Result<(), Failed> {
+///     match job.kind() {
+///         JobKind::Article => println!("publish {}", job.article()?.article.title),
+///         JobKind::Failure => println!("{} failed at {:?}", job.job_id(), job.failure()?.step),
+///         JobKind::Undecodable => println!("{} bytes of {}", job.body().len(), job.job_id()),
+///     }
+///     Ok(())
+/// }
+/// # let inbox = article_webhook_inbox::Inbox::memory();
+/// # drop(inbox.worker(handle).on_failure(handle).on_undecodable(handle));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "another kind would need another handler")]
+pub enum JobKind {
+    /// An article, for the handler of [`Inbox::worker`](crate::Inbox::worker).
+    Article,
+    /// The service gave the job up, for the handler of [`Worker::on_failure`](crate::Worker::on_failure).
+    Failure,
+    /// A delivery that is no article to this version, for the handler of
+    /// [`Worker::on_undecodable`](crate::Worker::on_undecodable).
+    Undecodable,
+}
+
+/// What the service said about a job that it gave up. Each field is read by itself, and is `None` where the response has
+/// none (service document, section 7). The response as it came is [`Job::body`].
+///
+/// ```
+/// use article_webhook_inbox::{Digest, EntryKey, Inbox, Job, MemoryStore, Source, State, store::{Arrival, Store}};
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let store = MemoryStore::default();
+///     let documented = r#"{"error": "generation_failed", "message": "It failed at outline.",
+///         "details": {"step": "outline", "credits_refunded": 1}}"#;
+///     for (job, says) in [("job_1", documented), ("job_2", "<html>")] {
+///         let arrival = Arrival { // as the collector stores it
+///             key: EntryKey::failure(job.parse()?),
+///             source: Source::Api,
+///             target: "api".into(),
+///             intent: Some("post-17".into()),
+///             digest: Digest::of(says.as_bytes()),
+///             bytes: says.into(),
+///         };
+///         store.record(arrival).await?;
+///     }
+///     let on_failure = |job: Job| async move {
+///         assert_eq!(job.intent(), Some("post-17"));
+///         let failure = job.failure()?;
+///         match job.job_id().as_str() {
+///             "job_1" => assert_eq!((failure.step.as_deref(), failure.credits_refunded), (Some("outline"), Some(1))),
+///             _ => assert_eq!((&failure.code, &job.body()[..]), (&None, &b"<html>"[..])),
+///         }
+///         Ok(())
+///     };
+///     let inbox = Inbox::new(store);
+///     inbox.worker(|_| async { Ok(()) }).on_failure(on_failure).run_until_idle().await?;
+///     assert_eq!(inbox.counts().await?.of(State::Done), 2);
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive] // the service may say more
+pub struct JobFailure {
+    /// The error code: `generation_failed`.
+    pub code: Option<String>,
+    /// The message of the service, for a person.
+    pub message: Option<String>,
+    /// The step of the pipeline at which the job failed.
+    pub step: Option<String>,
+    /// The number of credits that were refunded.
+    pub credits_refunded: Option<i64>,
+}
+
+enum Content {
+    Article(Box<ArticleResult>),
+    Failure(JobFailure),
+    Undecodable { cause: String },
+}
+
+/// The cause of an entry without bytes.
+const REMOVED: &str = "its bodies were removed";
+
 impl Job {
-    pub(super) fn new(
+    /// The job of a claimed entry, with what its article has that the service's document does not. An error: no body can be
+    /// handed out.
+    pub(super) fn of(
         claimed: Claimed,
-        body: Body,
-        article: ArticleResult,
         store: Arc<dyn Ledger>,
-    ) -> Self {
+    ) -> Result<(Self, Vec<Drift>), AttemptResult> {
+        let (body, content, drift) = match claimed.key.is_failure() {
+            true => {
+                let body = intact(&claimed)?;
+                let failure = body.bytes.as_deref().and_then(JobFailure::read);
+                (body, Content::Failure(failure.unwrap_or_default()), Vec::new())
+            }
+            false => match decode(&claimed)? {
+                Ok((body, article, drift)) => (body, Content::Article(Box::new(article)), drift),
+                Err(cause) => (intact(&claimed)?, Content::Undecodable { cause }, Vec::new()),
+            },
+        };
+        let bytes = body.bytes.clone().unwrap_or_default();
         let Claimed { lease, key, attempt, received_at, bodies, .. } = claimed;
         let intent = [&body].into_iter().chain(&bodies).find_map(|body| body.intent.clone());
-        Self { lease, event: key.event, attempt, received_at, intent, body, article, store }
+        let (job_id, event) = (key.job_id, key.event);
+        let job = Self {
+            lease,
+            job_id,
+            event,
+            attempt,
+            received_at,
+            intent,
+            body,
+            bytes,
+            content,
+            store,
+        };
+        Ok((job, drift))
     }
 
-    /// The job. It is the idempotency key, because a handler may run more than once for it.
+    /// What it is about.
+    #[must_use]
+    pub fn kind(&self) -> JobKind {
+        match self.content {
+            Content::Article(_) => JobKind::Article,
+            Content::Failure(_) => JobKind::Failure,
+            Content::Undecodable { .. } => JobKind::Undecodable,
+        }
+    }
+
+    /// The job's id. It is the idempotency key, because a handler may run more than once for it. For other
+    /// [events](Self::event) than articles, the key is both of them.
     #[must_use]
     pub fn job_id(&self) -> &JobId {
-        &self.article.job_id
+        &self.job_id
     }
 
-    /// The event that was delivered.
+    /// The event of the entry: the one that was delivered, or that of a failure.
     #[must_use]
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// The number of this attempt, from 1.
+    /// The number of this attempt, from 1. It is one more than the [attempts](crate::Worker::attempts) allowed if the
+    /// process ended under the last of them.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
@@ -118,15 +247,15 @@ impl Job {
         &self.body.target
     }
 
-    /// The intent of the capability URL that it was delivered to. If copies of the job came to a publish target and to
-    /// such a URL, it is there whichever came first, and even if another copy was decoded. `None` if it was delivered
-    /// by tokens alone.
+    /// The intent of the capability URL that it was delivered to, or of a failed job's order. If copies of the job came to a
+    /// publish target and to such a URL, it is there whichever came first, and even if another copy was decoded. `None` if
+    /// it was delivered by tokens alone.
     #[must_use]
     pub fn intent(&self) -> Option<&str> {
         self.intent.as_deref()
     }
 
-    /// How the article reached the inbox.
+    /// How the body reached the inbox.
     #[must_use]
     pub fn source(&self) -> Source {
         self.body.source
@@ -139,16 +268,43 @@ impl Job {
     }
 
     /// The article.
-    #[must_use]
-    pub fn article(&self) -> &ArticleResult {
-        &self.article
+    ///
+    /// # Errors
+    ///
+    /// The job is of another [kind](Self::kind). The handler of [`Inbox::worker`](crate::Inbox::worker) gets articles alone.
+    pub fn article(&self) -> Result<&ArticleResult, Error> {
+        match &self.content {
+            Content::Article(article) => Ok(article),
+            _ => Err(self.is_no("article", "`Inbox::worker`")),
+        }
     }
 
-    /// The body that the article was decoded from, as it was received.
-    #[allow(clippy::missing_panics_doc, reason = "a job has a body that was decoded")]
+    /// What the service said about a job that it gave up, and whose credits it refunded.
+    ///
+    /// # Errors
+    ///
+    /// The job is of another [kind](Self::kind). The handler of [`Worker::on_failure`](crate::Worker::on_failure) gets
+    /// failures alone.
+    pub fn failure(&self) -> Result<&JobFailure, Error> {
+        match &self.content {
+            Content::Failure(failure) => Ok(failure),
+            _ => Err(self.is_no("failure of a job", "`Worker::on_failure`")),
+        }
+    }
+
+    /// Why a delivery is no article to this version; `None` for a job of another [kind](Self::kind).
+    #[must_use]
+    pub fn cause(&self) -> Option<&str> {
+        match &self.content {
+            Content::Undecodable { cause } => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// The body as it was received: the one that the article was decoded from, or else the first that is intact.
     #[must_use]
     pub fn body(&self) -> &bytes::Bytes {
-        self.body.bytes.as_ref().expect("a job has a body that was decoded")
+        &self.bytes
     }
 
     /// A statement that completes this job in a transaction of your own. It changes one row, or none if the lease is
@@ -167,16 +323,235 @@ impl Job {
     pub fn completion(&self) -> Result<Completion, Error> {
         self.store.completion(self.lease)
     }
+
+    fn is_no(&self, kind: &str, set_by: &str) -> Error {
+        let (job, event) = (self.job_id.as_str(), self.event.as_str());
+        Error::invalid(format!("{job} ({event}) is no {kind}: its handler is set by {set_by}"))
+    }
 }
 
+/// Without what the service said.
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job")
-            .field("job_id", self.job_id())
+            .field("job_id", &self.job_id)
             .field("event", &self.event)
+            .field("kind", &self.kind())
             .field("attempt", &self.attempt)
             .field("lease", &self.lease)
             .field("body", &self.body)
             .finish_non_exhaustive()
+    }
+}
+
+/// Without what the service said.
+impl fmt::Debug for JobFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobFailure").finish_non_exhaustive()
+    }
+}
+
+/// The first body of an entry that is an article, with its drift; or why none is. Bodies are stored without being decoded.
+type Decoded = Result<(Body, ArticleResult, Vec<Drift>), String>;
+
+fn decode(claimed: &Claimed) -> Result<Decoded, AttemptResult> {
+    if claimed.key.event != Event::ArticleComplete {
+        return Ok(Err("an event that this version does not know".to_owned()));
+    }
+    let mut first_cause = None;
+    let mut is_damaged = false;
+    for body in &claimed.bodies {
+        let Some(bytes) = &body.bytes else { continue };
+        if !body.is_intact() {
+            is_damaged = true;
+            continue;
+        }
+        match ArticleResult::from_json_with_drift(bytes) {
+            // A body in the wrong place: a receiver stores none of another job.
+            Ok((article, _)) if article.job_id != claimed.key.job_id => is_damaged = true,
+            Ok((article, drift)) => return Ok(Ok((body.clone(), article, drift))),
+            Err(error) => first_cause = first_cause.or(Some(error.to_string())),
+        }
+    }
+    if is_damaged {
+        return Err(AttemptResult::Damaged { seen: claimed.bodies.len() });
+    }
+    Ok(Err(first_cause.unwrap_or_else(|| REMOVED.to_owned())))
+}
+
+/// The first body that is intact. What it says may have any form.
+fn intact(claimed: &Claimed) -> Result<Body, AttemptResult> {
+    let seen = claimed.bodies.len();
+    let mut held = claimed.bodies.iter().filter(|body| body.bytes.is_some()).peekable();
+    if held.peek().is_none() {
+        return Err(AttemptResult::Undecodable { seen, cause: REMOVED.to_owned() });
+    }
+    held.find(|body| body.is_intact()).cloned().ok_or(AttemptResult::Damaged { seen })
+}
+
+/// The fields of an object, unread.
+type Fields<'a> = HashMap<String, &'a RawValue>;
+
+/// How much of a response is read as fields, in bytes: as fields, it takes more memory.
+const MAX_READ: usize = 64 << 10;
+
+impl JobFailure {
+    fn read(body: &[u8]) -> Option<Self> {
+        if body.len() > MAX_READ {
+            return None;
+        }
+        let documented: Fields<'_> = serde_json::from_slice(body).ok()?;
+        let details = documented.get("details");
+        let details = details.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let details: Fields<'_> = details.unwrap_or_default();
+        // The document puts some fields of other errors beside the code.
+        let field = |name| documented.get(name).or_else(|| details.get(name)).copied();
+        Some(Self {
+            code: documented.get("error").copied().and_then(text),
+            message: field("message").and_then(text),
+            step: field("step").and_then(text),
+            credits_refunded: field("credits_refunded").and_then(integer),
+        })
+    }
+}
+
+fn text(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// An integer, also when it is written as `1.0`.
+#[expect(clippy::cast_possible_truncation, reason = "it is a whole number in the range of i64")]
+fn integer(raw: &RawValue) -> Option<i64> {
+    let value: Number = serde_json::from_str(raw.get()).ok()?;
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() < 9e15;
+    value.as_i64().or_else(|| value.as_f64().filter(|&number| whole(number)).map(|n| n as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use article_webhook::fixture;
+
+    use super::*;
+    use crate::{Digest, EntryKey};
+
+    fn body(bytes: &[u8]) -> Body {
+        Body {
+            received_at: SystemTime::UNIX_EPOCH,
+            source: Source::Webhook,
+            target: "default".into(),
+            intent: None,
+            digest: Digest::of(bytes),
+            bytes: Some(bytes.to_vec().into()),
+        }
+    }
+
+    fn damaged(bytes: &[u8]) -> Body {
+        Body { digest: Digest::of(b"another"), ..body(bytes) }
+    }
+
+    fn article() -> Vec<u8> {
+        fixture::complete().job_id("job_1").bytes().to_vec()
+    }
+
+    fn claimed(bodies: Vec<Body>) -> Claimed {
+        Claimed {
+            lease: Lease { id: 1, fence: 1 },
+            key: EntryKey::article("job_1".parse().unwrap()),
+            attempt: 1,
+            received_at: SystemTime::UNIX_EPOCH,
+            runs_alone: false,
+            bodies,
+        }
+    }
+
+    #[test]
+    fn the_first_body_that_decodes_is_chosen() {
+        let claimed = claimed(vec![
+            body(b"{}"),
+            damaged(&article()),
+            body(&article()),
+            body(fixture::unicode().job_id("job_1").bytes()),
+        ]);
+        let (chosen, article, _) = decode(&claimed).unwrap().unwrap();
+        assert_eq!(chosen, claimed.bodies[2]);
+        assert_eq!(article.job_id.as_str(), "job_1");
+    }
+
+    #[test]
+    fn bodies_of_which_none_decodes_are_undecodable_for_the_cause_of_the_first() {
+        let bodies = vec![body(b"{}"), body(br#"{"job_id": "job_1"}"#)];
+        let cause = decode(&claimed(bodies)).unwrap().unwrap_err();
+        assert_eq!(cause, "job_id: expected a job id, found nothing");
+    }
+
+    #[test]
+    fn a_damaged_body_is_never_handed_out() {
+        assert_eq!(
+            decode(&claimed(vec![damaged(&article())])).unwrap_err(),
+            AttemptResult::Damaged { seen: 1 }
+        );
+        let both = claimed(vec![body(b"{}"), damaged(&article())]);
+        assert_eq!(decode(&both).unwrap_err(), AttemptResult::Damaged { seen: 2 });
+    }
+
+    #[test]
+    fn the_article_of_another_job_is_never_handed_out() {
+        let other = body(fixture::complete().job_id("job_2").bytes());
+        assert_eq!(
+            decode(&claimed(vec![other.clone()])).unwrap_err(),
+            AttemptResult::Damaged { seen: 1 }
+        );
+        let (chosen, ..) = decode(&claimed(vec![other, body(&article())])).unwrap().unwrap();
+        assert_eq!(chosen, body(&article()));
+    }
+
+    #[test]
+    fn an_unknown_event_is_not_handed_out_as_an_article() {
+        let mut claimed = claimed(vec![body(&article())]);
+        claimed.key.event = "article.updated".into();
+        let cause = decode(&claimed).unwrap().unwrap_err();
+        assert_eq!(cause, "an event that this version does not know");
+    }
+
+    #[test]
+    fn an_entry_without_bytes_is_undecodable() {
+        let gone = claimed(vec![Body { bytes: None, ..body(b"{}") }]);
+        let store: Arc<dyn Ledger> = Arc::new(crate::MemoryStore::default());
+        let cause = "its bodies were removed".to_owned();
+        let result = Job::of(gone, store).map(drop);
+        assert_eq!(result, Err(AttemptResult::Undecodable { seen: 1, cause }));
+    }
+
+    #[test]
+    fn the_first_intact_body_of_a_failure_is_chosen_whatever_it_says() {
+        let html = body(b"<html>");
+        let chosen = intact(&claimed(vec![damaged(b"{}"), html.clone(), body(b"{}")]));
+        assert_eq!(chosen, Ok(html));
+        let gone = Body { bytes: None, ..body(b"{}") };
+        let cause = REMOVED.to_owned();
+        assert_eq!(
+            intact(&claimed(vec![gone.clone()])),
+            Err(AttemptResult::Undecodable { seen: 1, cause })
+        );
+        let none = intact(&claimed(vec![gone, damaged(b"{}")]));
+        assert_eq!(none, Err(AttemptResult::Damaged { seen: 2 }));
+    }
+
+    #[test]
+    fn each_field_is_read_by_itself() {
+        let read = |body: &str| {
+            let said = JobFailure::read(body.as_bytes())?;
+            Some((said.code.is_some(), said.message, said.step, said.credits_refunded))
+        };
+        let all = r#"{"error":"generation_failed","message":"m","details":{"step":"s","credits_refunded":2}}"#;
+        assert_eq!(read(all), Some((true, Some("m".into()), Some("s".into()), Some(2))));
+        let beside = r#"{"step":"s","credits_refunded":2.0,"details":7}"#;
+        assert_eq!(read(beside), Some((false, None, Some("s".into()), Some(2))));
+        let wrong = r#"{"error":null,"message":7,"details":{"step":["s"],"credits_refunded":2.5}}"#;
+        assert_eq!(read(wrong), Some((false, None, None, None)));
+        assert_eq!(read("<html>"), None);
+        assert_eq!(read(&format!(r#"{{"step":"{}"}}"#, "s".repeat(MAX_READ))), None);
     }
 }

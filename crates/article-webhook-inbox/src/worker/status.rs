@@ -1,6 +1,18 @@
-use std::time::SystemTime;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
 
-use crate::EntryKey;
+use article_webhook::adapter::SeenDrift;
+use tokio::sync::watch;
+
+use crate::{
+    EntryKey, Error,
+    call::{Claims, Events},
+    store::Ledger,
+    telemetry,
+};
 
 /// The workers of an inbox in this process.
 ///
@@ -37,6 +49,9 @@ pub struct Workers {
     /// At the last claim, the failure of a job was due, and no worker of this inbox had a
     /// [handler](crate::Worker::on_failure) for it.
     pub failures_wait: bool,
+    /// At the last claim, as many handlers were [stuck](crate::Health::stuck) as a worker
+    /// [allows](crate::Worker::stuck_handlers), so nothing was claimed.
+    pub claims_stopped: bool,
 }
 
 /// The end of a worker that was not told to end.
@@ -106,4 +121,325 @@ pub struct StuckHandler {
     pub attempt: u32,
     /// When the handler began.
     pub since: SystemTime,
+}
+
+/// The workers of an inbox, their attempts, and the threads of their handlers. It outlives them, so that the health of the
+/// inbox shows what became of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Registry(pub(super) Arc<Shared>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    /// One worker claims at a time, so that each knows what the others run.
+    claiming: tokio::sync::Mutex<()>,
+    wake: watch::Sender<()>,
+    /// What articles have that the service's document does not.
+    pub(super) drift: SeenDrift,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    workers: Workers,
+    /// How many of the workers have a handler for failures.
+    on_failure: u32,
+    has_warned_of_failures: bool,
+    last_thread: u64,
+    threads: BTreeMap<u64, Thread>,
+    /// Attempts of all workers that are not over: their handlers run, or their outcomes are not stored yet.
+    attempts: u32,
+    /// An entry runs alone, or waits until it can. Nothing is claimed beside it: if it crashes the process, no other entry
+    /// loses an attempt.
+    is_alone: bool,
+    turns: ClaimTurns,
+}
+
+#[derive(Debug)]
+struct Thread {
+    handler: StuckHandler,
+    /// Its attempt was given up, and it goes on.
+    is_stuck: bool,
+}
+
+/// Which claims take retries first.
+#[derive(Debug, Default)]
+struct ClaimTurns {
+    claims: u32,
+    /// A retry waits to run alone. Until it has its claim, all claims take retries first.
+    alone_waits: bool,
+}
+
+impl ClaimTurns {
+    /// Every fourth claim takes retries first, so that neither they nor new entries starve.
+    fn next(&mut self) -> bool {
+        self.claims = self.claims.wrapping_add(1);
+        self.alone_waits || self.claims.is_multiple_of(4)
+    }
+}
+
+impl Registry {
+    /// Wakes all workers of this process, because one of them may be busy or about to stop.
+    pub(crate) fn wake(&self) {
+        self.0.wake.send_replace(());
+    }
+
+    /// What is changed when workers are woken. A change that comes while a worker does not wait is kept for it.
+    pub(super) fn listener(&self) -> watch::Receiver<()> {
+        self.0.wake.subscribe()
+    }
+
+    /// A worker begins, which claims these events.
+    pub(super) fn start_worker(&self, store: Arc<dyn Ledger>, events: Events) -> RunningWorker {
+        let mut state = self.state();
+        if events == Events::All {
+            state.on_failure += 1;
+            state.workers.failures_wait = false;
+        }
+        state.workers.started += 1;
+        state.workers.running += 1;
+        telemetry::workers(state.workers.running);
+        drop(state);
+        RunningWorker { registry: self.clone(), store, events, has_ended: false }
+    }
+
+    /// A handler begins, with a thread to itself.
+    pub(super) fn start_thread(
+        &self,
+        key: EntryKey,
+        attempt: u32,
+        since: SystemTime,
+    ) -> ThreadSlot {
+        let mut state = self.state();
+        state.last_thread += 1;
+        let id = state.last_thread;
+        let handler = StuckHandler { key, attempt, since };
+        state.threads.insert(id, Thread { handler, is_stuck: false });
+        drop(state);
+        ThreadSlot { registry: self.clone(), id }
+    }
+
+    /// The handler of this thread is no longer waited for. If it has not ended, it is stuck.
+    pub(super) fn give_up(&self, thread: u64) {
+        if let Some(thread) = self.state().threads.get_mut(&thread) {
+            thread.is_stuck = true;
+        }
+    }
+
+    pub(crate) fn workers(&self) -> Workers {
+        self.state().workers.clone()
+    }
+
+    pub(crate) fn drift(&self) -> Vec<String> {
+        self.0.drift.all()
+    }
+
+    /// The handlers that go on although their attempts were given up, those that began first first.
+    pub(crate) fn stuck(&self) -> Vec<StuckHandler> {
+        let state = self.state();
+        let stuck = state.threads.values().filter(|thread| thread.is_stuck);
+        stuck.map(|thread| thread.handler.clone()).collect()
+    }
+
+    /// How many more handlers may get stuck. With none left, nothing is claimed, which is logged.
+    pub(super) fn room_for_stuck(&self, limit: usize) -> u32 {
+        let stuck = self.stuck();
+        telemetry::stuck_handlers(stuck.len());
+        let has_too_many = stuck.len() >= limit;
+        self.state().workers.claims_stopped = has_too_many;
+        if has_too_many {
+            telemetry::stuck(&stuck.iter().map(|handler| &handler.key).collect::<Vec<_>>());
+        }
+        u32::try_from(limit.saturating_sub(stuck.len())).unwrap_or(u32::MAX)
+    }
+
+    /// Waits until no other worker of the inbox claims.
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        let claiming = self.0.claiming.lock().await;
+        Turn { registry: self, _claiming: claiming }
+    }
+
+    /// Whether an entry waits to run alone, and nothing else runs any more.
+    pub(super) fn can_run_alone(&self) -> bool {
+        let state = self.state();
+        state.is_alone && state.attempts == 0
+    }
+
+    /// A worker without a handler for failures has claimed. If no other has one, a failure that is due is logged, once.
+    pub(super) fn claimed_without_failures(&self, claims: &Claims) {
+        let mut state = self.state();
+        let failures_wait = claims.failures_wait && state.on_failure == 0;
+        state.workers.failures_wait = failures_wait;
+        if failures_wait && !state.has_warned_of_failures {
+            state.has_warned_of_failures = true;
+            telemetry::failures_wait();
+        }
+    }
+
+    fn end_worker(&self, events: Events, failure: Option<WorkerFailure>) {
+        let mut state = self.state();
+        state.on_failure -= u32::from(events == Events::All);
+        state.workers.running -= 1;
+        if failure.is_some() {
+            state.workers.failure = failure;
+        }
+        telemetry::workers(state.workers.running);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turn of a worker to claim.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    registry: &'a Registry,
+    _claiming: tokio::sync::MutexGuard<'a, ()>,
+}
+
+impl Turn<'_> {
+    /// How many attempts are not over, and whether this claim takes retries first. `None` if nothing may be claimed until
+    /// they are over.
+    pub(super) fn begin(&self) -> Option<(u32, bool)> {
+        let mut state = self.registry.state();
+        let may_claim = !state.is_alone || state.attempts == 0;
+        may_claim.then(|| (state.attempts, state.turns.next()))
+    }
+
+    /// A claim returned these entries, whose attempts are in progress from now on.
+    pub(super) fn claimed(self, claims: &Claims) -> Vec<AttemptInProgress> {
+        let mut state = self.registry.state();
+        state.turns.alone_waits = claims.alone_waits;
+        state.is_alone =
+            claims.alone_waits || claims.claimed.iter().any(|claimed| claimed.runs_alone);
+        let attempts = claims.claimed.iter().map(|_| {
+            state.attempts += 1;
+            AttemptInProgress(self.registry.clone())
+        });
+        attempts.collect()
+    }
+}
+
+/// An attempt that is not over. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct AttemptInProgress(Registry);
+
+impl Drop for AttemptInProgress {
+    fn drop(&mut self) {
+        self.0.state().attempts -= 1;
+    }
+}
+
+/// The thread of a handler. It is dropped when the handler ends.
+#[derive(Debug)]
+pub(super) struct ThreadSlot {
+    registry: Registry,
+    pub(super) id: u64,
+}
+
+impl Drop for ThreadSlot {
+    fn drop(&mut self) {
+        self.registry.state().threads.remove(&self.id);
+    }
+}
+
+/// A worker that runs. If it is dropped, so was the worker.
+#[derive(Debug)]
+pub(super) struct RunningWorker {
+    registry: Registry,
+    store: Arc<dyn Ledger>,
+    events: Events,
+    has_ended: bool,
+}
+
+impl RunningWorker {
+    /// The worker has ended.
+    pub(super) fn end(mut self, result: &Result<(), Error>) {
+        self.has_ended = true;
+        let failure = result.as_ref().err().map(|error| {
+            telemetry::worker_failed(error);
+            WorkerFailure { at: self.store.now(), error: error.to_string() }
+        });
+        self.registry.end_worker(self.events, failure);
+    }
+}
+
+impl Drop for RunningWorker {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        telemetry::worker_dropped();
+        let error = "the worker was dropped before it was told to stop".to_owned();
+        let failure = WorkerFailure { at: self.store.now(), error };
+        self.registry.end_worker(self.events, Some(failure));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::{Claimed, Lease};
+
+    fn claims(runs_alone: &[bool]) -> Claims {
+        let claimed = runs_alone.iter().map(|runs_alone| Claimed {
+            lease: Lease { id: 1, fence: 1 },
+            key: EntryKey::article("job_1".parse().unwrap()),
+            attempt: 1,
+            runs_alone: *runs_alone,
+            received_at: SystemTime::UNIX_EPOCH,
+            bodies: Vec::new(),
+        });
+        Claims { claimed: claimed.collect(), ..Claims::default() }
+    }
+
+    async fn running(registry: &Registry) -> Option<u32> {
+        registry.turn().await.begin().map(|(running, _)| running)
+    }
+
+    #[tokio::test]
+    async fn attempts_of_all_workers_are_counted_until_they_are_over() {
+        let registry = Registry::default();
+        let one = registry.turn().await.claimed(&claims(&[false, false]));
+        let two = registry.clone().turn().await.claimed(&claims(&[false]));
+        assert_eq!(running(&registry).await, Some(3));
+        drop(one);
+        assert_eq!(running(&registry).await, Some(1));
+        drop(two);
+        assert!(!registry.can_run_alone(), "nothing waits for that");
+    }
+
+    #[tokio::test]
+    async fn while_an_entry_runs_alone_or_waits_to_nothing_is_claimed() {
+        let registry = Registry::default();
+        let other = registry.turn().await.claimed(&claims(&[false]));
+        let waits = Claims { alone_waits: true, ..Claims::default() };
+        assert!(registry.turn().await.claimed(&waits).is_empty());
+        assert_eq!(running(&registry).await, None);
+        drop(other);
+        assert!(registry.can_run_alone());
+        assert_eq!(registry.turn().await.begin(), Some((0, true)), "retries first until it runs");
+
+        let alone = registry.turn().await.claimed(&claims(&[true]));
+        assert_eq!(running(&registry).await, None);
+        drop(alone);
+        assert_eq!(running(&registry).await, Some(0));
+    }
+
+    #[tokio::test]
+    async fn one_worker_claims_at_a_time() {
+        let registry = Registry::default();
+        let turn = registry.turn().await;
+        let other = tokio::time::timeout(std::time::Duration::from_millis(10), registry.turn());
+        assert!(other.await.is_err());
+        drop(turn);
+        registry.turn().await;
+    }
+
+    #[test]
+    fn every_fourth_claim_takes_retries_first() {
+        let mut turns = ClaimTurns::default();
+        let firsts: Vec<_> = (0..8).map(|_| turns.next()).collect();
+        assert_eq!(firsts, [false, false, false, true, false, false, false, true]);
+    }
 }

@@ -13,9 +13,9 @@ use article_webhook_inbox::{
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
     Prune, Pruned, State,
     store::{
-        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-        BucketSettings, Claim, Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome,
-        Pending, Recorded, Settled, Store, StoreHealth,
+        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Claim,
+        Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome, Pending, Recorded, Settled,
+        Store, StoreHealth,
     },
 };
 use tokio::sync::Notify;
@@ -196,6 +196,15 @@ impl Store for Faulty {
     fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
         self.store.bury(key, cause)
     }
+    fn pause(&self) -> Pending<'_, ()> {
+        self.store.pause()
+    }
+    fn resume(&self) -> Pending<'_, ()> {
+        self.store.resume()
+    }
+    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+        self.store.paused_since()
+    }
     fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
         self.store.forget(job_id)
     }
@@ -223,21 +232,16 @@ macro_rules! calls {
 }
 
 impl Ledger for Faulty {
-    fn intend<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended> {
-        self.through("intend", self.store.intend(name, within, bucket))
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        self.through("intend", self.store.intend(name, within, key))
     }
     fn order_again<'a>(
         &'a self,
         name: &'a str,
         within: Duration,
-        bucket: BucketSettings,
+        key: u64,
     ) -> Pending<'a, Intended> {
-        self.through("order_again", self.store.order_again(name, within, bucket))
+        self.through("order_again", self.store.order_again(name, within, key))
     }
     fn ordered<'a>(
         &'a self,

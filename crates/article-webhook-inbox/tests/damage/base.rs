@@ -100,6 +100,7 @@ fn all() -> article_webhook_inbox::store::Claim {
         attempts: 8,
         running: 0,
         events: article_webhook_inbox::store::Events::All,
+        retries_first: false,
     }
 }
 

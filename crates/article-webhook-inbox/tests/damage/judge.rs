@@ -1,4 +1,7 @@
-//! Whether a damage stayed where it is, and was told.
+//! Whether a damage did harm that it must not do.
+//!
+//! No handler gets a wrong body. What is lost is told. A damaged row takes no other along. A start works, or is refused with
+//! an error that names the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +10,6 @@ use rusqlite::{Connection, types::Value};
 
 use super::{
     base::{self, Base, Files},
-    places::{INDEX, Place},
     story::NEW,
     trial::{Observed, Shown},
 };
@@ -25,7 +27,6 @@ type End = (String, usize);
 
 pub(super) fn judge(
     (base, whole): (&Base, &Observed),
-    place: &Place,
     files: &Files,
     observed: &Observed,
 ) -> Verdict {
@@ -33,18 +34,8 @@ pub(super) fn judge(
     if observed.panics > 0 {
         wrong.push("a thread panics".into());
     }
-    if let Some((error, is_damage)) = &observed.refused {
-        if error.is_empty() {
-            wrong.push("refused without a word".into());
-        }
-        if place.kind == INDEX {
-            wrong.push(format!("an index refuses the start: {error}"));
-        }
-        return Verdict {
-            outcome: if *is_damage { "refused" } else { "refused otherwise" },
-            wrong,
-        };
-    }
+    let unnamed = observed.refused.iter().filter(|error| !error.contains("inbox.db"));
+    wrong.extend(unnamed.map(|error| format!("refused without the file's name: {error}")));
     wrong.extend(observed.failed.iter().map(|failed| format!("a call fails: {failed}")));
     wrong.extend(wrong_bodies(base, observed));
 
@@ -54,6 +45,12 @@ pub(super) fn judge(
     let is_told = observed.told.iter().any(|told| !whole.told.contains(told))
         || corrupt(&observed.before) > corrupt(&whole.before)
         || corrupt(&observed.after) > corrupt(&whole.after);
+    if !observed.met.is_empty() && !is_told {
+        wrong.push(format!("not told: {:?}", observed.met));
+    }
+    if !observed.refused.is_empty() {
+        return Verdict { outcome: "refused", wrong };
+    }
 
     let changed = changed(&whole.before, &observed.before);
     let (expected, found) = (ends(whole), ends(observed));
@@ -61,7 +58,7 @@ pub(super) fn judge(
     let mut deviating: BTreeSet<_> = changed;
     for (key, (end, calls)) in &expected {
         let is_same = found.get(key).is_some_and(|(found, seen)| {
-            // An entry that is mended by the repetition is worked on once more.
+            // A corrupt entry that is delivered again is worked on once more.
             found == end && (seen == calls || is_repeated(key))
         });
         if !is_same {
@@ -72,10 +69,17 @@ pub(super) fn judge(
         wrong.push(format!("silent: the ledger is {:?}", observed.ledger));
     }
     if deviating.is_empty() {
-        return Verdict {
-            outcome: if is_told { "mended and told" } else { "without effect" },
-            wrong,
-        };
+        let outcome = if is_told { "told" } else { "without effect" };
+        return Verdict { outcome, wrong };
+    }
+    if !is_told {
+        wrong.push(format!("silent: {deviating:?}"));
+    }
+    let Some(hit) = damaged_rows(base, files) else {
+        return Verdict { outcome: "pages, told", wrong };
+    };
+    if hit.is_empty() {
+        return Verdict { outcome: "indexes, told", wrong };
     }
     for (entry, _) in &observed.after {
         let key = entry.key.to_string();
@@ -83,20 +87,14 @@ pub(super) fn judge(
             wrong.push(format!("not mended by its next delivery: {key}, {:?}", entry.cause));
         }
     }
-    if !is_told {
-        wrong.push(format!("silent: {deviating:?}"));
+    let neighbours: Vec<_> = deviating.iter().filter(|key| !hit.contains(*key)).collect();
+    if let Some(first) = neighbours.first() {
+        let (expected, found) = (expected.get(*first), found.get(*first));
+        wrong.push(format!(
+            "neighbours suffer: {neighbours:?}, the first: expected {expected:?}, found {found:?}"
+        ));
     }
-    if let Some(hit) = hit(base, files) {
-        let neighbours: Vec<_> = deviating.iter().filter(|key| !hit.contains(*key)).collect();
-        if !neighbours.is_empty() {
-            let first = neighbours[0];
-            let (expected, found) = (expected.get(first), found.get(first));
-            wrong.push(format!(
-                "neighbours suffer: {neighbours:?}, the first: expected {expected:?}, found {found:?}"
-            ));
-        }
-    }
-    Verdict { outcome: "isolated", wrong }
+    Verdict { outcome: "one row, told", wrong }
 }
 
 /// Bodies that were never sent for the job that a handler was called for.
@@ -143,11 +141,30 @@ fn ends(observed: &Observed) -> BTreeMap<String, End> {
     ends.collect()
 }
 
-/// The entries whose own bytes are damaged, as SQLite reads the tables without any index. `None` if it cannot.
-fn hit(base: &Base, files: &Files) -> Option<BTreeSet<String>> {
+/// The entries whose own rows are damaged, as SQLite reads the tables without any index. `None` if pages are damaged.
+fn damaged_rows(base: &Base, files: &Files) -> Option<BTreeSet<String>> {
+    if !has_sound_pages(files)? {
+        return None;
+    }
     let (sound, damaged) = (rows(&base.files)?, rows(files)?);
     let differs = |(id, row): &(&i64, &(String, Vec<Vec<Value>>))| damaged.get(id) != Some(row);
     Some(sound.iter().filter(differs).map(|(_, (key, _))| key.clone()).collect())
+}
+
+/// Whether SQLite's check finds nothing but values, and indexes that differ from their tables. `None` if it cannot check.
+fn has_sound_pages(files: &Files) -> Option<bool> {
+    let folder = base::folder();
+    let connection = Connection::open(files.write(folder.path())).ok()?;
+    let mut check = connection.prepare("PRAGMA integrity_check(1000)").ok()?;
+    let lines = check.query_map([], |row| row.get::<_, String>(0)).ok()?;
+    let lines = lines.collect::<Result<Vec<_>, _>>().ok()?;
+    let is_page = |line: &str| {
+        ["Tree ", "Freelist", "Page ", "max rootpage", "row not in"]
+            .iter()
+            .any(|words| line.contains(words))
+            && !line.contains("never used")
+    };
+    Some(!lines.iter().flat_map(|line| line.lines()).any(is_page))
 }
 
 /// By the id of an entry: its key, and its row and those of its bodies.

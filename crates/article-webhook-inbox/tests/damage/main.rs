@@ -82,7 +82,7 @@ fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
                     let (base, whole) = (&bases[place.base], &whole[place.base]);
                     let files = place.damaged(base);
                     let observed = trial::run(base, &files, number);
-                    let verdict = judge::judge((base, whole), place, &files, &observed);
+                    let verdict = judge::judge((base, whole), &files, &observed);
                     if only.is_some() {
                         let kept = base::folder().keep();
                         println!(

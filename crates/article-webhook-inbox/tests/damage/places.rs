@@ -10,8 +10,8 @@ use rusqlite::Connection;
 
 use super::base::{self, Base, Files};
 
-/// The kind of a page of an index. No damage of it refuses a start.
-pub(super) const INDEX: &str = "index";
+/// The kind of a page of an index.
+const INDEX: &str = "index";
 
 /// What happens to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -133,14 +133,17 @@ impl<'a> Story<'a> {
         for number in 0..8 {
             let job = |name: &str| format!("{part}_{name}_{number}").parse().expect("a job id");
             let intent = format!("{part}_post_{number}");
-            self.store.intend(&intent, Duration::from_secs(60), BUCKET).await.expect("intended");
+            self.store
+                .intend(&intent, Duration::from_secs(60), BUCKET.key)
+                .await
+                .expect("intended");
             let at = now + Duration::from_secs(30);
             self.store.ordered(&intent, job("ordered"), at, 1).await.expect("ordered");
             let jobs = ["done", "waiting", "asked"].map(|name| Expect::job(job(name), now));
             self.store.expect(jobs.into()).await.expect("expected");
         }
         self.store
-            .intend(&format!("{part}_unknown"), Duration::ZERO, BUCKET)
+            .intend(&format!("{part}_unknown"), Duration::ZERO, BUCKET.key)
             .await
             .expect("intended");
         let claim = AskClaim { limit: 3, lease: CLAIM_LEASE, bucket: BUCKET };
@@ -183,8 +186,14 @@ impl<'a> Story<'a> {
     }
 
     async fn claim(&self) -> Claimed {
-        let claim =
-            Claim { limit: 1, lease: CLAIM_LEASE, attempts: 8, running: 0, events: Events::All };
+        let claim = Claim {
+            limit: 1,
+            lease: CLAIM_LEASE,
+            attempts: 8,
+            running: 0,
+            events: Events::All,
+            retries_first: false,
+        };
         self.store.claim(claim).await.expect("claimed").claimed.remove(0)
     }
 

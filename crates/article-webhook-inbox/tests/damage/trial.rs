@@ -29,9 +29,11 @@ pub(super) type Shown = (Entry, Vec<Body>);
 /// What happened to one copy.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Observed {
-    /// Why it was not opened: the text, and whether it is damage.
-    pub(super) refused: Option<(String, bool)>,
-    /// Calls that failed, with their errors.
+    /// Why it was not opened, or not a second time.
+    pub(super) refused: Vec<String>,
+    /// Calls that failed because of damage, with their errors.
+    pub(super) met: Vec<String>,
+    /// Calls that failed for another reason.
     pub(super) failed: Vec<String>,
     /// What was said about damage.
     pub(super) told: Vec<String>,
@@ -61,8 +63,8 @@ pub(super) fn count_panics() {
 /// What happens to a base without damage.
 pub(super) fn undamaged(base: &Base) -> Observed {
     let observed = run(base, &base.files, 0);
-    assert_eq!(observed.refused, None);
-    assert!(observed.failed.is_empty(), "{observed:#?}");
+    let Observed { refused, met, failed, .. } = &observed;
+    assert!(refused.is_empty() && met.is_empty() && failed.is_empty(), "{observed:#?}");
     let is_told = |told: &&String| !is_corrupt_by_story(told);
     assert_eq!(observed.told.iter().find(is_told), None);
     let open = |(entry, _): &&Shown| matches!(entry.state, State::Waiting | State::Leased);
@@ -114,7 +116,7 @@ impl Trial {
         let store = match open() {
             Ok(store) => store,
             Err(error) => {
-                self.observed.refused = Some((error.to_string(), error.is_damage()));
+                self.observed.refused.push(error.to_string());
                 return;
             }
         };
@@ -150,7 +152,7 @@ impl Trial {
                 self.observed.after = self.list(&store).await;
                 self.look(&inbox, &store).await;
             }
-            Err(error) => self.observed.failed.push(format!("second start: {error}")),
+            Err(error) => self.observed.refused.push(error.to_string()),
         }
     }
 
@@ -188,7 +190,11 @@ impl Trial {
     }
 
     fn ok<T>(&mut self, call: &str, result: Result<T, Error>) -> Option<T> {
-        result.inspect_err(|error| self.observed.failed.push(format!("{call}: {error}"))).ok()
+        let Observed { met, failed, .. } = &mut self.observed;
+        let note = |error: &Error| {
+            if error.is_damage() { met } else { failed }.push(format!("{call}: {error}"));
+        };
+        result.inspect_err(note).ok()
     }
 
     /// Asks for damage, as an operator would.
@@ -200,8 +206,12 @@ impl Trial {
         let health = self.ok("health", health).unwrap_or_default();
         self.observed.told.extend(health.findings);
         let health = inbox.health().await;
-        if let Err(error) = health.writable {
-            self.observed.failed.push(format!("health: {error}"));
+        if let Err(error) = health.writable
+            && self.observed.met.is_empty()
+        {
+            let is_damage = error.contains("is damaged");
+            let Observed { met, failed, .. } = &mut self.observed;
+            if is_damage { met } else { failed }.push(format!("health: {error}"));
         }
         let counts = inbox.counts().await;
         self.ok("counts", counts);
@@ -258,7 +268,7 @@ impl Trial {
         let worker = inbox.worker(move |job| {
             let call = (
                 job.job_id().to_string(),
-                job.article().job_id.to_string(),
+                job.article().expect("it is one").job_id.to_string(),
                 Digest::of(job.body()),
             );
             seen.lock().expect("no handler panics").push(call);

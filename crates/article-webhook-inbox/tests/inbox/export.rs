@@ -61,7 +61,14 @@ async fn an_entry_that_was_leased_there_waits_here() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
     from.store
-        .claim(Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All })
+        .claim(Claim {
+            limit: 1,
+            lease: HOUR,
+            attempts: 8,
+            running: 0,
+            events: Events::All,
+            retries_first: false,
+        })
         .await
         .unwrap();
     to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
@@ -149,29 +156,6 @@ async fn a_failure_at_a_time_that_no_store_can_hold_is_refused() {
     let failure = serde_json::json!([{ "at": u64::MAX, "attempt": 1, "cause": "no network" }]);
     let error = refused(|line| line["failures"] = failure).await;
     assert_eq!(error, "line 1 is no entry: a time after the year 9999");
-}
-
-/// Exports of the first version have neither.
-#[tokio::test]
-async fn a_line_without_failures_and_without_the_time_of_its_state_is_imported() {
-    let from = Scene::new();
-    from.deliver("job_1").await;
-    let received_at = from.clock.now();
-    from.clock.advance(HOUR);
-    from.deliver("job_2").await;
-    from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
-    let old = exported(&from.inbox).await.lines().fold(String::new(), |lines, line| {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-        line.as_object_mut().unwrap().retain(|field, _| field != "since" && field != "failures");
-        format!("{lines}{line}\n")
-    });
-    let to = Scene::new();
-    assert_eq!(to.inbox.import(old.as_bytes()).await.unwrap().added, 2);
-    let (waiting, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
-    assert_eq!((waiting.since, waiting.failures.len()), (received_at, 0));
-    let (dead, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
-    assert_eq!((dead.since, dead.failures.len()), (dead.at, 0));
-    assert_eq!(dead.cause.as_deref(), Some("cancelled"));
 }
 
 #[tokio::test]

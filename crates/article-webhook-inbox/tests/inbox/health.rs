@@ -92,7 +92,14 @@ async fn health_reports_how_long_the_oldest_entry_has_been_due() {
 async fn an_entry_whose_lease_has_ended_is_overdue() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
+    let claim = Claim {
+        limit: 1,
+        lease: HOUR,
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+        retries_first: false,
+    };
     assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
     scene.clock.advance(HOUR / 2);
     assert_eq!(scene.inbox.health().await.overdue, Ok(None), "it is worked on");

@@ -75,7 +75,14 @@ async fn waiting_entries_are_requeued_once_each_and_leased_ones_not() {
     for job in ["job_1", "job_2", "job_3"] {
         scene.deliver(job).await;
     }
-    let claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
+    let claim = Claim {
+        limit: 1,
+        lease: HOUR,
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+        retries_first: false,
+    };
     scene.store.claim(claim).await.unwrap();
     let of = |state| Filter { state: Some(state), ..Filter::default() };
     assert_eq!(scene.inbox.requeue_all(of(State::Waiting)).await.unwrap(), 2);

@@ -5,7 +5,7 @@ use article_webhook::{
     fixture::{self, Defect},
 };
 use article_webhook_inbox::{
-    ClockStep, Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
     store::{Arrival, Store},
 };
 use tokio::{sync::Notify, time::advance};
@@ -147,7 +147,7 @@ async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
     scene.store.fault("expect", Fault::Down);
     scene.refuse("job_1");
     tokio::task::yield_now().await;
-    scene.clock.set(ClockStep::Back(Duration::from_secs(24 * 3600)));
+    scene.clock.set(scene.clock.now() - Duration::from_secs(24 * 3600));
     scene.store.mend();
     advance(Duration::from_secs(60)).await;
     until_stored(&scene).await;

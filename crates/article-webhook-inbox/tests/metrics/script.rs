@@ -12,7 +12,7 @@ use article_webhook::{
     fixture::{self, Defect, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, Failed, Inbox, Job, JobFilter, MemoryStore, Source, State,
+    Clock, Digest, EntryKey, Failed, Filter, Inbox, Job, JobFilter, MemoryStore, Source, State,
     store::{
         ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Ledger,
         Store,
@@ -100,11 +100,18 @@ pub(crate) async fn attempts(recorder: &Recorder) {
         digest,
         bytes: article.bytes().clone(),
     };
-    // The process was killed in both attempts.
+    // The process was killed in both attempts, and in the one after them.
     store.record(arrival("killed", Digest::of(article.bytes()))).await.unwrap();
-    for _ in 0..2 {
+    for _ in 0..3 {
         let claims = store
-            .claim(Claim { limit: 1, lease: SECOND, attempts: 2, running: 0, events: Events::All })
+            .claim(Claim {
+                limit: 1,
+                lease: SECOND,
+                attempts: 2,
+                running: 0,
+                events: Events::All,
+                retries_first: false,
+            })
             .await
             .unwrap();
         assert_eq!(claims.claimed.len(), 1);
@@ -238,9 +245,12 @@ pub(crate) async fn sqlite(folder: &Path) {
 
     // One entry is damaged.
     let other = rusqlite::Connection::open(folder.join("inbox.db")).unwrap();
-    other.execute("UPDATE article_inbox_entries SET attempts = 7 WHERE id = 1", []).unwrap();
+    other
+        .execute("UPDATE article_inbox_entries SET document = '{}' WHERE job_id = 'job_1'", [])
+        .unwrap();
     drop(other);
-    Inbox::open(folder.join("inbox.db")).await.unwrap();
+    let inbox = Inbox::open(folder.join("inbox.db")).await.unwrap();
+    inbox.list(Filter::default()).await.unwrap();
 }
 
 /// A call that cannot begin, because the file is not at its path.

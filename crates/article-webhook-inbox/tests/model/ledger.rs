@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
     store::{
-        ApiAnswer, AskClaim, AskLease, AskOutcome, Asks, BucketEvent, BucketSettings, Expect,
-        Intended, IntentLease, Ledger, Pause,
+        ApiAnswer, AskClaim, AskLease, AskOutcome, Asks, Bucket, BucketEvent, BucketSettings,
+        Expect, Intended, IntentLease, Ledger, Pause,
     },
 };
 use bytes::Bytes;
@@ -71,9 +71,9 @@ pub(crate) async fn call(
     let said = match step.clone() {
         LedgerStep::Intend { intent, within, again, key } => {
             let intended = if again {
-                store.order_again(INTENTS[intent], within, settings(key)).await?
+                store.order_again(INTENTS[intent], within, key).await?
             } else {
-                store.intend(INTENTS[intent], within, settings(key)).await?
+                store.intend(INTENTS[intent], within, key).await?
             };
             return Ok(LedgerAnswer::Intended(intended));
         }
@@ -138,20 +138,12 @@ pub(crate) async fn call(
             let intent = article_webhook_inbox::Intent { id, name, state, created_at, at, job_id };
             text(store.import_intent(intent).await?)
         }
-        LedgerStep::ImportBucket { used, ago } => {
+        LedgerStep::ImportBucket { full_in, ago } => {
             let since = now - ago;
             let why = article_webhook_inbox::PauseReason::RateLimited;
             let pause = Some(Pause { since, until: since + Duration::from_micros(2_500), why });
-            let bucket = article_webhook_inbox::store::Bucket::new(since);
-            text(
-                store
-                    .import_bucket(article_webhook_inbox::store::Bucket {
-                        used,
-                        limited: pause,
-                        ..bucket
-                    })
-                    .await?,
-            )
+            let (full_at, key_refused_at) = (now + full_in, None);
+            text(store.import_bucket(Bucket { full_at, pause, key_refused_at }).await?)
         }
     };
     Ok(said)

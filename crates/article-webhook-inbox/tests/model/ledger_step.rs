@@ -68,7 +68,7 @@ pub(crate) enum LedgerStep {
         ago: Duration,
     },
     ImportBucket {
-        used: i64,
+        full_in: Duration,
         ago: Duration,
     },
 }
@@ -141,7 +141,7 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
             state: intent_state(rng),
             ago: pause(rng),
         },
-        _ => LedgerStep::ImportBucket { used: rng.i64(..5_000), ago: pause(rng) },
+        _ => LedgerStep::ImportBucket { full_in: pause(rng), ago: pause(rng) },
     }
 }
 

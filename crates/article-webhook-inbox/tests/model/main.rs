@@ -1,4 +1,4 @@
-//! Random calls of a [`MemoryStore`](article_webhook_inbox::MemoryStore) and a [`SqliteStore`](article_webhook_inbox::SqliteStore) on one
+//! Random calls of a reference and a [`SqliteStore`](article_webhook_inbox::SqliteStore) on one
 //! stepped clock. Every answer, and at the end every entry, must be the same.
 //!
 //! It runs 400 sequences, or 100,000 with `-- --long`. A difference is shrunk and printed with the seed of its sequence.
@@ -11,6 +11,7 @@ mod compare;
 mod ledger;
 mod ledger_step;
 mod pair;
+mod reference;
 mod shrink;
 mod step;
 mod subject;

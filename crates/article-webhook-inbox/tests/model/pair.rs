@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, MemoryStore, Prune, Source,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, Prune, Source,
     store::{Arrival, Claim, Lease, Ledger, Outcome},
 };
 use bytes::Bytes;
@@ -12,6 +12,7 @@ use bytes::Bytes;
 use crate::{
     answer::{Answer, Everything},
     ledger::{self, Given},
+    reference::Reference,
     step::{self, BODIES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
     subject::Subject,
 };
@@ -20,7 +21,7 @@ use crate::{
 /// fences are the same.
 pub(crate) struct Pair {
     clock: Clock,
-    model: MemoryStore,
+    model: Reference,
     subject: Subject,
     /// The last id that was used before this sequence.
     first: i64,
@@ -41,7 +42,8 @@ pub(crate) struct Difference {
 impl Pair {
     pub(crate) fn fresh() -> Self {
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-        let (subject, model) = (Subject::fresh(clock.clone()), MemoryStore::new(clock.clone()));
+        let (subject, model) =
+            (Subject::fresh(clock.clone()), Reference::new(clock.clone(), Subject::IDS));
         let (leases, given) = (VecDeque::new(), Given::default());
         Self { clock, model, subject, first: 0, leases, given }
     }
@@ -109,8 +111,8 @@ impl Pair {
                 };
                 Answer::Recorded(store.record(arrival).await?)
             }
-            Step::Claim { limit, lease, attempts, running, events } => {
-                let claim = Claim { limit, lease, attempts, running, events };
+            Step::Claim { limit, lease, attempts, running, events, retries_first } => {
+                let claim = Claim { limit, lease, attempts, running, events, retries_first };
                 Answer::Claims(store.claim(claim).await?)
             }
             Step::Extend { leases, by } => {

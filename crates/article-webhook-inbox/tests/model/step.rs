@@ -24,6 +24,7 @@ pub(crate) enum Step {
         attempts: u32,
         running: u32,
         events: Events,
+        retries_first: bool,
     },
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
@@ -140,6 +141,7 @@ fn step(rng: &mut Rng) -> Step {
                 attempts: rng.u32(1..7),
                 running: rng.u32(..3) / 2,
                 events: if rng.bool() { Events::All } else { Events::ExceptFailures },
+                retries_first: rng.u32(..4) == 0,
             }
         }
         52..55 => Step::Extend {

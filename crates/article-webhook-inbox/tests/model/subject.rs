@@ -3,6 +3,8 @@ use std::path::Path;
 use article_webhook_inbox::{Clock, SqliteSettings, SqliteStore, store::Ledger};
 use tempfile::TempDir;
 
+use crate::reference::Ids;
+
 /// The store that is compared with the model.
 pub(crate) struct Subject {
     store: SqliteStore,
@@ -10,6 +12,8 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    pub(crate) const IDS: Ids = Ids::Shared;
+
     pub(crate) fn fresh(clock: Clock) -> Self {
         // This test is not about durability, and a disk is slow.
         let memory = Path::new("/dev/shm");

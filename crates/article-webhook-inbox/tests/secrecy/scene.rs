@@ -87,7 +87,7 @@ impl Scene {
     async fn before(&self, store: &impl Ledger, clock: &Clock) -> Vec<String> {
         let mut shown = vec![format!("{:?}", self.arrival("killed"))];
         store.record(self.arrival("killed")).await.unwrap();
-        for _ in 0..2 {
+        for _ in 0..3 {
             let claims = store
                 .claim(Claim {
                     limit: 1,
@@ -95,6 +95,7 @@ impl Scene {
                     attempts: 2,
                     running: 0,
                     events: Events::All,
+                    retries_first: false,
                 })
                 .await
                 .unwrap();

@@ -111,7 +111,14 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
     };
     store.record(arrival).await.unwrap();
     for _ in 0..2 {
-        let claim = Claim { limit: 1, lease: SECOND, attempts: 8, running: 0, events: Events::All };
+        let claim = Claim {
+            limit: 1,
+            lease: SECOND,
+            attempts: 8,
+            running: 0,
+            events: Events::All,
+            retries_first: false,
+        };
         assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1);
         clock.advance(SECOND);
     }
@@ -176,4 +183,43 @@ async fn a_failure_that_no_worker_handles_is_told_once() {
     inbox.worker(|_: Job| async { Ok(()) }).on_failure(told).run_until_idle().await.unwrap();
     assert!(logged(r#"job_id="job_failed""#).iter().any(|line| line.contains("entry is done")));
     assert!(!log().contains("failed-for-nobody"));
+}
+
+/// Once a minute, and not while claims are paused or another process works.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_whose_entries_no_worker_claims_says_so() {
+    observe();
+    let (clock, minute) = (Clock::stepped(SystemTime::UNIX_EPOCH), 60 * SECOND);
+    let inbox = Inbox::new(MemoryStore::new(clock.clone()));
+    let warned = async |after| {
+        clock.advance(after);
+        tokio::time::sleep(minute).await;
+        // The look may come just after this.
+        tokio::time::sleep(SECOND).await;
+        logged("no worker has claimed the oldest due entry")
+    };
+    deliver(&inbox, "job_1").await;
+    deliver(&inbox, "job_2").await;
+    assert!(warned(minute - SECOND).await.is_empty(), "it is not due for long");
+    inbox.pause().await.unwrap();
+    assert!(warned(SECOND).await.is_empty(), "claims are paused");
+    inbox.resume().await.unwrap();
+    let claim = Claim {
+        limit: 1,
+        lease: minute,
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+        retries_first: false,
+    };
+    assert_eq!(inbox.ledger().claim(claim).await.unwrap().claimed.len(), 1);
+    assert!(warned(SECOND).await.is_empty(), "another process works");
+    let lines = warned(minute).await;
+    let line = "WARN article_webhook_inbox: no worker has claimed the oldest due entry for 121 s: \
+                run `inbox.worker(..)` in one of the processes that share the inbox";
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains(line), "{}", lines[0]);
+
+    inbox.worker(|_: Job| async { Ok(()) }).run_until_idle().await.unwrap();
+    assert_eq!(warned(minute).await.len(), 1, "nothing is due any more");
 }

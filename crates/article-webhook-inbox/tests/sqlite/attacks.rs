@@ -54,7 +54,7 @@ async fn a_tool_beside_the_receiver_claims_nothing() {
     let error = tool.claim(CLAIM).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a tool beside the receiver has no worker: run it in the receiver's process"
+        "a tool beside the receiver claims nothing: run worker and collector in the receiver's process"
     );
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
 }

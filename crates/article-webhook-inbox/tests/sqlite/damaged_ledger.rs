@@ -1,10 +1,13 @@
-//! Damage of a row of the ledger costs that row, is told, and is mended by what comes next.
+//! Damage of a row of the ledger costs that row, and is told. No order is made twice because of it.
 
 use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
-    IntentState, JobFilter, JobState, SqliteStore, State,
-    store::{AskOutcome, AskSettled, Intended, Ledger, Outcome, Recorded, Settled, Store},
+    IntentState, JobFilter, JobState, Reason, SqliteStore, State,
+    store::{
+        AskClaim, AskOutcome, AskSettled, Bucket, Intended, Ledger, Outcome, Recorded, Settled,
+        Store,
+    },
 };
 
 use super::{
@@ -32,60 +35,27 @@ async fn states(store: &SqliteStore) -> Vec<(String, JobState)> {
     jobs.map(|job| (job.job_id.to_string(), job.state)).collect()
 }
 
-/// Each damage of the row of `job_2`, and what is told of it.
-const JOBS: [(&str, &str); 13] = [
-    ("asks = asks + 1", "its lane is damaged"),
-    ("at = at + 3600000", "its checksum does not match"),
-    ("at = 1 << 62", "its checksum does not match"),
-    ("expected_at = 7", "its checksum does not match"),
-    ("lane = 1", "its lane is damaged"),
-    ("lane = NULL", "its lane is damaged"),
-    ("asks = -1", "its asks is damaged"),
-    ("fence = fence + (1 << 62)", "its checksum does not match"),
-    ("state = 'expectee'", "its state is damaged"),
-    ("reason = 'because'", "its reason is damaged"),
-    ("missing = 3", "its missing is damaged"),
-    ("returned = x'00'", "its returned is damaged"),
-    ("cause = CAST(x'ff' AS TEXT)", "its cause is damaged"),
+/// Each damage of what never changes of the row of `job_2`, and of its document.
+const JOBS: [&str; 4] = [
+    "document = '{'",
+    "document = document || ' '",
+    "document = CAST(x'ff' AS TEXT)",
+    "checksum = checksum + 1",
 ];
 
 #[tokio::test]
-async fn a_damaged_job_is_told_and_mended_at_start() {
-    for (damage, cause) in JOBS {
+async fn a_damaged_job_keeps_its_state_and_loses_its_reason() {
+    for damage in JOBS {
         let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE id = 2"));
         let store = place.open();
-        let told = findings(&store).await;
-        assert_eq!(told.len(), 1, "{damage}: {told:?}");
-        let expected = format!("job 2 of the ledger, job_2: {cause}; it is taken for expected");
-        assert_eq!(told[0], expected, "{damage}");
-        assert_eq!(store.check().await.unwrap(), [], "{damage}");
+        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
+        let told =
+            "the job job_2 of the ledger: its checksum does not match; it is taken for expected";
+        assert_eq!(checked(&store).await, [told], "{damage}");
+        let found = store.job(job("job_2")).await.unwrap().unwrap();
+        assert_eq!((found.state, found.reason), (JobState::Expected, Reason::OrderedElsewhere));
+        assert_eq!(findings(&store).await, [told], "{damage}");
         assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3, "{damage}");
-        assert_eq!(store.ledger_counts().await.unwrap().of(JobState::Asking), 3, "{damage}");
-
-        // Once and for all.
-        store.close().await.unwrap();
-        assert_eq!(findings(&place.open()).await, [""; 0], "{damage}");
-    }
-}
-
-#[tokio::test]
-async fn a_damaged_job_stops_no_call_while_the_store_is_open() {
-    for (damage, cause) in JOBS {
-        let place = closed().await;
-        let store = place.open();
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE id = 2"));
-        let checked = checked(&store).await;
-        let says = "job 2 of the ledger: its row is damaged, start the receiver again";
-        assert_eq!(checked, [says], "{damage}");
-        store.ledger_counts().await.unwrap();
-        assert_eq!(states(&store).await.len(), 4, "{damage}");
-        assert!(findings(&store).await.iter().any(|told| told.contains(cause)), "{damage}");
-        // Whatever an index says of it, the others are asked for, and it is mended by what comes next.
-        assert!(store.claim_asks(ASKS).await.unwrap().asks.len() >= 2, "{damage}");
-        expect(&store, &["job_2"]).await;
-        store.claim_asks(ASKS).await.unwrap();
-        assert_eq!(store.job(job("job_2")).await.unwrap().unwrap().state, JobState::Asking);
         assert!(store.record(arrival("job_2", "{2}")).await.unwrap().is_stored());
         assert_eq!(store.job(job("job_2")).await.unwrap().unwrap().state, JobState::Arrived);
         assert_eq!(store.check().await.unwrap(), [], "{damage}");
@@ -94,84 +64,92 @@ async fn a_damaged_job_stops_no_call_while_the_store_is_open() {
 
 /// The end of a job outlives its entry, and keeps an article from being handled twice.
 #[tokio::test]
-async fn a_damaged_job_stays_what_its_state_and_its_entry_say() {
-    for (damage, state) in [
-        ("at = 7", JobState::Arrived),
-        ("state = 'arriveb'", JobState::Arrived),
-        ("state = 'collected'", JobState::Collected),
-        ("state = 'expected', lane = 0", JobState::Arrived),
-    ] {
+async fn the_job_of_an_article_that_was_here_stays_so_when_its_row_is_damaged() {
+    for damage in JOBS {
         let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE id = 4"));
+        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_4'"));
+        place.damage("DELETE FROM article_inbox_entries");
         let store = place.open();
-        assert_eq!(states(&store).await[3], ("job_4".into(), state), "{damage}");
         assert_eq!(store.record(arrival("job_4", "{4}")).await.unwrap(), Recorded::Duplicate);
-        assert_eq!(store.check().await.unwrap(), [], "{damage}");
+        assert_eq!(states(&store).await[3], ("job_4".into(), JobState::Arrived), "{damage}");
     }
 }
 
 #[tokio::test]
-async fn a_job_without_a_readable_id_is_removed_and_told() {
-    for damage in ["job_id = CAST(x'6a6f62ff32' AS TEXT)", "job_id = ''"] {
-        let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE id = 2"));
-        let store = place.open();
-        let told =
-            "job 2 of the ledger: its job_id is damaged; it was removed; expect its job again";
-        assert_eq!(findings(&store).await, [told]);
-        assert_eq!(states(&store).await.len(), 3);
-        expect(&store, &["job_2"]).await;
-        assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3);
-        assert_eq!(store.check().await.unwrap(), [], "{damage}");
-    }
-}
-
-#[tokio::test]
-async fn a_job_that_is_there_twice_is_left_once() {
+async fn a_job_whose_state_cannot_be_read_is_polled_after_the_next_start() {
     let place = closed().await;
-    place.damage("UPDATE article_inbox_jobs SET job_id = 'job_4', checksum = NULL WHERE id = 2");
+    place.damage("UPDATE article_inbox_jobs SET state = 'expectee' WHERE job_id = 'job_2'");
     let store = place.open();
-    let told = "job 2 of the ledger was there twice, and was removed";
-    assert_eq!(findings(&store).await, [told]);
-    let expected = [
-        ("job_1", JobState::Expected),
-        ("job_3", JobState::Expected),
-        ("job_4", JobState::Arrived),
-    ];
-    assert_eq!(states(&store).await, expected.map(|(job, state)| (job.to_owned(), state)));
+    assert_eq!(findings(&store).await.len(), 1);
+    assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3);
     assert_eq!(store.check().await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn a_damaged_intent_is_never_ordered_twice() {
-    for damage in [
-        "at = at + 1",
-        "state = 'ordereb'",
-        "state = ''",
-        "created_at = 7",
-        "fence = -1",
-        "job_id = ''",
-    ] {
+async fn a_job_without_a_readable_id_is_passed_over() {
+    for damage in ["job_id = CAST(x'6a6f62ff32' AS TEXT)", "job_id = ''"] {
         let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_intents SET {damage}"));
+        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
         let store = place.open();
+        let one = AskClaim { limit: 1, ..ASKS };
+        for _ in 0..2 {
+            assert_eq!(store.claim_asks(one).await.unwrap().asks.len(), 1, "{damage}");
+        }
+        let claimed = store.claim_asks(ASKS).await.unwrap();
+        assert_eq!((claimed.asks.len(), claimed.next), (0, Some(store.now() + ASKS.lease)));
         let told = findings(&store).await;
-        assert!(told.len() == 1 && told[0].contains("of the ledger, post-17: its "), "{told:?}");
-        let Intended::Known(intent) = store.intend("post-17", MINUTE, BUCKET).await.unwrap() else {
-            panic!("{damage}: it is known")
-        };
-        assert_eq!(intent.state, IntentState::Ordered, "{damage}");
-        assert_eq!(store.check().await.unwrap(), [], "{damage}");
+        assert!(told.iter().any(|told| told.contains("its job id cannot be read")), "{told:?}");
+        expect(&store, &["job_2"]).await;
+        assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 1);
     }
 }
 
-/// A bit of its name changes in the table, or in an index, before the start or while the store is open. The second bit makes
-/// it no text.
+#[tokio::test]
+async fn an_index_that_leads_to_another_job_changes_neither() {
+    let place = closed().await;
+    let store = place.open();
+    let by_job = ("sqlite_autoindex_article_inbox_jobs_1", "job_id, id");
+    let (of_2, of_3) = (store.job(job("job_2")), store.job(job("job_3")));
+    let (of_2, of_3) = (of_2.await.unwrap().unwrap().id, of_3.await.unwrap().unwrap());
+    place.damage_index(by_job, &format!("UPDATE changed SET id = {} WHERE id = {of_2}", of_3.id));
+    let error = store.record(arrival("job_2", "{2}")).await.unwrap_err();
+    assert!(error.is_damage(), "{error}");
+    assert_eq!(store.job(job("job_3")).await.unwrap().unwrap(), of_3);
+}
+
+#[tokio::test]
+async fn a_damaged_intent_is_never_ordered_again_by_itself() {
+    for damage in
+        ["document = '{'", "checksum = checksum + 1", "created_at = 7", "state = 'orderinf'"]
+    {
+        let place = closed().await;
+        let store = place.open();
+        let begun = store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
+        assert!(matches!(begun, Intended::Begun(_)));
+        place.damage(&format!("UPDATE article_inbox_intents SET {damage}"));
+        // Its job is known from the column of its state.
+        let ordered = match damage {
+            "state = 'orderinf'" => IntentState::Unknown,
+            _ => IntentState::Ordered,
+        };
+        for (name, expected) in [("post-17", ordered), ("post-18", IntentState::Unknown)] {
+            let intended = store.intend(name, MINUTE, BUCKET.key).await.unwrap();
+            let Intended::Known(intent) = intended else { panic!("{damage}: {name} is known") };
+            assert_eq!(intent.state, expected, "{damage}: {name}");
+        }
+        let told = findings(&store).await;
+        let says = "the intent post-17: its checksum does not match; the outcome of its order is taken for unknown";
+        assert!(told.len() == 2 && told[0] == says, "{told:?}");
+    }
+}
+
+/// A bit of its name changes in the table or in an index, while the receiver is stopped. The second bit makes it no text.
 #[tokio::test]
 async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
-    for (bit, is_open) in [(0x01, false), (0x01, true), (0x80, false), (0x80, true)] {
+    let mut refused = 0;
+    for bit in [0x01, 0x80] {
         for copy in 0.. {
-            let about = format!("bit {bit} of copy {copy}, open: {is_open}");
+            let about = format!("bit {bit} of copy {copy}");
             let place = closed().await;
             let mut file = fs::read(&place.path).unwrap();
             let copies = file.windows(7).enumerate().filter(|(_, bytes)| bytes == b"post-17");
@@ -180,43 +158,62 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
                 break;
             };
             file[at + 6] ^= bit;
-            let opened = is_open.then(|| place.open());
             fs::write(&place.path, &file).unwrap();
-            if is_open {
-                // What another program writes makes the store read its pages again.
-                place.sql().execute_batch("UPDATE article_inbox_jobs SET asks = asks").unwrap();
-            }
-            let store = opened.unwrap_or_else(|| place.open());
-            let intended = store.intend("post-17", MINUTE, BUCKET).await.unwrap();
+            let store = match SqliteStore::open(&place.path) {
+                Ok(store) => store,
+                Err(error) => {
+                    let says =
+                        "is damaged (the name of an intent cannot be read): to restore a backup";
+                    assert!(
+                        error.is_damage() && error.to_string().contains(says),
+                        "{about}: {error}"
+                    );
+                    assert_eq!(fs::read(&place.path).unwrap(), file, "{about}: nothing changed");
+                    refused += 1;
+                    continue;
+                }
+            };
+            let intended = store.intend("post-17", MINUTE, BUCKET.key).await.unwrap();
             let Intended::Known(intent) = intended else { panic!("{about}: it is known") };
             assert_eq!(intent.state, IntentState::Ordered, "{about}");
-            // While it is open, nothing looks at a copy that no call needs.
-            let told = findings(&store).await;
-            assert!(is_open || !told.is_empty(), "{about}: a person is told");
-            assert_eq!(
-                store.check().await.unwrap().is_empty(),
-                !is_open || !told.is_empty(),
-                "{about}"
-            );
         }
+    }
+    assert_eq!(refused, 2, "the name in the table");
+}
+
+#[tokio::test]
+async fn an_intent_whose_name_lost_a_bit_while_the_store_is_open_is_found_by_the_index() {
+    let place = closed().await;
+    let store = place.open();
+    store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
+    let by_name = ("sqlite_autoindex_article_inbox_intents_1", "name, id");
+    place.damage("UPDATE article_inbox_intents SET name = 'post-10' WHERE name = 'post-18'");
+    place.damage_index(by_name, "UPDATE changed SET name = 'post-18' WHERE name = 'post-10'");
+    for expected in [IntentState::Ordering, IntentState::Unknown] {
+        let intended = store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
+        let Intended::Known(intent) = intended else { panic!("it is known") };
+        assert_eq!(intent.state, expected);
+        place.clock.advance(MINUTE);
     }
 }
 
 #[tokio::test]
-async fn a_damaged_bucket_begins_anew() {
-    for damage in ["used = used + 1", "turn = 300", "refused = x'07'", "refilled_at = 1 << 62"] {
+async fn a_damaged_bucket_begins_anew_without_tokens() {
+    for damage in ["'{'", "7", "CAST(x'ff' AS TEXT)"] {
         let place = closed().await;
         let store = place.open();
-        store.claim_asks(ASKS).await.unwrap();
-        place.damage(&format!("UPDATE article_inbox_bucket SET {damage}"));
-        assert_eq!(
-            checked(&store).await,
-            ["the bucket of asks is damaged, start the receiver again"]
-        );
-        assert_eq!(store.bucket().await.unwrap().used, 0, "{damage}");
+        place.damage(&format!(
+            "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('bucket', {damage})"
+        ));
+        let told = "the bucket of polls is damaged, and begins anew without tokens";
+        assert_eq!(checked(&store).await, [told]);
+        assert_eq!(store.bucket().await.unwrap(), Bucket::empty(), "{damage}");
+        assert_eq!(findings(&store).await, [told], "{damage}");
+        assert!(store.claim_asks(ASKS).await.unwrap().asks.is_empty(), "{damage}");
         store.close().await.unwrap();
+        drop(store);
         let store = place.open();
-        assert_eq!(findings(&store).await.len(), 1, "{damage}");
+        place.clock.advance(2 * MINUTE);
         assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3, "{damage}");
         assert_eq!(store.check().await.unwrap(), [], "{damage}");
     }
@@ -224,13 +221,13 @@ async fn a_damaged_bucket_begins_anew() {
 
 /// An entry whose row or whose bodies are damaged is no article any more.
 #[tokio::test]
-async fn the_job_of_an_entry_that_becomes_corrupt_is_asked_for() {
+async fn the_job_of_a_damaged_entry_is_polled_again() {
     for damage in [
-        "UPDATE article_inbox_entries SET attempts = attempts + 1",
+        "UPDATE article_inbox_entries SET document = '{'",
         "UPDATE article_inbox_bodies SET digest = x'00'",
         "DELETE FROM article_inbox_bodies",
     ] {
-        // Found at start, or by a claim.
+        // Before a start, or after it.
         for is_open in [false, true] {
             let place = closed().await;
             let mut store = place.open();
@@ -257,5 +254,20 @@ async fn the_job_of_an_entry_that_becomes_corrupt_is_asked_for() {
             let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
             assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
         }
+    }
+}
+
+/// A bit of the event: the entry of the article is found no more.
+#[tokio::test]
+async fn the_job_of_an_entry_whose_event_is_damaged_is_polled_again() {
+    for damage in ["'article.compldte'", "CAST(x'ff' AS TEXT)"] {
+        let place = closed().await;
+        let store = place.open();
+        place.damage(&format!("UPDATE article_inbox_entries SET event = {damage}"));
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
+        let state = store.job(job("job_4")).await.unwrap().unwrap().state;
+        assert_eq!(state, JobState::Expected, "{damage}");
+        assert!(store.record(arrival("job_4", "{4}")).await.unwrap().is_stored(), "{damage}");
+        assert_eq!(store.claim(CLAIM).await.unwrap().claimed[0].key, key("job_4"), "{damage}");
     }
 }

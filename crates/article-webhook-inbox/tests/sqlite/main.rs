@@ -7,18 +7,12 @@ mod accidents;
 mod attacks;
 mod clock;
 mod damage;
-mod damaged_index_pages;
 mod damaged_indexes;
-mod damaged_keys;
 mod damaged_ledger;
-mod damaged_ledger_pages;
-mod damaged_lists;
 mod damaged_pages;
 mod files;
 mod ledger;
 mod log;
-mod migration;
-mod newest;
 mod readers;
 mod refusals;
 mod refused_start;
@@ -53,6 +47,7 @@ const CLAIM: Claim = Claim {
     attempts: 3,
     running: 0,
     events: Events::All,
+    retries_first: false,
 };
 
 impl Place {

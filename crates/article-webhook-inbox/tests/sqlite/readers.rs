@@ -70,7 +70,7 @@ async fn a_commit_after_an_orderly_stop_takes_the_trust_away() {
     let reader = reader(&place);
     record(&store, 1..2).await;
     drop(store);
-    place.sql().execute("UPDATE article_inbox_entries SET cause = 'x'", []).unwrap();
+    place.sql().execute("UPDATE article_inbox_entries SET target = 'x'", []).unwrap();
 
     let store = place.open();
     assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&place)));

@@ -100,7 +100,8 @@ async fn a_damaged_file_is_refused() {
     for number in 0..50 {
         store.record(super::arrival(&format!("job_{number}"), vec![b'a'; 4000])).await.unwrap();
     }
-    store.close().await.unwrap();
+    place.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let place = place.after_a_kill();
     let mut bytes = std::fs::read(&place.path).unwrap();
     bytes[8192..].chunks_mut(4096).for_each(|chunk| chunk[..64].fill(0xA5));
     std::fs::write(&place.path, bytes).unwrap();
@@ -111,14 +112,14 @@ async fn a_damaged_file_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} is damaged: to restore a backup, stop the receiver, remove {shown}-wal and {shown}-shm, and only \
-             then copy the backup; to begin anew, move all three away"
+            "{shown} is damaged (SQLite cannot make sense of it): to restore a backup, stop the receiver, remove {shown}-wal \
+             and {shown}-shm, and only then copy the backup; to begin anew, move all three away"
         )
     );
 }
 
 #[test]
-fn a_newer_schema_is_refused() {
+fn another_schema_is_refused() {
     let place = Place::new();
     drop(place.open());
     place
@@ -126,7 +127,7 @@ fn a_newer_schema_is_refused() {
         .execute("UPDATE article_inbox_meta SET value = 99 WHERE name = 'schema'", [])
         .unwrap();
     let expected = format!(
-        "{} has schema 99, and this version knows those up to 3: use a newer version of this program",
+        "{} has schema 99, and this version of the program needs 1: use the version that made the file, or name another file",
         place.shown()
     );
     assert_eq!(refusal(&place), expected);
@@ -138,13 +139,13 @@ fn a_newer_schema_is_refused() {
 fn a_changed_schema_is_refused() {
     let place = Place::new();
     drop(place.open());
-    place.sql().execute_batch("DROP INDEX article_inbox_entries_by_time").unwrap();
+    place.sql().execute_batch("ALTER TABLE article_inbox_bodies ADD COLUMN shop TEXT").unwrap();
     let error = SqliteStore::open(&place.path).unwrap_err();
     assert!(error.is_damage());
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: article_inbox_entries_by_time is missing: restore a backup, or undo the change",
+            "{}: article_inbox_bodies is not what this version made: restore a backup, or undo the change",
             place.shown()
         )
     );

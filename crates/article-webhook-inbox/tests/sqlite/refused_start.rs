@@ -8,13 +8,11 @@ use std::{
     process::Command,
 };
 
-use article_webhook_inbox::SqliteStore;
+use article_webhook_inbox::{SqliteStore, store::Store};
 
 use super::{
-    Place, copy,
+    Place, arrival, copy,
     damage::{checked, closed},
-    damaged_lists::damage_list,
-    migration::first_version,
     record,
 };
 
@@ -244,37 +242,51 @@ fn a_device_or_pipe_is_no_database() {
 
 /// What a start would do is tried before: no look at the file shows that it fails.
 #[tokio::test]
-async fn a_start_that_cannot_mend_has_written_nothing() {
-    for damages_list in [false, true] {
-        let place = closed().await;
-        // Two corrupt entries have one key in an index of the application.
-        let index =
-            "CREATE UNIQUE INDEX shop ON article_inbox_entries (state) WHERE state = 'corrupt'";
-        place.sql().execute_batch(index).unwrap();
-        place.damage("UPDATE article_inbox_entries SET attempts = 99 WHERE id < 3");
-        if damages_list {
-            damage_list(&place);
-        }
-        assert!(refused(&place).contains(" is damaged: to restore a backup"));
-        if damages_list {
-            // Undoes it.
-            damage_list(&place);
-        }
-        place.sql().execute_batch("DROP INDEX shop").unwrap();
-        assert_eq!(place.total().await, 4);
-    }
+async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
+    let place = closed().await;
+    let store = place.open();
+    let by_key = ("sqlite_autoindex_article_inbox_entries_1", "job_id, event, id");
+    place.damage_index(by_key, "DELETE FROM changed WHERE id = 2");
+    let columns =
+        "event, received_at, state, attempts, fence, at, since, held, target, document, checksum";
+    let twin = format!(
+        "INSERT INTO article_inbox_entries (job_id, {columns}) SELECT job_id, {columns} FROM article_inbox_entries WHERE id = 2"
+    );
+    place.sql().execute_batch(&twin).unwrap();
+    let crashed = place.after_a_kill();
+    drop(store);
+    let shown = crashed.shown();
+    assert_eq!(
+        refused(&crashed),
+        format!(
+            "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): to restore a backup, stop \
+             the receiver, remove {shown}-wal and {shown}-shm, and only then copy the backup; to begin anew, move all three away"
+        )
+    );
+    crashed.sql().execute_batch("DELETE FROM article_inbox_entries WHERE id = 5").unwrap();
+    assert_eq!(crashed.total().await, 4);
+}
+
+/// With such a list a new delivery could overwrite another.
+#[tokio::test]
+async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
+    let place = Place::new();
+    let store = place.open();
+    store.record(arrival("job_1", vec![b'a'; 100_000])).await.unwrap();
+    store.forget("job_1".parse().unwrap()).await.unwrap();
+    store.record(arrival("job_2", "{}")).await.unwrap();
+    let crashed = place.after_a_kill();
+    // The log is in the file.
+    crashed.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let mut bytes = fs::read(&crashed.path).unwrap();
+    bytes[39] ^= 1; // the number of free pages
+    fs::write(&crashed.path, bytes).unwrap();
+    let refusal = refused(&crashed);
+    assert!(refusal.contains(" is damaged (Freelist: "), "{refusal}");
 }
 
 #[test]
-fn a_start_that_cannot_change_the_schema_has_written_nothing() {
-    let place = Place::new();
-    first_version(&place);
-    let sql = place.sql();
-    sql.execute("INSERT INTO article_inbox_meta VALUES ('clock', 1)", []).unwrap();
-    let crashed = place.after_a_kill();
-    assert!(crashed.beside("-wal").metadata().unwrap().len() > 0);
-    refused(&crashed);
-
+fn a_start_that_cannot_make_the_schema_has_written_nothing() {
     let place = Place::new();
     place.sql().execute_batch("CREATE TABLE article_inbox_entries (shop)").unwrap();
     refused(&place);

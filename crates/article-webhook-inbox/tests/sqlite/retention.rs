@@ -51,9 +51,10 @@ async fn forgetting_beside_a_reader_must_be_repeated() {
 
     let error = store.forget(key("job_1").job_id).await.unwrap_err();
     assert!(error.is_transient());
-    assert!(error.to_string().starts_with(
-        "the entries are removed, but another program or the search for damage reads"
-    ));
+    assert!(
+        error.to_string().starts_with("the entries are removed, but another program reads"),
+        "{error}"
+    );
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 0);
     assert!(!holds(&place.beside("-wal"), CANARY));

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use article_webhook_inbox::{
@@ -14,12 +14,19 @@ use tokio::sync::Notify;
 use super::scene::{HOUR, Scene, bounded, until_true};
 
 const LEASE: Duration = Duration::from_secs(60);
+const CLAIM: Claim = Claim {
+    limit: 1,
+    lease: LEASE,
+    attempts: 8,
+    running: 0,
+    events: Events::All,
+    retries_first: false,
+};
 
 /// Two workers were killed while they ran it.
 async fn interrupt_twice(scene: &Scene) {
     for _ in 0..2 {
-        let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0, events: Events::All };
-        assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
+        assert_eq!(scene.store.claim(CLAIM).await.unwrap().claimed.len(), 1);
         scene.clock.advance(LEASE);
     }
 }
@@ -31,6 +38,7 @@ struct Seen(Arc<Mutex<Handlers>>);
 #[derive(Default)]
 struct Handlers {
     running: u32,
+    most: u32,
     ended: Vec<(String, u32, u32)>,
 }
 
@@ -39,6 +47,7 @@ impl Seen {
         let began_beside = {
             let mut handlers = self.0.lock().unwrap();
             handlers.running += 1;
+            handlers.most = handlers.most.max(handlers.running);
             handlers.running - 1
         };
         work.await;
@@ -52,6 +61,11 @@ impl Seen {
         self.0.lock().unwrap().running
     }
 
+    /// How many ran at once.
+    fn most(&self) -> u32 {
+        self.0.lock().unwrap().most
+    }
+
     /// As which handler that of this job ended, and beside how many others it began and ended.
     fn of(&self, job: &str) -> Option<(usize, u32, u32)> {
         let ended = &self.0.lock().unwrap().ended;
@@ -62,7 +76,7 @@ impl Seen {
 }
 
 #[tokio::test]
-async fn a_suspect_runs_alone_and_then_the_others_run() {
+async fn a_suspect_runs_beside_no_other() {
     let (scene, seen) = (Scene::new(), Seen::default());
     scene.deliver("job_bad").await;
     interrupt_twice(&scene).await;
@@ -78,7 +92,8 @@ async fn a_suspect_runs_alone_and_then_the_others_run() {
         }
     });
     bounded(worker.poll(HOUR).run(scene.until(State::Done, 4))).await.unwrap();
-    assert_eq!(seen.of("job_bad"), Some((0, 0, 0)), "first, and beside no other");
+    let (_, began_beside, ended_beside) = seen.of("job_bad").unwrap();
+    assert_eq!((began_beside, ended_beside), (0, 0));
 }
 
 #[tokio::test]
@@ -87,8 +102,7 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
     scene.deliver("job_bad").await;
     interrupt_twice(&scene).await;
     // Due after all others, for now.
-    let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0, events: Events::All };
-    assert!(scene.store.claim(claim).await.unwrap().claimed[0].runs_alone);
+    assert!(scene.store.claim(CLAIM).await.unwrap().claimed[0].runs_alone);
     scene.deliver("job_1").await;
 
     let finish = Arc::new(Notify::new());
@@ -122,34 +136,60 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
         scene.until(State::Done, 5).await;
     };
     bounded(worker.lease(HOUR).poll(HOUR).run(story)).await.unwrap();
-    assert_eq!(seen.of("job_1").unwrap().0, 0);
-    assert_eq!(seen.of("job_bad"), Some((1, 0, 0)), "next, and beside no other");
+    assert_eq!((seen.of("job_2").unwrap().0, seen.of("job_1").unwrap().0), (0, 1));
+    assert_eq!(seen.of("job_bad"), Some((2, 0, 0)), "next, and beside no other");
 }
 
-/// An article that crashes the process mostly does so at once, and must not take along an entry that was just claimed.
+/// With a single attempt, each is the last.
 #[tokio::test]
-async fn the_handler_of_a_last_attempt_has_a_head_start() {
-    let (scene, began) = (Scene::new(), Arc::new(Mutex::new(Vec::new())));
+async fn last_attempts_run_beside_each_other() {
+    let (scene, seen) = (Scene::new(), Seen::default());
     for job in ["job_1", "job_2", "job_3"] {
         scene.deliver(job).await;
     }
-    let begin = Arc::clone(&began);
+    let watched = seen.clone();
     let worker = scene.inbox.worker(move |job: Job| {
-        begin.lock().unwrap().push(Instant::now());
+        let (seen, all) = (watched.clone(), watched.clone());
         async move {
-            // The first takes its time. The second ends at once, so that the third need not wait.
-            if job.job_id().as_str() == "job_1" {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
+            seen.run(job, until_true(|| all.most() == 3)).await;
             Ok(())
         }
     });
-    // On a busy machine the thread of the first begins late in its head start.
-    let start = Instant::now();
     bounded(worker.attempts(1).poll(HOUR).run(scene.until(State::Done, 3))).await.unwrap();
-    let began = began.lock().unwrap();
-    assert!(began[1] - start >= Duration::from_millis(45), "{:?}", began[1] - start);
-    assert!(began[2] - began[0] < Duration::from_secs(1), "{:?}", began[2] - began[0]);
+}
+
+/// The process ended under the last attempts of two entries, and one of them may be the cause.
+#[tokio::test]
+async fn after_an_interrupted_last_attempt_one_more_runs_alone() {
+    let (scene, seen) = (Scene::new(), Seen::default());
+    for job in ["job_1", "job_2"] {
+        scene.deliver(job).await;
+    }
+    let last = Claim { limit: 4, attempts: 1, ..CLAIM };
+    assert_eq!(scene.store.claim(last).await.unwrap().claimed.len(), 2);
+    scene.clock.advance(LEASE);
+    scene.deliver("job_3").await;
+    let watched = seen.clone();
+    let worker = scene.inbox.worker(move |job: Job| {
+        let seen = watched.clone();
+        async move {
+            let is_one_more = job.job_id().as_str() != "job_3";
+            assert_eq!(job.attempt(), 1 + u32::from(is_one_more));
+            seen.run(job, tokio::time::sleep(Duration::from_millis(20))).await;
+            Ok(())
+        }
+    });
+    bounded(worker.attempts(1).poll(HOUR).run(scene.until(State::Done, 3))).await.unwrap();
+    assert_eq!(seen.most(), 1);
+
+    // One whose additional attempt is interrupted as well is dead.
+    scene.deliver("job_bad").await;
+    for _ in 0..2 {
+        assert_eq!(scene.store.claim(last).await.unwrap().claimed.len(), 1);
+        scene.clock.advance(LEASE);
+    }
+    assert_eq!(scene.store.claim(last).await.unwrap().buried.len(), 1);
+    assert_eq!(scene.show("job_bad").await.0.attempts, 2);
 }
 
 /// Two workers of one inbox know of each other.
@@ -171,6 +211,7 @@ async fn an_entry_runs_alone_beside_another_worker() {
         attempts: 8,
         running: 0,
         events: Events::All,
+        retries_first: false,
     };
     for _ in 0..2 {
         scene.store.claim(claim).await.unwrap();

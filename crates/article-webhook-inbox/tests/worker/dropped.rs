@@ -3,14 +3,13 @@
 use std::{
     collections::BTreeSet,
     future::{Future, pending},
-    pin::pin,
     sync::{Arc, Mutex},
     task::Poll,
     time::Duration,
 };
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Inbox, Job, State, Worker};
+use article_webhook_inbox::{Inbox, Job, State};
 use tempfile::TempDir;
 use tokio::{
     runtime::{Builder, Runtime},
@@ -37,72 +36,6 @@ async fn in_sqlite() -> (TempDir, Inbox) {
     let folder = tempfile::tempdir().unwrap();
     let inbox = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
     (folder, inbox)
-}
-
-/// Runs the worker for that many polls, and drops it.
-async fn polled_and_dropped(worker: Worker, polls: u32) {
-    let mut run = pin!(worker.run(pending::<()>()));
-    let mut left = polls;
-    std::future::poll_fn(|context| {
-        assert!(run.as_mut().poll(context).is_pending());
-        left -= 1;
-        if left == 0 { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-}
-
-/// All entries wait, and the attempts that they have had.
-async fn attempts_once_all_wait(inbox: &Inbox) -> Vec<u32> {
-    bounded(until(inbox, State::Waiting, JOBS.len() as u64)).await;
-    let mut attempts = Vec::new();
-    for job in JOBS {
-        attempts.push(inbox.show(key(job)).await.unwrap().unwrap().0.attempts);
-    }
-    attempts
-}
-
-/// Drops a worker before it can have started a handler. The lease is long: only giving back makes its entries due.
-async fn gives_back_what_it_claims(inbox: &Inbox, most_polls: u32) {
-    deliver_all(inbox, &JOBS).await;
-    let runs = Count::default();
-    for polls in 1..=most_polls {
-        let counted = runs.clone();
-        let worker = inbox.worker(move |_| {
-            counted.add();
-            pending()
-        });
-        polled_and_dropped(worker, polls).await;
-        // A claim that has begun leases first, and is then given back.
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        let begun = runs.now();
-        let attempts = attempts_once_all_wait(inbox).await;
-        assert_eq!((attempts, begun), (vec![0; JOBS.len()], 0), "after {polls} polls");
-    }
-}
-
-#[tokio::test]
-async fn in_memory_a_dropped_worker_gives_back_what_has_not_begun() {
-    // The claim returns within the first poll, and the attempts are tasks that have not begun.
-    gives_back_what_it_claims(&Inbox::memory(), 1).await;
-}
-
-#[tokio::test]
-async fn in_sqlite_a_dropped_worker_gives_back_what_has_not_begun() {
-    let (_folder, inbox) = in_sqlite().await;
-    // In the first poll the claim is under way, in the second it may have returned.
-    gives_back_what_it_claims(&inbox, 2).await;
-    inbox.close().await.unwrap();
-}
-
-/// Giving back is tried again while the store fails.
-#[tokio::test]
-async fn what_a_dropped_worker_claimed_is_given_back_although_the_store_fails_at_first() {
-    let scene = Scene::new();
-    deliver_all(&scene.inbox, &JOBS).await;
-    scene.store.fault("settle", Fault::Fails(1));
-    polled_and_dropped(scene.inbox.worker(|_: Job| pending()), 1).await;
-    bounded(until_true(|| scene.store.calls("settle") == 4)).await;
-    assert_eq!(attempts_once_all_wait(&scene.inbox).await, [0, 0, 0]);
 }
 
 /// Runs a worker on a runtime of its own, and drops the runtime after that many turns. Each entry then waits without an
@@ -157,14 +90,6 @@ fn two_threads() -> Runtime {
 fn in_memory_a_worker_whose_runtime_is_dropped_gives_back_what_has_not_begun() {
     gives_back_when_its_runtime_is_dropped(&Inbox::memory(), one_thread);
     gives_back_when_its_runtime_is_dropped(&Inbox::memory(), two_threads);
-}
-
-#[test]
-fn in_sqlite_a_worker_whose_runtime_is_dropped_gives_back_what_has_not_begun() {
-    for new in [one_thread, two_threads] {
-        let (_folder, inbox) = one_thread().block_on(in_sqlite());
-        gives_back_when_its_runtime_is_dropped(&inbox, new);
-    }
 }
 
 /// Bounded attempts: the process that dropped the worker may end, and the handler had begun.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Digest, EntryKey, Failed, FailedJob, Job, State, Worker,
+    Digest, EntryKey, Failed, Job, JobKind, State, Worker,
     store::{Claim, Events, Store},
 };
 
@@ -44,10 +44,11 @@ async fn a_failure_reaches_its_handler_with_what_the_service_said() {
     scene.record(failure("job_2"), b"<html>").await;
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
-    let on_failure = move |job: FailedJob| {
-        let text = |text: Option<&str>| text.map(str::to_owned);
-        let said =
-            (text(job.code()), text(job.message()), text(job.step()), job.credits_refunded());
+    let on_failure = move |job: Job| {
+        let failure = job.failure().unwrap().clone();
+        let said = (failure.code, failure.message, failure.step, failure.credits_refunded);
+        assert_eq!((job.kind(), job.cause()), (JobKind::Failure, None));
+        assert!(job.article().is_err());
         let of = (job.job_id().to_string(), job.attempt(), job.received_at());
         tell.lock().unwrap().push((of, said, job.body().clone()));
         assert!(!format!("{job:?}").contains("draft"));
@@ -74,7 +75,7 @@ async fn an_article_that_comes_after_its_failure_is_handled() {
     let (scene, articles, failures) = (Scene::new(), Count::default(), Count::default());
     let (published, told) = (articles.clone(), failures.clone());
     let worker = scene.inbox.worker(move |job: Job| {
-        assert!(!job.article().article.title.is_empty());
+        assert!(!job.article().unwrap().article.title.is_empty());
         published.add();
         async { Ok(()) }
     });
@@ -98,7 +99,7 @@ async fn a_failure_has_the_attempts_of_an_article() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.fail("job_1").await;
     let counted = runs.clone();
-    let on_failure = move |job: FailedJob| {
+    let on_failure = move |job: Job| {
         let ended = match counted.add() {
             1 => Err(Failed::snooze(Duration::from_secs(1))),
             _ if job.attempt() == 1 => Err(Failed::retry_after("no", Duration::ZERO)),
@@ -177,29 +178,35 @@ async fn a_failure_whose_attempts_were_interrupted_runs_alone() {
     let scene = Scene::new();
     scene.fail("job_1").await;
     for _ in 0..2 {
-        let claim = Claim { limit: 1, lease: LEASE, attempts: 8, running: 0, events: Events::All };
+        let claim = Claim {
+            limit: 1,
+            lease: LEASE,
+            attempts: 8,
+            running: 0,
+            events: Events::All,
+            retries_first: false,
+        };
         assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
         scene.clock.advance(LEASE);
     }
     scene.deliver("job_2").await;
-    let (articles, ended) = (Count::default(), Count::default());
-    let (published, before) = (articles.clone(), articles.clone());
-    let worker = scene.inbox.worker(move |_| {
-        published.add();
-        async { Ok(()) }
-    });
-    let told = ended.clone();
-    let worker = worker.on_failure(move |_| {
-        let (told, before) = (told.clone(), before.clone());
-        async move {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            assert_eq!(before.now(), 0, "an article ran beside it");
-            told.add();
-            Ok(())
+    let (running, runs) = (Count::default(), Count::default());
+    let handler = || {
+        let (running, runs) = (running.clone(), runs.clone());
+        move |_| {
+            let (running, runs) = (running.clone(), runs.clone());
+            async move {
+                assert_eq!(running.add(), 1, "another ran beside it");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                running.take();
+                runs.add();
+                Ok(())
+            }
         }
-    });
+    };
+    let worker = scene.inbox.worker(handler()).on_failure(handler());
     bounded(worker.run(scene.until(State::Done, 2))).await.unwrap();
-    assert_eq!((articles.now(), ended.now()), (1, 1));
+    assert_eq!(runs.now(), 2);
 }
 
 #[tokio::test]

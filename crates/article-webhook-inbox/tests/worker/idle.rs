@@ -54,6 +54,7 @@ async fn it_also_runs_what_must_run_alone_and_what_is_on_its_last_attempt() {
             attempts: 8,
             running: 0,
             events: article_webhook_inbox::store::Events::All,
+            retries_first: false,
         };
         while !scene.store.claim(claim).await.unwrap().claimed.is_empty() {}
         scene.clock.advance(lease);

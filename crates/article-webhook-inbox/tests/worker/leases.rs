@@ -15,8 +15,15 @@ use super::{
 };
 
 /// Short enough for real time.
-const LEASE: Duration = Duration::from_millis(300);
-const THEFT: Claim = Claim { limit: 1, lease: HOUR, attempts: 8, running: 0, events: Events::All };
+const LEASE: Duration = Duration::from_secs(1);
+const THEFT: Claim = Claim {
+    limit: 1,
+    lease: HOUR,
+    attempts: 8,
+    running: 0,
+    events: Events::All,
+    retries_first: false,
+};
 
 #[tokio::test]
 async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {

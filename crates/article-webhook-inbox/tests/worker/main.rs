@@ -20,5 +20,6 @@ mod shutdown;
 mod stores;
 mod stuck;
 mod threads;
+mod turns;
 mod unhandled;
 mod waking;

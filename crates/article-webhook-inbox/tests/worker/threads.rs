@@ -1,12 +1,6 @@
 //! Handlers run in threads of their own: on which runtimes, in how many, and how many at a time.
 
-use std::{
-    cell::Cell,
-    collections::HashSet,
-    sync::{Arc, Mutex},
-    thread,
-    time::Duration,
-};
+use std::{cell::Cell, time::Duration};
 
 use article_webhook_inbox::{Failed, Job, State};
 
@@ -102,47 +96,22 @@ async fn a_hundred_attempts_at_once_are_no_sign_that_handlers_never_end() {
     assert_eq!(most_at_a_time(100, 150).await, 100);
 }
 
-/// A thread that was free once takes no second handler while it has one.
+/// A panic, or what a handler leaves in its thread, is nothing to the next one.
 #[tokio::test]
-async fn after_a_handler_has_ended_the_next_run_at_once() {
-    let (scene, begun) = (Scene::new(), Count::default());
-    let counted = begun.clone();
-    let worker = scene.inbox.worker(move |job: Job| {
-        let begun = counted.clone();
-        async move {
-            if job.job_id().as_str() != "job_0" {
-                begun.add();
-                until_true(|| begun.now() == 3).await;
-            }
-            Ok::<(), Failed>(())
-        }
-    });
-    let story = async {
-        scene.deliver("job_0").await;
-        scene.until(State::Done, 1).await;
-        for job in 1..=3 {
-            scene.deliver(&format!("job_{job}")).await;
-        }
-        scene.until(State::Done, 4).await;
-    };
-    bounded(worker.concurrency(3).poll(HOUR).run(story)).await.unwrap();
-}
-
-/// A thread costs more than a short handler.
-#[tokio::test]
-async fn a_handler_runs_in_the_thread_of_one_that_has_ended() {
-    let (scene, seen) = (Scene::new(), Arc::new(Mutex::new(HashSet::new())));
+async fn each_attempt_has_a_thread_of_its_own_that_ends_with_it() {
+    let (scene, alive) = (Scene::new(), Count::default());
     for job in 0..30 {
         scene.deliver(&format!("job_{job}")).await;
     }
-    let threads = Arc::clone(&seen);
+    let counted = alive.clone();
     let worker = scene.inbox.worker(move |job: Job| {
-        threads.lock().unwrap().insert(thread::current().id());
-        assert_ne!(job.job_id().as_str(), "job_1", "a panic does not cost a thread");
+        assert!(OF_THREAD.replace(Some(OfThread(counted.clone()))).is_none());
+        counted.add();
+        assert_ne!(job.job_id().as_str(), "job_1", "one of them panics");
         async { Ok::<(), Failed>(()) }
     });
-    bounded(worker.concurrency(1).attempts(1).run(scene.until(State::Done, 29))).await.unwrap();
-    assert_eq!(seen.lock().unwrap().len(), 1);
+    bounded(worker.attempts(1).run(scene.until(State::Done, 29))).await.unwrap();
+    bounded(until_true(|| alive.now() == 0)).await;
 }
 
 /// Tells when its thread ends.
@@ -156,24 +125,4 @@ impl Drop for OfThread {
 
 thread_local! {
     static OF_THREAD: Cell<Option<OfThread>> = const { Cell::new(None) };
-}
-
-#[tokio::test]
-async fn the_threads_of_a_worker_end_with_it() {
-    let (scene, alive) = (Scene::new(), Count::default());
-    scene.deliver("job_1").await;
-    let counted = alive.clone();
-    let worker = scene.inbox.worker(move |_: Job| {
-        counted.add();
-        OF_THREAD.set(Some(OfThread(counted.clone())));
-        async { Ok::<(), Failed>(()) }
-    });
-    let story = async {
-        scene.until(State::Done, 1).await;
-        assert_eq!(alive.now(), 1, "the thread waits for a next handler");
-    };
-    bounded(worker.run(story)).await.unwrap();
-    // Sooner than a thread ends that waits for a next handler in vain.
-    let ended = until_true(|| alive.now() == 0);
-    tokio::time::timeout(Duration::from_secs(5), ended).await.expect("its thread goes on");
 }

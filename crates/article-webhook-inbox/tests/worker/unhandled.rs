@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex};
 
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
-    Digest, EntryKey, Failed, Job, Source, State, UndecodableJob, Worker, store::Recorded,
+    Digest, EntryKey, Failed, Job, JobKind, Source, State, Worker, store::Recorded,
 };
 use tokio::sync::Notify;
 
@@ -48,7 +48,8 @@ async fn what_is_no_article_reaches_a_handler_for_it_as_it_came_with_all_its_att
     let (worker, runs) = counting(&scene);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
-    let worker = worker.concurrency(1).attempts(2).on_undecodable(move |job: UndecodableJob| {
+    let worker = worker.concurrency(1).attempts(2).on_undecodable(move |job: Job| {
+        assert_eq!((job.kind(), job.cause().is_some()), (JobKind::Undecodable, true));
         let event = job.event().as_str().to_owned();
         let shown = (job.job_id().to_string(), event, job.attempt(), job.body().to_vec());
         noted.lock().unwrap().push(shown);

@@ -94,6 +94,7 @@ async fn costs(client: &Client, store: &PostgresStore, schema: &str) -> [f64; 5]
         attempts: 8,
         running: 0,
         events: Events::All,
+        retries_first: false,
     };
     let before = number(position).await;
     let (mut leases, start) = (Vec::new(), std::time::Instant::now());

@@ -2,7 +2,8 @@ CREATE TABLE article_inbox_meta (
     name text COLLATE "C" PRIMARY KEY,
     value bigint NOT NULL
 );
-INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0);
+-- Claims hand out nothing while `paused` is a time in milliseconds and not 0.
+INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('paused', 0);
 
 CREATE TABLE article_inbox_entries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -12,6 +13,7 @@ CREATE TABLE article_inbox_entries (
     state text COLLATE "C" NOT NULL
         CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt')),
     attempts bigint NOT NULL,
+    is_retry boolean NOT NULL GENERATED ALWAYS AS (attempts > 0) STORED,
     fence bigint NOT NULL,
     at bigint NOT NULL,
     lease_end bigint NOT NULL,
@@ -31,7 +33,8 @@ WITH (
     autovacuum_vacuum_threshold = 2000,
     autovacuum_analyze_scale_factor = 0.02
 );
-CREATE INDEX article_inbox_entries_waiting ON article_inbox_entries (is_failure, at, id) WHERE state = 'waiting';
+CREATE INDEX article_inbox_entries_waiting ON article_inbox_entries (is_failure, is_retry, at, id)
+    WHERE state = 'waiting';
 CREATE INDEX article_inbox_entries_leased ON article_inbox_entries (id) WHERE state = 'leased';
 CREATE INDEX article_inbox_entries_done ON article_inbox_entries (at, id) WHERE state = 'done';
 CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at, id) WHERE state = 'done' AND has_bytes;
@@ -82,11 +85,11 @@ CREATE TABLE article_inbox_jobs (
     unreadable_since bigint,
     returned bytea,
     cause text,
-    lane smallint
+    is_open boolean NOT NULL GENERATED ALWAYS AS (state IN ('expected', 'asking')) STORED
 );
-CREATE INDEX article_inbox_jobs_by_lane ON article_inbox_jobs (lane, at, id) WHERE lane IS NOT NULL;
-CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at) WHERE lane IS NOT NULL;
-CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at, id) WHERE lane IS NULL;
+CREATE INDEX article_inbox_jobs_by_time ON article_inbox_jobs (at, id) WHERE is_open;
+CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at) WHERE is_open;
+CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at, id) WHERE NOT is_open;
 CREATE INDEX article_inbox_jobs_of_intent ON article_inbox_jobs (intent, id) WHERE intent IS NOT NULL;
 
 CREATE TABLE article_inbox_intents (
@@ -102,7 +105,8 @@ CREATE TABLE article_inbox_intents (
 CREATE INDEX article_inbox_intents_by_time ON article_inbox_intents (state, at, id);
 CREATE INDEX article_inbox_intents_of_job ON article_inbox_intents (job_id) WHERE job_id IS NOT NULL;
 
--- One row, which is locked while the bucket changes. Its value is NULL before the first use.
+-- One row, which is locked while the bucket changes. Its value is `Bucket::to_json` of `article-webhook-inbox`, and NULL before
+-- the first use.
 CREATE TABLE article_inbox_bucket (
     id smallint PRIMARY KEY CHECK (id = 1),
     value text
@@ -220,25 +224,29 @@ BEGIN
 END
 $$;
 
--- What a claim mostly is: it leases articles that wait, in the order of their times, and returns a row for each body, or one for an
--- entry without any, and then a row without an entry, which says how the search went. It leases nothing and returns nothing if a
--- failure that is wanted is due, if a lease that is looked at has ended, or if one of the entries was interrupted, is on its last
--- attempt, or has a number that no rule gives. It must agree with `Claiming` of `article-webhook-inbox` for all others. The commit is not
--- waited for, as in `sql::NEXT`.
+-- What a claim mostly is: it leases articles that wait, in the order of `Claim::order`, and returns a row for each body, or one for
+-- an entry without any, and then a row without an entry, which says how the search went: `read` is NULL while claims are paused. It
+-- leases nothing and returns nothing if a failure that is wanted is due, if a lease that is looked at has ended, or if one of the
+-- entries was interrupted, has no attempt left, or has a number that no rule gives. It must agree with `Claiming` of
+-- `article-webhook-inbox` for all others. The commit is not waited for, as in `sql::NEXT`.
 CREATE OR REPLACE FUNCTION article_inbox_claim(
     schema_name text, lock_millis integer, idle_millis integer, given_now bigint, most integer, lease_millis bigint, most_attempts bigint,
-    with_failures boolean, from_time bigint, with_leased boolean,
+    with_failures boolean, retries_first boolean, from_new bigint, from_retry bigint, with_leased boolean,
     OUT id bigint, OUT job_id text, OUT event text, OUT received_at bigint, OUT state text, OUT attempts bigint, OUT fence bigint,
     OUT at bigint, OUT lease_end bigint, OUT since bigint, OUT interrupted bigint, OUT conflicts bigint, OUT cause text,
     OUT failures text, OUT body_received_at bigint, OUT source text, OUT target text, OUT intent text, OUT digest bytea,
-    OUT body bytea, OUT now bigint, OUT last_at bigint, OUT next_due bigint, OUT failures_wait boolean, OUT read bigint
+    OUT body bytea, OUT now bigint, OUT new_up_to bigint, OUT retry_up_to bigint, OUT next_due bigint, OUT failures_wait boolean, OUT read bigint
 ) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 SET enable_bitmapscan = off SET enable_sort = off AS $$
 #variable_conflict use_variable
 DECLARE
     read_before bigint;
     is_other boolean;
-    claimed bigint[];
+    takes_retries boolean;
+    wanted bigint;
+    of_kind bigint[];
+    last_at bigint;
+    claimed bigint[] := '{}';
     written bigint;
 BEGIN
     PERFORM set_config('search_path', schema_name || ', pg_temp', true), set_config('lock_timeout', lock_millis::text, true),
@@ -247,9 +255,15 @@ BEGIN
     now := coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     read_before := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
         + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0);
+    IF EXISTS (SELECT FROM article_inbox_meta m WHERE m.name = 'paused' AND m.value <> 0) THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
     -- A failure that is wanted is looked for where the other claim would look for it.
-    failures_wait := EXISTS (SELECT FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.at <= now
-        AND e.at >= CASE WHEN with_failures THEN from_time ELSE -9223372036854775808 END);
+    failures_wait := EXISTS (SELECT FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND NOT e.is_retry
+            AND e.at <= now AND e.at >= CASE WHEN with_failures THEN from_new ELSE -9223372036854775808 END)
+        OR EXISTS (SELECT FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.is_retry
+            AND e.at <= now AND e.at >= CASE WHEN with_failures THEN from_retry ELSE -9223372036854775808 END);
     IF with_leased THEN
         SELECT min(e.lease_end) FILTER (WHERE with_failures OR NOT e.is_failure),
             failures_wait OR coalesce(bool_or(e.is_failure AND e.lease_end <= now), false)
@@ -258,32 +272,52 @@ BEGIN
     IF next_due <= now OR (with_failures AND failures_wait) THEN
         RETURN;
     END IF;
-    SELECT array_agg(w.id), max(w.at), bool_or(w.interrupted <> 0 OR w.attempts NOT BETWEEN 0 AND most_attempts - 2
-        OR w.conflicts NOT BETWEEN 0 AND 4294967295 OR w.fence NOT BETWEEN 0 AND 9223372036854775806)
-    INTO claimed, last_at, is_other FROM (
-        SELECT * FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure
-            AND e.at >= from_time AND e.at <= now ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED
-    ) AS w;
-    IF is_other THEN
-        RETURN;
-    END IF;
+    FOREACH takes_retries IN ARRAY ARRAY[retries_first, NOT retries_first] LOOP
+        wanted := most - cardinality(claimed);
+        SELECT array_agg(w.id), max(w.at), bool_or(w.interrupted <> 0 OR w.attempts NOT BETWEEN 0 AND most_attempts - 1
+            OR w.conflicts NOT BETWEEN 0 AND 4294967295 OR w.fence NOT BETWEEN 0 AND 9223372036854775806)
+        INTO of_kind, last_at, is_other FROM (
+            SELECT * FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND e.is_retry = takes_retries
+                AND e.at >= CASE WHEN takes_retries THEN from_retry ELSE from_new END AND e.at <= now
+            ORDER BY e.at, e.id LIMIT wanted FOR UPDATE SKIP LOCKED
+        ) AS w;
+        IF is_other THEN
+            RETURN;
+        END IF;
+        -- A list that was not read to its end may go on after its last one.
+        IF coalesce(cardinality(of_kind), 0) < wanted THEN
+            last_at := now;
+        END IF;
+        IF takes_retries THEN
+            retry_up_to := last_at;
+        ELSE
+            new_up_to := last_at;
+        END IF;
+        claimed := claimed || of_kind;
+    END LOOP;
     UPDATE article_inbox_entries e SET state = 'leased', attempts = e.attempts + 1, fence = greatest(e.fence + 1, now), at = now,
         lease_end = now + lease_millis, since = now WHERE e.id = ANY (claimed);
     GET DIAGNOSTICS written = ROW_COUNT;
-    IF written <> coalesce(cardinality(claimed), 0) THEN
+    IF written <> cardinality(claimed) THEN
         RAISE 'an entry is not written';
     END IF;
     RETURN QUERY SELECT e.id, e.job_id, e.event, e.received_at, e.state, e.attempts, e.fence, e.at, e.lease_end, e.since,
             e.interrupted, e.conflicts, e.cause, e.failures, b.received_at, b.source, b.target, b.intent, b.digest, b.body,
-            now, NULL::bigint, NULL::bigint, NULL::boolean, NULL::bigint
+            now, NULL::bigint, NULL::bigint, NULL::bigint, NULL::boolean, NULL::bigint
         FROM unnest(claimed) AS c (id)
         CROSS JOIN LATERAL (SELECT * FROM article_inbox_entries e WHERE e.id = c.id OFFSET 0) AS e
         LEFT JOIN LATERAL (SELECT * FROM article_inbox_bodies b WHERE b.entry = c.id ORDER BY b.slot OFFSET 0) AS b ON true;
     next_due := least(next_due,
-        (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND e.at >= from_time));
+        (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND NOT e.is_retry
+            AND e.at >= from_new),
+        (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND e.is_retry
+            AND e.at >= from_retry));
     IF with_failures THEN
         next_due := least(next_due,
-            (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.at >= from_time));
+            (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND NOT e.is_retry
+                AND e.at >= from_new),
+            (SELECT min(e.at) FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.is_retry
+                AND e.at >= from_retry));
     END IF;
     read := coalesce(pg_stat_get_xact_tuples_returned('article_inbox_entries_waiting'::regclass)
         + pg_stat_get_xact_tuples_returned('article_inbox_entries_leased'::regclass), 0) - read_before;
@@ -295,19 +329,23 @@ $$;
 
 -- Selects entries that `Row::is_due` of `article-webhook-inbox` accepts, those of failures if they are wanted, and locks them. What
 -- another claim or another program has locked is left. The condition is checked again on a row that changed meanwhile. Waiting
--- ones are searched from this time on, and leases that have ended only if that is wanted. Articles, failures and leases each have
--- the limit.
+-- ones are searched from these times on, and leases that have ended only if that is wanted. New articles, articles that had an
+-- attempt, failures of both kinds, and leases each have the limit.
 CREATE OR REPLACE FUNCTION article_inbox_due(
-    until bigint, most bigint, with_failures boolean, from_time bigint, with_leased boolean
+    until bigint, most bigint, with_failures boolean, from_new bigint, from_retry bigint, with_leased boolean
 ) RETURNS SETOF article_inbox_entries LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 #variable_conflict use_variable
 BEGIN
-    RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure
-        AND e.at >= from_time AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
+    RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND NOT e.is_retry
+        AND e.at >= from_new AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
+    RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND NOT e.is_failure AND e.is_retry
+        AND e.at >= from_retry AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
     IF with_failures THEN
-        RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure
-            AND e.at >= from_time AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
+        RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND NOT e.is_retry
+            AND e.at >= from_new AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
+        RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'waiting' AND e.is_failure AND e.is_retry
+            AND e.at >= from_retry AND e.at <= until ORDER BY e.at, e.id LIMIT most FOR UPDATE SKIP LOCKED;
     END IF;
     IF with_leased THEN
         RETURN QUERY SELECT e.* FROM article_inbox_entries e WHERE e.state = 'leased' AND (with_failures OR NOT e.is_failure)
@@ -318,16 +356,20 @@ $$;
 
 -- When the next entry is due that was not claimed now, and whether a failure is due, as far as the claim has looked.
 CREATE OR REPLACE FUNCTION article_inbox_next(
-    claimed bigint[], with_failures boolean, until bigint, from_time bigint, with_leased boolean,
+    claimed bigint[], with_failures boolean, until bigint, from_new bigint, from_retry bigint, with_leased boolean,
     OUT next_due bigint, OUT failures_wait boolean
 ) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_variable
 BEGIN
-    next_due := (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND at >= from_time);
-    failures_wait := EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND at <= until);
+    next_due := least(
+        (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND NOT is_retry AND at >= from_new),
+        (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND is_retry AND at >= from_retry));
+    failures_wait := EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND NOT is_retry AND at <= until)
+        OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND is_retry AND at <= until);
     IF with_failures THEN
         next_due := least(next_due,
-            (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND at >= from_time));
+            (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND NOT is_retry AND at >= from_new),
+            (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND is_retry AND at >= from_retry));
     END IF;
     IF with_leased THEN
         next_due := least(next_due, (SELECT min(lease_end) FROM article_inbox_entries WHERE state = 'leased'

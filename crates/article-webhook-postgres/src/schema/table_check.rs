@@ -15,7 +15,7 @@ const TABLES: [(&str, &str); 6] = [
     ("article_inbox_entries", "SELECT,INSERT,UPDATE,DELETE"),
     ("article_inbox_intents", "SELECT,INSERT,UPDATE,DELETE"),
     ("article_inbox_jobs", "SELECT,INSERT,UPDATE,DELETE"),
-    ("article_inbox_meta", "SELECT"),
+    ("article_inbox_meta", "SELECT,UPDATE"),
 ];
 
 /// Of each table that is not as it should be, what is the matter. Triggers that run before each row may skip or change it.

@@ -23,14 +23,22 @@ use crate::{
 const LIST: usize = 14;
 const NOW: usize = 15;
 const READ: usize = 16;
+const PAUSED: usize = 17;
 
 /// What a claim reads of the indexes that it searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// Everything.
     All,
-    /// Waiting entries from this time on, in milliseconds, and no leased ones.
-    From(i64),
+    /// Waiting entries from these times on, in milliseconds, and no leased ones.
+    From(ByKind<i64>),
+}
+
+/// A value for new entries, and one for those that had an attempt: they are searched apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ByKind<T> {
+    pub(crate) new: T,
+    pub(crate) retry: T,
 }
 
 /// What a claim has found out about the indexes.
@@ -40,8 +48,8 @@ pub(crate) struct Found {
     pub(crate) now: i64,
     /// How many entries of them it has read.
     pub(crate) read: i64,
-    /// Up to which time it has taken what waits, in milliseconds.
-    pub(crate) up_to: i64,
+    /// Up to which times it has taken what waits, in milliseconds.
+    pub(crate) up_to: ByKind<i64>,
     /// Leases have ended that it has left.
     pub(crate) leaves_leased: bool,
     /// Entries that it has left, because their rows are damaged.
@@ -60,10 +68,14 @@ pub(crate) fn claim<'t>(
 ) -> Work<'t, (Claims, Found)> {
     Box::pin(async move {
         let takes_failures = claim.events == Events::All;
-        let Due { rows: due, now, read: read_before } = due(tx, claim, *scan).await?;
-        let mut found = Found { now: to_millis(now), up_to: to_millis(now), ..Found::default() };
+        let Due { rows: due, now, read: read_before, is_paused } = due(tx, claim, *scan).await?;
+        if is_paused {
+            return Ok((Claims::default(), Found::paused(to_millis(now))));
+        }
+        let mut found = Found { now: to_millis(now), ..Found::default() };
+        found.up_to = ByKind { new: found.now, retry: found.now };
         // A list that has as many as the limit may go on after its last one.
-        for list in [List::Articles, List::Failures, List::Leased] {
+        for list in List::ALL {
             let mut of_list = due.iter().rev().filter(|(_, of)| *of == list);
             if of_list.clone().count() >= claim.limit as usize
                 && let Some((last, _)) = of_list.next()
@@ -109,7 +121,8 @@ pub(crate) fn claim<'t>(
             (&ids as _, Type::INT8_ARRAY),
             (&takes_failures as _, Type::BOOL),
             (&now as _, Type::INT8),
-            (&floor as _, Type::INT8),
+            (&floor.new as _, Type::INT8),
+            (&floor.retry as _, Type::INT8),
             (&reads_all as _, Type::BOOL),
         ];
         let ((), mut bodies, next) = tokio::try_join!(
@@ -150,41 +163,58 @@ pub(crate) fn unreadable<'t>(
 }
 
 impl Scan {
-    /// From which time on waiting entries are read, and whether leased ones are.
-    fn bounds(self) -> (i64, bool) {
+    /// From which times on waiting entries are read, and whether leased ones are.
+    fn bounds(self) -> (ByKind<i64>, bool) {
         match self {
-            Self::All => (i64::MIN, true),
+            Self::All => (ByKind { new: i64::MIN, retry: i64::MIN }, true),
             Self::From(floor) => (floor, false),
         }
     }
 }
 
 impl Found {
+    /// Claims are paused: nothing was looked for.
+    fn paused(now: i64) -> Self {
+        let up_to = ByKind { new: i64::MIN, retry: i64::MIN };
+        Self { now, up_to, ..Self::default() }
+    }
+
     /// This entry is due and was left, or others after it were.
     fn leave(&mut self, stored: &StoredRow, list: List) {
+        let at = to_millis(stored.row.at);
         match list {
-            List::Articles | List::Failures => {
-                self.up_to = self.up_to.min(to_millis(stored.row.at));
+            List::Articles | List::Failures => self.up_to.new = self.up_to.new.min(at),
+            List::ArticleRetries | List::FailureRetries => {
+                self.up_to.retry = self.up_to.retry.min(at);
             }
             List::Leased => self.leaves_leased = true,
         }
     }
 }
 
-/// What is due, in the order of its time.
+/// What is due, in the order of the claim.
 struct Due {
     rows: Vec<(StoredRow, List)>,
     now: SystemTime,
     /// How much the connection has read before.
     read: i64,
+    is_paused: bool,
 }
 
 /// A list of [`sql::DUE`]. Each has the limit of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
     Articles,
+    ArticleRetries,
     Failures,
+    FailureRetries,
     Leased,
+}
+
+impl List {
+    /// In the order of their numbers.
+    const ALL: [Self; 5] =
+        [Self::Articles, Self::ArticleRetries, Self::Failures, Self::FailureRetries, Self::Leased];
 }
 
 async fn due(tx: &Transaction<'_>, claim: &Claim, scan: Scan) -> Result<Due, Fault> {
@@ -194,25 +224,22 @@ async fn due(tx: &Transaction<'_>, claim: &Claim, scan: Scan) -> Result<Due, Fau
         (&tx.given_time() as _, Type::INT8),
         (&limit as _, Type::INT8),
         (&takes_failures as _, Type::BOOL),
-        (&floor as _, Type::INT8),
+        (&floor.new as _, Type::INT8),
+        (&floor.retry as _, Type::INT8),
         (&reads_all as _, Type::BOOL),
     ];
     let found = tx.begin_with(sql::DUE, &parameters).await?;
     let clock = first(&found)?;
     let mut rows = Vec::with_capacity(found.len());
     for row in &found {
-        let list = match row.try_get::<_, Option<i32>>(LIST)? {
-            Some(0) => List::Articles,
-            Some(1) => List::Failures,
-            Some(_) => List::Leased,
-            // Nothing is due: there is the time alone.
-            None => continue,
-        };
-        rows.push((rows::stored(row)?, list));
+        // If nothing is due, there is the time alone.
+        let Some(list) = row.try_get::<_, Option<i32>>(LIST)? else { continue };
+        let list = usize::try_from(list).ok().and_then(|list| List::ALL.get(list));
+        rows.push((rows::stored(row)?, *list.unwrap_or(&List::Leased)));
     }
-    rows.sort_unstable_by_key(|(stored, _)| (stored.row.at, stored.id));
+    rows.sort_unstable_by_key(|(stored, _)| claim.order(&stored.row, stored.id));
     let (now, read): (i64, i64) = (clock.try_get(NOW)?, clock.try_get(READ)?);
-    Ok(Due { rows, now: from_millis(now), read })
+    Ok(Due { rows, now: from_millis(now), read, is_paused: clock.try_get(PAUSED)? })
 }
 
 /// Extends leases that hold, as [`Store::extend`](article_webhook_inbox::store::Store::extend) says, and returns them. An entry

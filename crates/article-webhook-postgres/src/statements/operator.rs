@@ -1,5 +1,10 @@
+use std::time::SystemTime;
+
 use article_webhook::JobId;
-use article_webhook_inbox::{Body, Entry, EntryKey, State, store::Row};
+use article_webhook_inbox::{
+    Body, Entry, EntryKey, State,
+    store::{Row, from_millis, to_millis},
+};
 use tokio_postgres::types::Type;
 
 use super::{
@@ -46,6 +51,36 @@ pub(crate) fn bury<'t>(
             ledger::sync_with_entry(tx, &stored).await?;
         }
         Ok(buried)
+    })
+}
+
+/// Pauses claims.
+pub(crate) fn pause<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, ()> {
+    Box::pin(async move {
+        let pause = "UPDATE article_inbox_meta SET value = $1 WHERE name = 'paused' AND value = 0";
+        let since = to_millis(tx.now().await?);
+        tx.execute(pause, &[(&since as _, Type::INT8)]).await.map(drop)
+    })
+}
+
+/// Ends a pause.
+pub(crate) fn resume<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, ()> {
+    Box::pin(async move {
+        let resume = "UPDATE article_inbox_meta SET value = 0 WHERE name = 'paused'";
+        tx.execute(resume, &[]).await.map(drop)
+    })
+}
+
+/// Since when claims are paused, if they are.
+pub(crate) fn paused_since<'t>(
+    tx: &'t Transaction<'t>,
+    (): &'t (),
+) -> Work<'t, Option<SystemTime>> {
+    Box::pin(async move {
+        let paused = "SELECT value FROM article_inbox_meta WHERE name = 'paused' AND value <> 0";
+        let since = tx.query(paused, &[]).await?;
+        let since = since.first().map(|row| row.try_get(0)).transpose()?;
+        Ok(since.map(from_millis))
     })
 }
 

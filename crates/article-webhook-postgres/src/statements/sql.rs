@@ -97,8 +97,9 @@ pub(super) fn claim(schema: &str, lock_millis: u32, idle_millis: u32) -> String 
         concat!(
             "SELECT ",
             entry!(),
-            ", body_received_at, source, target, intent, digest, body, now, last_at, next_due, failures_wait, read \
-             FROM {schema}.article_inbox_claim('{schema}', {lock_millis}, {idle_millis}, $1, $2, $3, $4, $5, $6, $7) AS e"
+            ", body_received_at, source, target, intent, digest, body, now, new_up_to, retry_up_to, next_due, failures_wait, \
+             read FROM {schema}.article_inbox_claim('{schema}', {lock_millis}, {idle_millis}, $1, $2, $3, $4, $5, $6, $7, $8, \
+             $9) AS e"
         ),
         schema = schema,
         lock_millis = lock_millis,
@@ -106,17 +107,18 @@ pub(super) fn claim(schema: &str, lock_millis: u32, idle_millis: u32) -> String 
     )
 }
 
-/// Entries that are due, and locked. Each has the number of its list, because each list has the limit. The time and how much
-/// the connection has read are there also if nothing is due.
+/// Entries that are due, and locked; none while claims are paused. Each has the number of its list, because each list has the
+/// limit. The time, how much the connection has read, and whether claims are paused are there also if nothing is due.
 pub(super) const DUE: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
     " AS now, ",
     read!(),
-    " AS read) SELECT ",
+    " AS read, EXISTS (SELECT FROM article_inbox_meta WHERE name = 'paused' AND value <> 0) AS paused) SELECT ",
     entry!(),
-    ", CASE WHEN e.state = 'leased' THEN 2 WHEN e.is_failure THEN 1 WHEN e.id IS NOT NULL THEN 0 END, clock.now, clock.read \
-     FROM clock LEFT JOIN LATERAL article_inbox_due(clock.now, $2, $3, $4, $5) e ON true"
+    ", CASE WHEN e.state = 'leased' THEN 4 WHEN e.id IS NOT NULL THEN 2 * e.is_failure::int + e.is_retry::int END, \
+     clock.now, clock.read, clock.paused FROM clock LEFT JOIN LATERAL \
+     article_inbox_due(clock.now, CASE WHEN clock.paused THEN 0 ELSE $2 END, $3, $4, $5, $6) e ON true"
 );
 
 /// When the next entry is due that was not claimed now, whether a failure is due, and how much the connection has read.
@@ -126,7 +128,7 @@ pub(super) const DUE: &str = concat!(
 pub(super) const NEXT: &str = concat!(
     "SELECT next_due, failures_wait, ",
     read!(),
-    ", set_config('synchronous_commit', 'off', true) FROM article_inbox_next($1, $2, $3, $4, $5)"
+    ", set_config('synchronous_commit', 'off', true) FROM article_inbox_next($1, $2, $3, $4, $5, $6)"
 );
 
 /// Writes the rows of entries that were claimed or settled.
@@ -184,8 +186,14 @@ pub(super) const DUE_SINCE: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
     " AS now) SELECT least(\
-     (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND at <= (SELECT now FROM clock)), \
-     (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND at <= (SELECT now FROM clock)), \
+     (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND NOT is_retry \
+        AND at <= (SELECT now FROM clock)), \
+     (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND is_retry \
+        AND at <= (SELECT now FROM clock)), \
+     (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND NOT is_retry \
+        AND at <= (SELECT now FROM clock)), \
+     (SELECT min(at) FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND is_retry \
+        AND at <= (SELECT now FROM clock)), \
      (SELECT min(lease_end) FROM article_inbox_entries WHERE state = 'leased' AND lease_end <= (SELECT now FROM clock)))"
 );
 
@@ -195,8 +203,12 @@ pub(super) const NOTIFY: &str = concat!(
     "WITH clock AS MATERIALIZED (SELECT ",
     now!("$1"),
     " AS now) SELECT set_config('synchronous_commit', 'off', true), pg_notify($2, $3) WHERE $4 \
-     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure \
+     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND NOT is_retry \
      AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock)) \
-     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure \
+     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND NOT is_failure AND is_retry \
+     AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock)) \
+     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND NOT is_retry \
+     AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock)) \
+     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure AND is_retry \
      AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock))"
 );

@@ -7,8 +7,8 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     store::{
-        AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, BucketSettings,
-        Expect, Intended, IntentLease, Ledger, Pending,
+        AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Expect, Intended,
+        IntentLease, Ledger, Pending,
     },
 };
 
@@ -19,22 +19,17 @@ use crate::{
 };
 
 impl Ledger for PostgresStore {
-    fn intend<'a>(
-        &'a self,
-        name: &'a str,
-        within: Duration,
-        bucket: BucketSettings,
-    ) -> Pending<'a, Intended> {
-        self.transact((Box::<str>::from(name), within, bucket), statements::intend)
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        self.transact((Box::<str>::from(name), within, key), statements::intend)
     }
 
     fn order_again<'a>(
         &'a self,
         name: &'a str,
         within: Duration,
-        bucket: BucketSettings,
+        key: u64,
     ) -> Pending<'a, Intended> {
-        self.transact((Box::<str>::from(name), within, bucket), statements::order_again)
+        self.transact((Box::<str>::from(name), within, key), statements::order_again)
     }
 
     fn ordered<'a>(

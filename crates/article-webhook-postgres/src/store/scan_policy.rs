@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 use crate::{
     connection::Length,
     fault::Fault,
-    statements::{Found, Scan},
+    statements::{ByKind, Found, Scan},
 };
 
 /// After a claim that has read this many entries of its indexes, the next ones do not read all of them.
@@ -53,8 +53,8 @@ struct Progress {
 /// Reading everything takes long.
 #[derive(Debug, Clone, Copy)]
 struct Long {
-    /// Up to which time entries were claimed.
-    floor: i64,
+    /// Up to which times entries were claimed.
+    floor: ByKind<i64>,
     /// When to read everything again.
     all_at: Instant,
 }
@@ -68,7 +68,7 @@ impl Scans {
     pub(super) fn next(&self, events: Events, now: Instant) -> (Scan, Length) {
         let Progress { long, is_patient } = self.lock()[place(events)];
         match long {
-            Some(long) if now < long.all_at => (Scan::From(long.floor - MARGIN), Length::Call),
+            Some(long) if now < long.all_at => (Scan::From(before(long.floor)), Length::Call),
             _ if is_patient => (Scan::All, Length::Unlimited),
             _ => (Scan::All, Length::Call),
         }
@@ -84,7 +84,10 @@ impl Scans {
     ) -> Option<Duration> {
         let Progress { long, is_patient } = &mut self.lock()[place(events)];
         match (scan, &mut *long) {
-            (Scan::From(_), Some(long)) => long.floor = long.floor.max(found.up_to),
+            (Scan::From(_), Some(Long { floor, .. })) => {
+                floor.new = floor.new.max(found.up_to.new);
+                floor.retry = floor.retry.max(found.up_to.retry);
+            }
             // An operator has put an entry back meanwhile.
             (Scan::From(_), None) => {}
             (Scan::All, long) => {
@@ -126,6 +129,12 @@ impl Scans {
     }
 }
 
+/// Where the search begins of claims after those up to this floor.
+fn before(floor: ByKind<i64>) -> ByKind<i64> {
+    let before = |at: i64| at.saturating_sub(MARGIN);
+    ByKind { new: before(floor.new), retry: before(floor.retry) }
+}
+
 fn place(events: Events) -> usize {
     match events {
         Events::All => 0,
@@ -148,11 +157,15 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn found(read: i64, up_to: i64) -> Found {
-        Found { read, up_to, ..Found::default() }
+        Found { read, up_to: ByKind { new: up_to, retry: 0 }, ..Found::default() }
     }
 
     fn from(floor: i64) -> (Scan, Length) {
-        (Scan::From(floor - MARGIN), Length::Call)
+        (later(floor).1, Length::Call)
+    }
+
+    fn later(floor: i64) -> (Events, Scan) {
+        (Events::All, Scan::From(before(ByKind { new: floor, retry: 0 })))
     }
 
     #[test]
@@ -173,7 +186,7 @@ mod tests {
         let others = scans.next(Events::ExceptFailures, now);
         assert_eq!(others, (Scan::All, Length::Call), "other events have ended elsewhere");
 
-        let later = (Events::All, Scan::From(10_000 - MARGIN));
+        let later = later(10_000);
         scans.done(later, &found(16, 12_000), now, now);
         scans.done(later, &found(16, 11_000), now, now);
         assert_eq!(scans.next(Events::All, now), from(12_000));

@@ -1,4 +1,4 @@
-//! Random calls of a [`MemoryStore`](article_webhook_inbox::MemoryStore) and a
+//! Random calls of a reference and a
 //! [`PostgresStore`](article_webhook_postgres::PostgresStore) on one stepped clock, as in the crate `article-webhook-inbox`.
 //!
 //! It runs 100 sequences, or 10,000 with `-- --long`, and then some behind `PgBouncer`, which gives each transaction another
@@ -24,6 +24,8 @@ mod ledger;
 mod ledger_step;
 #[path = "../../../article-webhook-inbox/tests/model/pair.rs"]
 mod pair;
+#[path = "../../../article-webhook-inbox/tests/model/reference.rs"]
+mod reference;
 #[path = "../../../article-webhook-inbox/tests/model/shrink.rs"]
 mod shrink;
 #[path = "../../../article-webhook-inbox/tests/model/step.rs"]

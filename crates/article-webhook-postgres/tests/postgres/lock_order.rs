@@ -36,7 +36,7 @@ fn calls_of_two_nodes_about_the_same_jobs_never_block_each_other() {
         for _ in 0..2 {
             let store = Arc::new(PostgresStore::connect(settings.clone()).await.unwrap());
             for intent in ["intent_0", "intent_1"] {
-                store.intend(intent, Duration::from_secs(60), BUCKET).await.unwrap();
+                store.intend(intent, Duration::from_secs(60), BUCKET.key).await.unwrap();
             }
             for _ in 0..8 {
                 let store = Arc::clone(&store);
@@ -67,7 +67,7 @@ fn calls_about_the_same_intents_of_other_jobs_never_block_each_other() {
         ] {
             let store = PostgresStore::connect(settings.clone()).await.unwrap();
             for intent in intents {
-                store.intend(intent, Duration::from_secs(60), BUCKET).await.unwrap();
+                store.intend(intent, Duration::from_secs(60), BUCKET.key).await.unwrap();
             }
             calls.spawn(async move {
                 let expect = |of: usize| {

@@ -44,6 +44,7 @@ const CLAIM: Claim = Claim {
     attempts: 8,
     running: 0,
     events: Events::All,
+    retries_first: false,
 };
 
 fn arrival(job: &str, body: &str) -> Arrival {

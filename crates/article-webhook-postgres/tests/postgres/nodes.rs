@@ -49,7 +49,7 @@ fn a_node_works_beside_one_of_a_newer_version() {
              ALTER TABLE article_inbox_entries ADD COLUMN later text NOT NULL DEFAULT 'default'; \
              ALTER TABLE article_inbox_bodies ADD COLUMN later text NOT NULL DEFAULT 'default'; \
              UPDATE article_inbox_entries SET later = 'newer'; UPDATE article_inbox_bodies SET later = 'newer'; \
-             UPDATE article_inbox_meta SET value = 1000"
+             UPDATE article_inbox_meta SET value = 1000 WHERE name = 'schema'"
         );
         newer.batch_execute(&step).await.unwrap();
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook_inbox::store::{BucketSettings, Ledger as _, Outcome, Recorded, Store as _};
+use article_webhook_inbox::store::{Ledger as _, Outcome, Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
@@ -91,8 +91,7 @@ fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
             assert!(error.is_transient(), "{error:?}");
         }
         // One that the ledger knows comes another way.
-        let bucket = BucketSettings { per_minute: 60, burst: 10, key: 1 };
-        wait(store.intend("known-intent", Duration::from_secs(30), bucket)).unwrap();
+        wait(store.intend("known-intent", Duration::from_secs(30), 1)).unwrap();
         let mut known = arrival("of_an_intent", "{}");
         known.intent = Some("known-intent".into());
         assert!(wait(store.record(known)).is_err());

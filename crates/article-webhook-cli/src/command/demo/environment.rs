@@ -14,7 +14,7 @@ use std::{
 use article_webhook::AuthToken;
 use article_webhook_client::{ApiKey, Client, JobId, NewArticle};
 use article_webhook_collector::{Collector, OrderOutcome, Schedule};
-use article_webhook_inbox::{EntryKey, Inbox, Job, State};
+use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, State};
 use article_webhook_simulator::{Clock, Rule, Simulator};
 use tempfile::TempDir;
 use tokio::{
@@ -93,10 +93,11 @@ impl Demo {
     }
 
     /// What the application does with an article.
-    fn publish(&self, job: &Job) {
-        let (job_id, title) = (job.job_id().clone(), job.article().article.title.clone());
+    fn publish(&self, job: &Job) -> Result<(), Failed> {
+        let (job_id, title) = (job.job_id().clone(), job.article()?.article.title.clone());
         let (at, source) = (self.simulator.now(), job.source());
         self.tell(Happening::Published { at, job_id, title, source });
+        Ok(())
     }
 
     fn tell(&self, happening: Happening) {
@@ -169,8 +170,7 @@ impl Running {
             let publisher = Arc::clone(&publisher);
             async move {
                 sleep(PUBLISHING).await;
-                publisher.publish(&job);
-                Ok(())
+                publisher.publish(&job)
             }
         };
         let worker = inbox.worker(handler).run(stopped(stop.subscribe()));

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::store::StoreHealth;
 use serde_json::json;
@@ -18,11 +18,10 @@ pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit
     let place = inbox.place(&context.environment)?;
     let health = place.shared().await?.health().await;
     let overdue = health.overdue.map_err(unknown)?;
+    let paused_since = health.paused_since.map_err(unknown)?;
     let store = health.store.map_err(unknown)?;
-    show(
-        &Seen { writable: Some(health.writable), overdue, store, has_log: place.is_file() },
-        context,
-    )
+    let (writable, has_log) = (Some(health.writable), place.is_file());
+    show(&Seen { writable, overdue, paused_since, store, has_log }, context)
 }
 
 /// Only looks.
@@ -31,8 +30,9 @@ pub(super) async fn look(inbox: &InboxArgument, context: &Context) -> Result<Exi
     let ledger = place.shared().await?.ledger();
     let age = |since| ledger.now().duration_since(since).unwrap_or_default();
     let overdue = ledger.due_since().await?.map(age);
-    let store = ledger.health().await?;
-    show(&Seen { writable: None, overdue, store, has_log: place.is_file() }, context)
+    let paused_since = ledger.paused_since().await?;
+    let (store, has_log) = (ledger.health().await?, place.is_file());
+    show(&Seen { writable: None, overdue, paused_since, store, has_log }, context)
 }
 
 fn unknown(why: String) -> Failure {
@@ -43,25 +43,25 @@ struct Seen {
     /// `None`: not tried.
     writable: Option<Result<(), String>>,
     overdue: Option<Duration>,
+    paused_since: Option<SystemTime>,
     store: StoreHealth,
     /// A file has one beside it. It may be empty.
     has_log: bool,
 }
 
 fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
-    let Seen { writable, overdue, store, has_log } = seen;
+    let Seen { writable, overdue, paused_since, store, has_log } = seen;
     let why_not = writable.as_ref().and_then(|writable| writable.as_ref().err());
     let is_well = why_not.is_none() && store.blocked.is_none() && store.findings.is_empty();
     let exit = if is_well { Exit::Done } else { Exit::Failed };
-    let step = store.clock_step.map(|step| step.to_string());
     if context.output.is_json() {
         context.output.json(&json!({
             "writable": writable.as_ref().map(Result::is_ok),
             "why_not": why_not,
             "due_since_seconds": overdue.map(|overdue| overdue.as_secs()),
+            "paused_since": paused_since.map(moment::exact),
             "wal_bytes": store.wal_bytes,
             "blocked": store.blocked,
-            "clock": step,
             "findings": store.findings,
         }))?;
         return Ok(exit);
@@ -74,9 +74,13 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
         Some(Err(why)) => row("writable", Tone::Bad, escape::line(why)),
         None => row("writable", Tone::Quiet, "not tried, because of --read-only".to_owned()),
     }
+    if let Some(since) = paused_since {
+        let since = moment::shown(*since);
+        row("paused", Tone::Busy, format!("since {since}: `inbox resume` ends that"));
+    }
     match overdue {
         None => row("oldest due", Tone::Good, "nothing waits for a worker".to_owned()),
-        Some(age) if *age < Duration::from_secs(60) => {
+        Some(age) if *age < Duration::from_secs(60) || paused_since.is_some() => {
             row("oldest due", Tone::Busy, format!("for {}", moment::span(*age)));
         }
         Some(age) => {
@@ -90,9 +94,6 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
     }
     if let Some(blocked) = &store.blocked {
         row("blocked", Tone::Bad, escape::line(blocked));
-    }
-    if let Some(step) = step {
-        row("clock", Tone::Busy, step);
     }
     for finding in &store.findings {
         row("found", Tone::Bad, escape::line(finding));

@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_webhook::{AuthToken, fixture::DeliveryRequest};
-use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, UndecodableJob, Worker};
+use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, Worker};
 use article_webhook_simulator::pause_after;
 use bytes::Bytes;
 use clap::Args;
@@ -83,15 +83,8 @@ struct Stored {
     body: Bytes,
 }
 
-impl From<Job> for Stored {
-    fn from(job: Job) -> Self {
-        let key = EntryKey { job_id: job.job_id().clone(), event: job.event().clone() };
-        Self { key, attempt: job.attempt(), body: job.body().clone() }
-    }
-}
-
-impl From<UndecodableJob> for Stored {
-    fn from(job: UndecodableJob) -> Self {
+impl Stored {
+    fn of(job: &Job) -> Self {
         let key = EntryKey { job_id: job.job_id().clone(), event: job.event().clone() };
         Self { key, attempt: job.attempt(), body: job.body().clone() }
     }
@@ -134,15 +127,14 @@ impl ForwardArguments {
             gate: CircuitBreaker::new(ABSENCE),
             turns: Turns::new(inbox),
         });
-        let pass_on = move |stored: Stored| {
-            let forwarding = Arc::clone(&forwarding);
+        let pass_on = move |job: Job| {
+            let (forwarding, stored) = (Arc::clone(&forwarding), Stored::of(&job));
             async move { forwarding.pass_on(&stored).await }
         };
-        let pass_on_article = pass_on.clone();
         let last = (1..).find(|&attempt| pause_after(attempt).is_none());
         let worker = inbox
-            .worker(move |job| pass_on_article(job.into()))
-            .on_undecodable(move |job| pass_on(job.into()))
+            .worker(pass_on.clone())
+            .on_undecodable(pass_on)
             .concurrency(AT_ONCE)
             .attempts(last.unwrap_or(u8::MAX).into())
             .handler_timeout(2 * self.forward_timeout + 3 * ABSENCE)

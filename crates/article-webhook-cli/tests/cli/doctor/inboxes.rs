@@ -24,6 +24,7 @@ const CLAIM: Claim = Claim {
     attempts: 8,
     running: 0,
     events: Events::All,
+    retries_first: false,
 };
 
 /// An inbox that was last used some time ago.
@@ -192,7 +193,7 @@ async fn what_a_ledger_waits_for_is_found() {
     let old = Old::new(96 * HOUR);
     let asked = SystemTime::now() - 96 * HOUR;
     old.store.expect(vec![Expect::job("job_1".parse().unwrap(), asked)]).await.unwrap();
-    old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET).await.unwrap();
+    old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
     let late = old.found().await;
     late.has("inbox.overdue_jobs", "fail");
     late.has("inbox.unknown_orders", "warn");
@@ -204,7 +205,7 @@ async fn what_a_ledger_waits_for_is_found() {
     ] {
         let paused = Old::new(Duration::ZERO);
         // The key that was used last is the one that counts.
-        paused.store.intend("post-18", Duration::from_secs(60), sample::BUCKET).await.unwrap();
+        paused.store.intend("post-18", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
         paused.store.report(event).await.unwrap();
         paused.found().await.has(code, severity);
     }
@@ -239,7 +240,10 @@ async fn the_fix_is_told_apart_from_the_cause() {
     found.has("inbox.refused", "fail");
     let line = found.out.lines().find(|line| line.contains("inbox.refused")).unwrap();
     let refused: serde_json::Value = serde_json::from_str(line).unwrap();
-    assert_eq!(refused["found"], format!("{} is damaged", text(&file)));
+    assert_eq!(
+        refused["found"],
+        format!("{} is damaged (SQLite cannot make sense of it)", text(&file))
+    );
     assert!(refused["cause"].as_str().unwrap().ends_with("image is malformed"), "{line}");
     let fix = refused["fix"].as_str().unwrap();
     assert!(fix.starts_with("to restore a backup, stop the receiver"), "{fix}");

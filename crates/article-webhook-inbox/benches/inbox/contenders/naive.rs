@@ -34,24 +34,27 @@ impl Naive {
         let added = connection
             .prepare_cached(
                 "INSERT INTO article_inbox_entries \
-                 (job_id, event, state, attempts, fence, at, received_at, conflicts, held) \
-                 VALUES (?1, ?2, 'waiting', 0, 0, ?3, ?3, 0, 1) ON CONFLICT DO NOTHING",
+                 (job_id, event, received_at, state, attempts, fence, at, since, held, target, document, checksum) \
+                 VALUES (?1, ?2, ?3, 'waiting', 0, 0, ?3, ?3, 1, ?4, '{}', 0) ON CONFLICT DO NOTHING",
             )
             .unwrap()
-            .execute(params![arrival.key.job_id.as_str(), arrival.key.event.as_str(), now])
+            .execute(params![
+                arrival.key.job_id.as_str(),
+                arrival.key.event.as_str(),
+                now,
+                &*arrival.target
+            ])
             .unwrap();
         assert_eq!(added, 1, "every job is another");
         connection
             .prepare_cached(
-                "INSERT INTO article_inbox_bodies (slot, received_at, source, target, intent, digest, body) \
-                 VALUES (?1, ?2, 'webhook', ?3, ?4, ?5, ?6)",
+                "INSERT INTO article_inbox_bodies (slot, received_at, digest, document, checksum, body) \
+                 VALUES (?1, ?2, ?3, '{\"source\":\"webhook\"}', 0, ?4)",
             )
             .unwrap()
             .execute(params![
                 connection.last_insert_rowid() * 16,
                 now,
-                &*arrival.target,
-                arrival.intent.as_deref(),
                 &arrival.digest.as_bytes()[..],
                 &arrival.bytes[..],
             ])

@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime};
 /// use article_webhook_inbox::store::{Bucket, BucketSettings};
 ///
 /// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 2, key: 1 });
-/// let mut bucket = Bucket::new(now);
+/// let mut bucket = Bucket::new();
 /// assert!(bucket.take(settings, now) && bucket.take(settings, now));
 /// assert!(!bucket.take(settings, now), "the burst is used up");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct BucketSettings {
-    /// How many tokens a minute brings.
+    /// How many tokens a minute brings: 1 to 60,000. Another number counts as the nearest of these.
     pub per_minute: u32,
-    /// How many tokens the bucket holds.
+    /// How many tokens the bucket holds. 0 counts as 1.
     pub burst: u32,
     /// A number that stands for the API key, such as the first bytes of its hash. A refused key pauses itself alone.
     pub key: u64,
@@ -27,8 +27,8 @@ pub struct BucketSettings {
 /// ```
 /// use article_webhook_inbox::PauseReason;
 ///
-/// assert_eq!(PauseReason::from_name("key_refused"), Some(PauseReason::KeyRefused));
-/// assert_eq!(PauseReason::from_name("lunch"), None);
+/// assert_eq!(PauseReason::KeyRefused { key: 1 }.as_str(), "key_refused");
+/// assert_ne!(PauseReason::KeyRefused { key: 1 }, PauseReason::KeyRefused { key: 2 });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets a reason must not compile")]
@@ -38,25 +38,21 @@ pub enum PauseReason {
     /// The service, or a proxy before it, answered that it cannot serve any call now, and said for how long.
     Unavailable,
     /// The service refused the API key: nothing is asked or ordered with this key.
-    KeyRefused,
+    KeyRefused {
+        /// The key, as [`BucketSettings::key`](crate::store::BucketSettings::key) names it.
+        key: u64,
+    },
 }
 
 impl PauseReason {
-    /// The name of the reason in databases, logs and tools.
+    /// The name of the reason in documents, logs and tools.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::RateLimited => "rate_limited",
             Self::Unavailable => "unavailable",
-            Self::KeyRefused => "key_refused",
+            Self::KeyRefused { .. } => "key_refused",
         }
-    }
-
-    /// The reason with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::RateLimited, Self::Unavailable, Self::KeyRefused];
-        all.into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
@@ -67,7 +63,7 @@ impl PauseReason {
 /// use article_webhook_inbox::store::{Bucket, BucketEvent, BucketSettings};
 ///
 /// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 5, key: 1 });
-/// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new(now));
+/// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new());
 /// bucket.report(BucketEvent::RateLimited { retry_after: day }, now);
 /// assert_eq!(bucket.paused(1, now).map(|pause| pause.until), Some(now + day), "in full");
 /// assert!(!bucket.take(settings, now + day - Duration::from_millis(1)));
@@ -90,7 +86,7 @@ pub struct Pause {
 /// use std::time::{Duration, SystemTime};
 /// use article_webhook_inbox::store::{Bucket, BucketEvent};
 ///
-/// let (now, mut bucket) = (SystemTime::now(), Bucket::new(SystemTime::UNIX_EPOCH));
+/// let (now, mut bucket) = (SystemTime::now(), Bucket::new());
 /// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
 /// assert!(bucket.paused(1, now).is_some() && bucket.paused(2, now).is_none());
 /// bucket.report(BucketEvent::Resumed, now);
@@ -99,19 +95,19 @@ pub struct Pause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]
 pub enum BucketEvent {
-    /// The service answered 429. The bucket pauses for as long as it said, and is filled at half the rate after that.
+    /// The service answered 429. The bucket pauses for as long as it said.
     RateLimited {
         /// For how long. Zero if the service did not say.
         retry_after: Duration,
     },
     /// The service, or a proxy before it, answered 503 or another status that says that it cannot serve any call now. The
-    /// bucket pauses for as long as it said. The rate stays as it is: no call was too many.
+    /// bucket pauses for as long as it said.
     Unavailable {
         /// For how long.
         retry_after: Duration,
     },
-    /// The service refused the API key. That key pauses, and one ask or order tries it after five minutes, later every
-    /// hour. Other keys are not paused.
+    /// The service refused the API key. That key pauses, and one ask or order tries it every five minutes. Other keys are
+    /// not paused. A pause that the service asked for is not replaced by this one, and replaces it.
     KeyRefused {
         /// The key, as [`BucketSettings::key`] names it.
         key: u64,
@@ -121,27 +117,6 @@ pub enum BucketEvent {
         /// The key, as [`BucketSettings::key`] names it.
         key: u64,
     },
-    /// A person lifted all pauses.
+    /// A person lifted the pause.
     Resumed,
-}
-
-/// Whether an order may be made now.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::store::{Bucket, BucketEvent, BucketSettings, OrderTurn};
-///
-/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 5, key: 1 });
-/// let mut bucket = Bucket::new(now);
-/// assert_eq!(bucket.take_for_order(settings, now), OrderTurn::Taken);
-/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
-/// assert!(matches!(bucket.take_for_order(settings, now), OrderTurn::Paused(_)));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store obeys every result")]
-pub enum OrderTurn {
-    /// A token was taken, if need be into debt.
-    Taken,
-    /// The bucket is paused, and nothing was taken.
-    Paused(Pause),
 }

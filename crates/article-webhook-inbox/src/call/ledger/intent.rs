@@ -14,13 +14,14 @@ use crate::Error;
 /// assert_eq!(IntentState::from_name("ordered"), Some(IntentState::Ordered));
 /// assert_eq!(IntentState::from_name("paid"), None);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a store or tool that forgets a state must not compile"
 )]
 pub enum IntentState {
     /// The call that orders may be under way, until its deadline.
+    #[default]
     Ordering,
     /// The call has ended, or its deadline has passed, and it is not known whether the service took the order. No store
     /// keeps this state: it follows from `Ordering` and the time.
@@ -69,14 +70,13 @@ impl fmt::Display for IntentState {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_webhook_inbox::{Clock, IntentState, MemoryStore, store::{BucketSettings, Ledger}};
+/// use article_webhook_inbox::{Clock, IntentState, MemoryStore, store::Ledger};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let clock = Clock::stepped(std::time::SystemTime::UNIX_EPOCH);
 ///     let store = MemoryStore::new(clock.clone());
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     store.intend("post-17", Duration::from_secs(60), bucket).await?;
+///     store.intend("post-17", Duration::from_secs(60), 1).await?;
 ///     let state = |intent: Option<article_webhook_inbox::Intent>| intent.map(|intent| intent.state);
 ///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Ordering));
 ///
@@ -125,13 +125,12 @@ impl Intent {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_webhook_inbox::{MemoryStore, store::{BucketSettings, Intended, IntentLease, Ledger}};
+/// use article_webhook_inbox::{MemoryStore, store::{Intended, IntentLease, Ledger}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let store = MemoryStore::default();
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     let Intended::Begun(lease) = store.intend("post-17", Duration::from_secs(60), bucket).await? else {
+///     let Intended::Begun(lease) = store.intend("post-17", Duration::from_secs(60), 1).await? else {
 ///         panic!("it is the first")
 ///     };
 ///     let other = IntentLease { id: lease.id + 1, ..lease };
@@ -153,19 +152,19 @@ pub struct IntentLease {
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_webhook_inbox::{MemoryStore, store::{BucketEvent, BucketSettings, Intended, Ledger}};
+/// use article_webhook_inbox::{MemoryStore, store::{BucketEvent, Intended, Ledger}};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let store = MemoryStore::default();
-///     let (deadline, bucket) = (Duration::from_secs(60), BucketSettings { per_minute: 30, burst: 5, key: 1 });
-///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Begun(_)));
+///     let (deadline, key) = (Duration::from_secs(60), 1);
+///     assert!(matches!(store.intend("post-17", deadline, key).await?, Intended::Begun(_)));
 ///
 ///     // Another task, or another node.
-///     assert!(matches!(store.intend("post-17", deadline, bucket).await?, Intended::Known(_)));
+///     assert!(matches!(store.intend("post-17", deadline, key).await?, Intended::Known(_)));
 ///
 ///     store.report(BucketEvent::RateLimited { retry_after: deadline }).await?;
-///     assert!(matches!(store.intend("post-18", deadline, bucket).await?, Intended::Paused(_)));
+///     assert!(matches!(store.intend("post-18", deadline, key).await?, Intended::Paused(_)));
 ///     assert_eq!(store.intent("post-18").await?, None, "nothing was stored");
 ///     Ok(())
 /// }
@@ -173,11 +172,11 @@ pub struct IntentLease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
 pub enum Intended {
-    /// The intent is stored, and a token is taken. This caller, and no other, may make one call before the deadline.
+    /// The intent is stored. This caller, and no other, may make one call before the deadline.
     Begun(IntentLease),
     /// The intent was stored before. This caller must not order.
     Known(Intent),
-    /// The bucket is paused. Nothing is stored, and no token is taken.
+    /// Calls with the key are paused. Nothing is stored.
     Paused(Pause),
 }
 

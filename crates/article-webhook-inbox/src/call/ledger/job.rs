@@ -20,13 +20,14 @@ use crate::EntryKey;
 /// assert_eq!(JobState::from_name("not_found"), Some(JobState::NotFound));
 /// assert_eq!(JobState::from_name("done"), None);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a store or tool that forgets a state must not compile"
 )]
 pub enum JobState {
     /// Its article is not there, and is asked for when the time comes.
+    #[default]
     Expected,
     /// An ask holds the lease.
     Asking,
@@ -190,12 +191,13 @@ impl std::str::FromStr for Reason {
 ///     Ok(())
 /// }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
 pub struct Missing {
     /// How often.
     pub times: u32,
     /// When the service said so first.
+    #[serde(with = "crate::codec::millis")]
     pub since: SystemTime,
 }
 

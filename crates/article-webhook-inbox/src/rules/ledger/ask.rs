@@ -7,66 +7,12 @@ use crate::{
     timestamp::later,
 };
 
-/// The queue that a due job waits in for a token. Within a lane, the job that has been due longest is asked for first, and
-/// of these the one with the smallest id.
-///
-/// New jobs come first, because their articles are most likely there. Every fourth token goes to a job that was asked for
-/// before, so that a stream of new orders does not keep the others waiting. A backfill gets what is left.
-///
-/// ```
-/// use article_webhook_inbox::store::AskLane;
-///
-/// let all = |_| true;
-/// let lanes: Vec<_> = (0..5).map(|turn| AskLane::next(turn, all)).collect();
-/// let (first, again) = (Some(AskLane::First), Some(AskLane::Again));
-/// assert_eq!(lanes, [first, first, first, again, first]);
-///
-/// assert_eq!(AskLane::next(3, |lane| lane == AskLane::Backfill), Some(AskLane::Backfill));
-/// assert_eq!(AskLane::next(3, |_| false), None);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets a lane must not compile")]
-pub enum AskLane {
-    /// Jobs that were not asked for since they are expected.
-    First,
-    /// Jobs that were asked for before.
-    Again,
-    /// Jobs of a backfill.
-    Backfill,
-}
-
-impl AskLane {
-    /// Every lane, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::First, Self::Again, Self::Backfill];
-
-    /// The lane that the next token goes to, of those in which a job is due. `turn` is
-    /// [`Bucket::turn`](crate::store::Bucket::turn).
-    #[must_use]
-    pub fn next(turn: u8, has_due: impl Fn(Self) -> bool) -> Option<Self> {
-        let order = match turn % 4 {
-            3 => [Self::Again, Self::First, Self::Backfill],
-            _ => [Self::First, Self::Again, Self::Backfill],
-        };
-        order.into_iter().find(|lane| has_due(*lane))
-    }
-}
-
 impl JobRow {
     /// Whether the job may be asked for, if the bucket has a token: it is open and its time has come. An ask whose lease
     /// has ended is due again.
     #[must_use]
     pub fn is_due(&self, now: SystemTime) -> bool {
         self.state.is_open() && self.at <= now
-    }
-
-    /// The lane that the job waits in while it is open.
-    #[must_use]
-    pub fn lane(&self) -> AskLane {
-        match self.asks {
-            _ if self.is_backfill() => AskLane::Backfill,
-            0 => AskLane::First,
-            _ => AskLane::Again,
-        }
     }
 
     /// An ask begins, with a lease from now on. It counts when it begins, and it has a new fence.
@@ -160,7 +106,7 @@ pub(super) const REJECTED: &str = "an earlier body that the API gave cannot be r
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{ApiAnswer, Expect, Reason};
+    use crate::call::{ApiAnswer, Expect};
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
     const LEASE: Duration = Duration::from_secs(60);
@@ -176,27 +122,6 @@ mod tests {
 
     fn again(seconds: u64) -> AskOutcome {
         AskOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
-    }
-
-    #[test]
-    fn a_lane_is_that_of_the_asks_and_of_the_reason() {
-        let mut row = job();
-        assert_eq!(row.lane(), AskLane::First);
-        row.ask(1, LEASE, START);
-        assert_eq!(row.lane(), AskLane::Again);
-        row.reason = Reason::Backfill;
-        assert_eq!(row.lane(), AskLane::Backfill);
-    }
-
-    #[test]
-    fn every_lane_gets_a_token_if_no_other_is_due() {
-        for turn in 0..=u8::MAX {
-            for lane in AskLane::ALL {
-                assert_eq!(AskLane::next(turn, |due| due == lane), Some(lane));
-            }
-            let two = AskLane::next(turn, |due| due != AskLane::First);
-            assert_eq!(two, Some(AskLane::Again), "a backfill waits for both");
-        }
     }
 
     #[test]

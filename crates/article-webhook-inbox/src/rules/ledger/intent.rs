@@ -1,6 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
+use serde::{Deserialize, Serialize};
 
 use super::super::lease::next_fence;
 use crate::{
@@ -35,20 +36,26 @@ fn first_fence(created_at: SystemTime) -> i64 {
 /// assert!(!intent.resolve(&"job_2".parse()?, now + deadline), "its job is known");
 /// # Ok::<(), article_webhook::InvalidJobId>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct IntentRow {
     /// What is known about the order. Never [`Unknown`](IntentState::Unknown).
+    #[serde(skip)]
     pub state: IntentState,
     /// When it was stored.
+    #[serde(skip, default = "crate::codec::no_time")]
     pub created_at: SystemTime,
     /// Ordering: the deadline of the call, or when it ended without a known outcome. Otherwise: when it entered its state.
+    #[serde(skip, default = "crate::codec::no_time")]
     pub at: SystemTime,
     /// The fence of the last call.
+    #[serde(skip)]
     pub fence: i64,
     /// The job that it became.
+    #[serde(skip)]
     pub job_id: Option<JobId>,
     /// Digests of the ids of [forgotten](Self::forget) jobs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Digest>,
 }
 

@@ -1,6 +1,7 @@
 use std::time::SystemTime;
 
 use article_webhook::JobId;
+use serde::{Deserialize, Serialize};
 
 use super::ArticleEntry;
 use crate::{
@@ -31,37 +32,55 @@ use crate::{
 /// assert_eq!(job.settle(lease, &AskOutcome::Released, 17, None, now), AskSettled::LostLease);
 /// # Ok::<(), article_webhook::InvalidJobId>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct JobRow {
     /// What is known about its article.
+    #[serde(skip)]
     pub state: JobState,
     /// Why it is expected.
+    #[serde(with = "crate::codec::text")]
     pub reason: Reason,
     /// The intent that it was ordered with.
+    #[serde(skip)]
     pub intent: Option<Box<str>>,
     /// Since when it is expected: since it was stored, or expected again after it ended.
+    #[serde(skip, default = "crate::codec::no_time")]
     pub expected_at: SystemTime,
     /// Expected: when it is asked for. Asking: when the lease ends. Otherwise: when it ended.
+    #[serde(skip, default = "crate::codec::no_time")]
     pub at: SystemTime,
     /// How many asks began since it is expected.
+    #[serde(skip)]
     pub asks: u32,
     /// The fence of the last ask; 0 before the first.
+    #[serde(skip)]
     pub fence: i64,
     /// The API key that it was ordered with, or with which the service told its state last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<u64>,
     /// How often in a row the service did not know it, when it was asked with that key or none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// When the service delivered its article first.
+    #[serde(skip)]
     pub pushed_at: Option<SystemTime>,
     /// When the API gave its article. While it is open: when the API gave a body that could not be read.
+    #[serde(skip)]
     pub collected_at: Option<SystemTime>,
     /// When the API gave the first of the bodies that could not be read, since the service last worked on it.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::codec::optional_millis"
+    )]
     pub unreadable_since: Option<SystemTime>,
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Digest>,
     /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
     /// that an earlier body of the API could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
 

@@ -10,15 +10,12 @@ use std::{path::Path, time::Duration};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use self::required_settings::{JOURNAL_MODE, REQUIRED, set};
-use super::{
-    fault::{Fault, is_busy},
-    files::with_suffix,
-};
+use super::{fault::Fault, files::with_suffix};
 use crate::Error;
 
 pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
-    refusal::{damaged, log_of_another, refused, written_by_others},
+    refusal::{damaged, log_of_another, refused},
     required_settings::{settings, wrong_settings},
     sqlite_version::{SecondWriter, check_two_writers},
 };
@@ -110,22 +107,6 @@ pub(super) fn close_as(connection: &Connection, log: LogAtClose) -> rusqlite::Re
 pub(super) enum LogAtClose {
     Left,
     Copied,
-}
-
-/// Whether no other connection has the database open, in any process.
-pub(super) fn is_alone(path: &Path) -> Result<bool, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let look = || -> rusqlite::Result<()> {
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        set(&connection, "locking_mode", "EXCLUSIVE")?;
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-    };
-    match look() {
-        Ok(()) => Ok(true),
-        Err(error) if is_busy(&error) => Ok(false),
-        Err(error) => Err(refused(path, &error)),
-    }
 }
 
 /// Opens the database as it is in its file, without the log. Only while nothing writes to the file.

@@ -31,13 +31,7 @@ impl Fault {
     /// Whether SQLite cannot make sense of a page, or of an index.
     pub(super) fn is_damage(&self) -> bool {
         let Self::Sql(error) = self else { return false };
-        error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
-    }
-
-    /// Whether another thread ended the statement.
-    pub(super) fn is_interrupted(&self) -> bool {
-        let Self::Sql(error) = self else { return false };
-        error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+        error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) || is_duplicate_key(error)
     }
 
     /// Whether SQLite does not know what a statement names.
@@ -85,6 +79,14 @@ impl From<Fault> for Error {
     }
 }
 
+/// Whether an index refuses a key that it did not find before. Then it is damaged.
+fn is_duplicate_key(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY))
+}
+
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
@@ -119,6 +121,9 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
             Error::unavailable("the database's locks are contended")
         }
         ErrorCode::DatabaseCorrupt => Error::damaged("the database is damaged: restore a backup"),
+        ErrorCode::ConstraintViolation if is_duplicate_key(error) => {
+            Error::damaged("an index of the database is damaged: start the receiver again")
+        }
         ErrorCode::NotADatabase => Error::damaged("the file is not a database: restore a backup"),
         ErrorCode::ConstraintViolation => Error::unusable(
             "the database refused the change by a rule of its own: look for triggers on the inbox's tables",

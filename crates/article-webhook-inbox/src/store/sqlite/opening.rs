@@ -4,11 +4,11 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::{
     connection::{self, Access, SecondWriter},
-    damage::{self, Integrity, Part},
+    damage::{self, Part},
     fault::Fault,
     files::{self, Lock},
     schema,
-    wal_identity::WalIdentity,
+    wal_identity::{self, WalIdentity},
     writer::{Handle, Shared, WriteConnection, try_start},
 };
 use crate::{Clock, Error, timestamp::rounded};
@@ -25,16 +25,15 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     if let Some(unreadable) = damage::unreadable(&path) {
         shared.findings.add(Part::Log, unreadable);
     }
-    let connection = connection::open(&path, Access::Exclusive)?;
+    let mut connection = connection::open(&path, Access::Exclusive)?;
     let mut found = judge(&connection, &path)?;
     let now = rounded(shared.clock.now());
-    let mut trial = try_start(&connection, &path, found.as_ref(), now);
-    if found.is_none() && trial.as_ref().is_err_and(Fault::is_damage) {
-        found = damage::search(&connection).map_err(|fault| refused(&path, fault))?;
-        trial = try_start(&connection, &path, found.as_ref(), now);
+    let mut trial = try_start(&mut connection, &path, &found, now);
+    if found.is_empty() && trial.as_ref().is_err_and(Fault::is_damage) {
+        found = damage::integrity(&connection).map_err(|fault| refused(&path, fault))?;
+        trial = try_start(&mut connection, &path, &found, now);
     }
     unless_transient(trial.map_err(|fault| refused(&path, fault)))?;
-    let is_searched = found.is_some();
     files::remove_rights_of_others(&path)?;
     connection::make_durable(&connection, &path, Access::Exclusive)?;
 
@@ -42,11 +41,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let started = connection.start().map_err(|fault| refused(&path, fault));
     shared.status.note(started.as_ref().map(drop));
     unless_transient(started)?;
-    let handle = Handle::start(shared, connection)?;
-    if !is_searched {
-        handle.inspect()?;
-    }
-    Ok(handle)
+    Handle::start(shared, connection)
 }
 
 /// Refuses a file that is no database before the lock is made beside it. One with a log or a journal may become one by it.
@@ -83,13 +78,20 @@ fn refused(path: &Path, fault: Fault) -> Error {
     }
 }
 
-/// Refuses a database that is not ours to change.
-fn judge(connection: &Connection, path: &Path) -> Result<Option<Integrity>, Error> {
+/// Refuses a database that is not ours to change. Returns what SQLite's check of it finds. After a clean stop it checks the
+/// intents alone.
+fn judge(connection: &Connection, path: &Path) -> Result<Vec<String>, Error> {
     schema::judge(connection, path)?;
     if has_log_of_another(connection, path) {
         return Err(connection::log_of_another(path));
     }
-    damage::judge(connection, path).map_err(|fault| refused(path, fault))
+    let look = || -> Result<Vec<String>, Fault> {
+        if schema::exists(connection)? && wal_identity::was_stopped(connection)? {
+            return damage::integrity_of_intents(connection);
+        }
+        damage::integrity(connection)
+    };
+    look().map_err(|fault| refused(path, fault))
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.
@@ -130,6 +132,6 @@ pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
     connection::make_durable(&connection, &path, Access::Shared)?;
     schema::check_current(&connection, &path)?;
     let shared = Shared::new(path, Clock::system());
-    let connection = WriteConnection::new(shared.clone(), connection, None, None);
+    let connection = WriteConnection::new(shared.clone(), connection, None, Vec::new());
     Handle::start(shared, connection)
 }

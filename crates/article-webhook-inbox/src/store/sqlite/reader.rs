@@ -42,7 +42,7 @@ impl Reader {
     pub(super) fn read<T>(
         &self,
         length: Length,
-        read: impl FnOnce(&Connection) -> Result<T, Fault>,
+        read: impl FnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Error> {
         let mut state = lock(match length {
             Length::Quick => &self.quick,
@@ -51,11 +51,14 @@ impl Reader {
         if let State::Missing = *state {
             *state = State::Open(connection::open_reader(&self.path)?);
         }
-        let State::Open(connection) = &*state else {
+        let State::Open(connection) = &mut *state else {
             return Err(Error::closed());
         };
-        let answer =
-            connection.unchecked_transaction().map_err(Fault::from).and_then(|tx| read(&tx));
+        let begun = connection.execute_batch("BEGIN").map_err(Fault::from);
+        let answer = begun.and_then(|()| read(connection));
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
         match answer {
             // The schema may wait for its next version, or have a later one.
             Err(fault) if fault.is_of_the_statement() => {

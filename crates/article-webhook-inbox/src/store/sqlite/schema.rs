@@ -8,243 +8,202 @@ use super::{
 };
 use crate::Error;
 
-/// Each step takes the schema to the next version. A released step is never changed.
-const STEPS: &[&str] = &["
+/// The schema of this version. A file with another one is refused.
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
     CREATE TABLE article_inbox_meta (
         name TEXT PRIMARY KEY,
-        value INTEGER NOT NULL
+        value ANY NOT NULL
     ) STRICT, WITHOUT ROWID;
-    INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('probes', 0);
+    INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 1), ('probes', 0), ('ids', 0);
 
     CREATE TABLE article_inbox_entries (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        id INTEGER PRIMARY KEY,
         job_id TEXT NOT NULL,
         event TEXT NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt')),
+        received_at INTEGER NOT NULL,
+        state TEXT NOT NULL,
         attempts INTEGER NOT NULL,
         fence INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        received_at INTEGER NOT NULL,
-        conflicts INTEGER NOT NULL,
+        since INTEGER NOT NULL,
         held INTEGER NOT NULL,
-        cause TEXT,
+        target TEXT NOT NULL,
+        document TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
         UNIQUE (job_id, event)
     ) STRICT;
-    CREATE INDEX article_inbox_entries_by_time ON article_inbox_entries (state, at);
+    CREATE INDEX article_inbox_entries_by_time ON article_inbox_entries
+        (state, ((event = 'generation failed' AND (state = 'waiting' OR state = 'leased'))
+            + 2 * (state = 'waiting' AND attempts > 0)), at);
     CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at) WHERE state = 'done' AND held > 0;
     CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
-        WHERE state IN ('dead', 'unhandled', 'corrupt');
+        WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt';
     CREATE INDEX article_inbox_entries_other ON article_inbox_entries (event, id)
         WHERE event <> 'article.complete';
 
     CREATE TABLE article_inbox_bodies (
         slot INTEGER PRIMARY KEY,
         received_at INTEGER NOT NULL,
-        source TEXT NOT NULL,
-        target TEXT NOT NULL,
-        intent TEXT,
         digest BLOB NOT NULL,
+        document TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
         body BLOB
     ) STRICT;
 
-    CREATE TABLE article_inbox_hints (
-        job_id TEXT PRIMARY KEY,
-        at INTEGER NOT NULL,
-        code TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX article_inbox_hints_by_time ON article_inbox_hints (at, job_id);
-", "
-    ALTER TABLE article_inbox_entries ADD COLUMN since INTEGER;
-    ALTER TABLE article_inbox_entries ADD COLUMN interrupted INTEGER;
-    ALTER TABLE article_inbox_entries ADD COLUMN failures TEXT;
-    ALTER TABLE article_inbox_entries ADD COLUMN checksum INTEGER;
-    ALTER TABLE article_inbox_bodies ADD COLUMN checksum INTEGER;
-    INSERT INTO article_inbox_meta (name, value) VALUES ('clock', 0);
-", "
-    DROP INDEX article_inbox_entries_by_time;
-    CREATE INDEX article_inbox_entries_by_time ON article_inbox_entries
-        (state, (event = 'generation failed' AND (state = 'waiting' OR state = 'leased')), at);
-    DROP INDEX article_inbox_entries_stuck;
-    CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
-        WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt';
-
-    DROP TABLE article_inbox_hints;
     CREATE TABLE article_inbox_jobs (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        job_id TEXT NOT NULL,
-        state TEXT NOT NULL
-            CHECK (state IN ('expected', 'asking', 'arrived', 'collected', 'failed', 'unreadable', 'not_found')),
-        reason TEXT NOT NULL,
+        id INTEGER PRIMARY KEY,
+        job_id TEXT NOT NULL UNIQUE,
+        state TEXT NOT NULL,
         intent TEXT,
         expected_at INTEGER NOT NULL,
         at INTEGER NOT NULL,
         asks INTEGER NOT NULL,
         fence INTEGER NOT NULL,
-        key INTEGER,
-        missing INTEGER,
-        missing_since INTEGER,
         pushed_at INTEGER,
         collected_at INTEGER,
-        unreadable_since INTEGER,
-        returned BLOB,
-        cause TEXT,
-        lane INTEGER,
-        checksum INTEGER
+        document TEXT NOT NULL,
+        checksum INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX article_inbox_jobs_key ON article_inbox_jobs (job_id);
     CREATE INDEX article_inbox_jobs_by_state ON article_inbox_jobs (state);
     CREATE INDEX article_inbox_jobs_of_intent ON article_inbox_jobs (intent) WHERE intent IS NOT NULL;
-    CREATE INDEX article_inbox_jobs_by_lane ON article_inbox_jobs (lane, at);
-    CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at, lane) WHERE lane IS NOT NULL;
+    CREATE INDEX article_inbox_jobs_due ON article_inbox_jobs (at) WHERE state = 'expected' OR state = 'asking';
+    CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at) WHERE state <> 'expected' AND state <> 'asking';
+    CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at)
+        WHERE state = 'expected' OR state = 'asking';
     CREATE INDEX article_inbox_jobs_collected ON article_inbox_jobs (state, collected_at, pushed_at)
         WHERE state = 'collected';
 
     CREATE TABLE article_inbox_intents (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('ordering', 'ordered', 'abandoned')),
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        state TEXT NOT NULL,
         created_at INTEGER NOT NULL,
         at INTEGER NOT NULL,
         fence INTEGER NOT NULL,
         job_id TEXT,
-        forgotten BLOB,
-        checksum INTEGER
+        document TEXT NOT NULL,
+        checksum INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX article_inbox_intents_key ON article_inbox_intents (name);
-    CREATE INDEX article_inbox_intents_by_state ON article_inbox_intents (state);
     CREATE INDEX article_inbox_intents_of_job ON article_inbox_intents (job_id) WHERE job_id IS NOT NULL;
     CREATE INDEX article_inbox_intents_by_time ON article_inbox_intents (state, at);
+";
 
-    CREATE TABLE article_inbox_bucket (
-        id INTEGER PRIMARY KEY CHECK (id = 1),
-        used INTEGER NOT NULL,
-        refilled_at INTEGER NOT NULL,
-        share INTEGER NOT NULL,
-        shared_at INTEGER NOT NULL,
-        limited_since INTEGER,
-        limited_until INTEGER,
-        limited_why TEXT,
-        refused BLOB NOT NULL,
-        refused_at INTEGER,
-        key INTEGER NOT NULL,
-        turn INTEGER NOT NULL,
-        orders INTEGER NOT NULL,
-        checksum INTEGER
-    ) STRICT;
-"];
-
-/// The first version that has a ledger.
-const WITH_LEDGER: usize = 3;
-
-/// Refuses a schema that this version does not know, or that was changed. An earlier version is accepted.
+/// Refuses a schema that is not this version's, or that was changed. A missing index is no reason: the start
+/// [makes](create) it.
 pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
     let found = version(connection).map_err(|error| refused(path, &error))?;
-    if found > STEPS.len() {
-        return Err(newer(path, found, STEPS.len()));
+    if found.is_some_and(|found| found != VERSION) {
+        return Err(of_another_version(path, found));
     }
     let differences = compare(connection).map_err(|error| refused(path, &error))?;
-    differences.first().map_or(Ok(()), |difference| {
+    let difference = differences.into_iter().find(|difference| difference.missing_index.is_none());
+    difference.map_or(Ok(()), |difference| {
         Err(Error::damaged(format!(
-            "{}: {difference}: restore a backup, or undo the change",
-            path.display()
+            "{}: {}: restore a backup, or undo the change",
+            path.display(),
+            difference.says
         )))
     })
 }
 
-/// Whether the file is of an earlier version, without a ledger. That kept jobs with a refused delivery in a table that the
-/// step to this version removes.
-pub(super) fn has_no_ledger(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok((1..WITH_LEDGER).contains(&version(connection)?))
-}
-
-/// Brings the schema up to this version. Runs in a transaction.
-pub(super) fn migrate(tx: &Connection, path: &Path) -> Result<(), Fault> {
-    migrate_by(tx, path, STEPS)
-}
-
-fn migrate_by(tx: &Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {
-    let found = version(tx)?;
-    if found > steps.len() {
-        return Err(newer(path, found, steps.len()).into());
+/// Makes the schema, or the indexes that are missing in it. Runs in a transaction. Returns the names of these indexes.
+pub(super) fn create(tx: &Connection) -> Result<Vec<String>, Fault> {
+    if !exists(tx)? {
+        tx.execute_batch(SCHEMA)?;
+        return Ok(Vec::new());
     }
-    for step in &steps[found..] {
-        tx.execute_batch(step)?;
-    }
-    if found < steps.len() {
-        let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
-        tx.execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'schema'", [steps])?;
-    }
-    Ok(())
+    let missing = compare(tx)?.into_iter().filter_map(|difference| difference.missing_index);
+    missing
+        .map(|MissingIndex { name, sql }| {
+            tx.execute_batch(&sql)?;
+            Ok(name)
+        })
+        .collect()
 }
 
 /// Checks that the schema is this version's, on a connection that may not change it.
 pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), Error> {
-    let found = version(connection).map_err(|error| refused(path, &error))?;
-    if found == STEPS.len() {
-        return Ok(());
-    }
-    if found > STEPS.len() {
-        return Err(newer(path, found, STEPS.len()));
-    }
-    if found == 0 {
-        return Err(Error::unusable(format!(
+    match version(connection).map_err(|error| refused(path, &error))? {
+        Some(VERSION) => Ok(()),
+        None => Err(Error::unusable(format!(
             "{} is a database without an inbox: check the path; a receiver that starts with it makes one in it",
             path.display()
-        )));
+        ))),
+        found => Err(of_another_version(path, found)),
     }
-    Err(Error::unusable(format!(
-        "{} has schema {found}, and this version needs {}: start the receiver once, which brings it up to date",
-        path.display(),
-        STEPS.len()
-    )))
 }
 
-fn newer(path: &Path, found: usize, known: usize) -> Error {
+fn of_another_version(path: &Path, found: Option<i64>) -> Error {
     Error::unusable(format!(
-        "{} has schema {found}, and this version knows those up to {known}: use a newer version of this program",
-        path.display()
+        "{} has schema {}, and this version of the program needs {VERSION}: use the version that made the file, or name another \
+         file",
+        path.display(),
+        found.unwrap_or_default()
     ))
 }
 
 /// Whether the database has tables of the inbox.
 pub(super) fn exists(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version(connection)? > 0)
+    Ok(version(connection)?.is_some())
 }
 
 /// The version of the schema. It is in a table of the inbox, because `user_version` belongs to the application.
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
+fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let table = "SELECT TRUE FROM sqlite_schema WHERE name = 'article_inbox_meta'";
     if !connection.prepare(table)?.exists([])? {
-        return Ok(0);
+        return Ok(None);
     }
     let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
-    let version: Option<i64> = connection.query_row(version, [], |row| row.get(0)).optional()?;
-    Ok(version.map_or(0, |version| usize::try_from(version).unwrap_or_default()))
+    let version = connection.query_row(version, [], |row| row.get(0)).optional()?;
+    Ok(Some(version.unwrap_or_default()))
+}
+
+/// Something in which the schema is not this version's.
+struct Difference {
+    /// A sentence.
+    says: String,
+    missing_index: Option<MissingIndex>,
+}
+
+struct MissingIndex {
+    name: String,
+    sql: String,
 }
 
 /// What is missing in the schema or differs from it, and what others have added to it. Each finding is a sentence.
 pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, Error> {
-    compare(connection).map_err(|error| translate(&error))
+    let differences = compare(connection).map_err(|error| translate(&error))?;
+    Ok(differences.into_iter().map(|difference| difference.says).collect())
 }
 
-fn compare(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn compare(connection: &Connection) -> rusqlite::Result<Vec<Difference>> {
     let right = Connection::open_in_memory()?;
-    let steps = STEPS.iter().take(version(connection)?);
-    steps.into_iter().try_for_each(|step| right.execute_batch(step))?;
-    // SQLite's own table counts the ids. Where its text is damaged, no entry can be added.
-    let objects = "SELECT name, sql FROM sqlite_schema \
-        WHERE name LIKE 'article_inbox_%' OR name = 'sqlite_sequence' ORDER BY name";
+    if exists(connection)? {
+        right.execute_batch(SCHEMA)?;
+    }
+    // The index of a key has no text.
+    let objects = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
     let mut objects = right.prepare(objects)?;
     let mut objects = objects.query([])?;
     let mut differences = Vec::new();
     while let Some(object) = objects.next()? {
-        let (name, expected): (String, String) = (object.get(0)?, object.get(1)?);
+        let (kind, name, sql): (String, String, String) =
+            (object.get(0)?, object.get(1)?, object.get(2)?);
         let found = "SELECT sql FROM sqlite_schema WHERE name = ?1";
         let found = connection.query_row(found, [&name], |row| row.get::<_, Option<String>>(0));
-        match found.optional()?.flatten() {
-            Some(found) if found == expected => {}
-            Some(_) => differences.push(format!("{name} is not what this version made")),
-            None => differences.push(format!("{name} is missing")),
+        match found.optional()? {
+            Some(Some(found)) if found == sql => {}
+            None if kind == "index" => differences.push(Difference {
+                says: format!("{name} is missing"),
+                missing_index: Some(MissingIndex { name, sql }),
+            }),
+            None => differences.push(Difference::other(format!("{name} is missing"))),
+            Some(_) => {
+                differences
+                    .push(Difference::other(format!("{name} is not what this version made")));
+            }
         }
     }
     // The inbox has none, and another's would change what the inbox writes.
@@ -254,39 +213,39 @@ fn compare(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut triggers = triggers.query([])?;
     while let Some(trigger) = triggers.next()? {
         let (name, table): (String, String) = (trigger.get(0)?, trigger.get(1)?);
-        differences.push(format!("the trigger {name} on {table} is not the inbox's"));
+        let says = format!("the trigger {name} on {table} is not the inbox's");
+        differences.push(Difference::other(says));
     }
     Ok(differences)
+}
+
+impl Difference {
+    fn other(says: String) -> Self {
+        Self { says, missing_index: None }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FILE: &str = "/data/inbox.db";
-
-    fn database() -> Connection {
-        let connection = Connection::open_in_memory().unwrap();
-        migrate(&connection, Path::new(FILE)).unwrap();
-        connection
-    }
-
     #[test]
-    fn an_older_schema_is_brought_up_to_date() {
-        let connection = database();
-        let steps = [STEPS, &["ALTER TABLE article_inbox_jobs ADD COLUMN note TEXT"]].concat();
-        assert_eq!(version(&connection).unwrap(), STEPS.len());
-        migrate_by(&connection, Path::new(FILE), &steps).unwrap();
-        assert_eq!(version(&connection).unwrap(), STEPS.len() + 1);
-        migrate_by(&connection, Path::new(FILE), &steps).unwrap();
-        assert!(connection.prepare("SELECT note FROM article_inbox_jobs").is_ok());
-    }
-
-    #[test]
-    fn a_changed_schema_is_found() {
-        let connection = database();
+    fn a_missing_index_is_made_and_another_change_is_refused() {
+        let (connection, path) =
+            (Connection::open_in_memory().unwrap(), Path::new("/data/inbox.db"));
+        create(&connection).unwrap();
         assert_eq!(differences(&connection).unwrap(), [""; 0]);
-        connection.execute_batch("DROP INDEX article_inbox_entries_by_time").unwrap();
-        assert_eq!(differences(&connection).unwrap(), ["article_inbox_entries_by_time is missing"]);
+        let index = "article_inbox_entries_by_time";
+        connection.execute_batch(&format!("DROP INDEX {index}")).unwrap();
+        assert_eq!(differences(&connection).unwrap(), [format!("{index} is missing")]);
+        assert!(judge(&connection, path).is_ok());
+        assert_eq!(create(&connection).unwrap(), [index]);
+        assert_eq!(differences(&connection).unwrap(), [""; 0]);
+
+        connection.execute_batch("DROP TABLE article_inbox_bodies").unwrap();
+        let error = judge(&connection, path).unwrap_err();
+        let says =
+            "/data/inbox.db: article_inbox_bodies is missing: restore a backup, or undo the change";
+        assert_eq!(error.to_string(), says);
     }
 }

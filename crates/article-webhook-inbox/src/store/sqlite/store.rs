@@ -1,52 +1,43 @@
-mod dispatch;
-mod ledger;
+use std::{fmt, path::Path, sync::Arc, time::SystemTime};
 
-use std::{
-    fmt,
-    path::Path,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use rusqlite::Connection;
 
-use article_webhook::JobId;
-
-use self::dispatch::{CALL_BYTES, blocking};
 use super::{
-    SqliteSettings,
-    connection::{self, SecondWriter},
-    damage::Tx,
-    files, opening, statements,
-    writer::Handle,
+    SqliteSettings, clock,
+    connection::{self, Access, SecondWriter},
+    damage::{self, Findings},
+    fault::Fault,
+    files, opening,
+    reader::Length,
+    schema, tables,
+    writer::{Handle, store_has_stopped},
 };
 use crate::{
-    Body, Entry, EntryKey, Error, State,
-    call::{
-        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Finding, Lease, Outcome, Page,
-        Prune, Pruned, Recorded, Settled, StoreHealth,
-    },
-    store::store_trait::{Pending, Store},
-    timestamp::rounded,
+    Error,
+    call::{Completion, Finding, Lease, StoreHealth},
+    script::{self, Effect, Script},
+    store::{scripted::Run, store_trait::Pending},
+    timestamp::{rounded, to_millis},
 };
 
 /// A store in one SQLite file. Nothing needs to be installed, and every delivery is on disk before it is acknowledged.
 ///
 /// One thread owns the only connection that writes. It commits all waiting calls in one transaction, so that concurrent
 /// deliveries share one sync of the disk. Use it within a Tokio runtime. Clones share the store; dropping the last one
-/// [closes](Store::close) it and waits for that.
+/// [closes](crate::store::Store::close) it and waits for that.
 ///
 /// # Files
 ///
 /// `open("inbox.db")` creates the file, readable for its owner alone. While it is open, `inbox.db-wal` and
 /// `inbox.db-shm` are beside it. `inbox.db-lock` excludes a second receiver: never delete it. The database is in WAL
 /// mode with `synchronous=FULL`. The file may belong to the application as well: all tables of the inbox begin with
-/// `article_inbox_`, and a [completion](Store::completion) runs in a transaction of the application.
+/// `article_inbox_`, and a [completion](crate::store::Store::completion) runs in a transaction of the application.
 ///
 /// A tool that lists, requeues or erases entries while the receiver runs opens the file with
 /// [`open_shared`](Self::open_shared). A tool that only reads can use any SQLite.
 ///
 /// While the store is open it watches its files. If the database, the log or the lock was moved, removed or replaced,
-/// every call that writes fails with a transient error that says what to do. A log that was removed is first copied into
-/// the database, so that nothing is lost.
+/// every call that writes fails with a transient error that says what to do, until the file is back.
 ///
 /// # Readers
 ///
@@ -56,27 +47,18 @@ use crate::{
 ///
 /// # Damage
 ///
-/// A start looks for flipped bits. A damaged row costs its entry alone, and the next delivery mends it. A damaged row of the
-/// [ledger](crate::store::Ledger) is written anew with what can be read of it, or removed if it names no job. Indexes are built
-/// again from their tables. If pages of an index or the lists of free pages are damaged, the database is written anew in
-/// memory, which takes twice its size, and replaced in one transaction; the application's rows keep their ids. Files over
-/// 512 MiB are not written anew: what is damaged in their lists of free pages alone is mended by a copy that
-/// `VACUUM INTO` makes, and other damaged pages by a backup. Only damage of a table's pages, of the schema or of the file's
-/// header refuses the start of a smaller file. What was found is in the log, in [`StoreHealth::findings`], and in a [check](Store::check).
-///
-/// # Large files
-///
-/// A start of a file over 64 MiB looks only at the list of free pages, and at the pages of the entries and of their
-/// indexes: less than a second for a million entries. Over 512 MiB it looks at the list alone, and is refused if that is
-/// damaged. The rest is searched in the background after each start, by a thread that on Linux has the lowest priority: about four seconds of a processor
-/// for a million entries. While the search reads pages the log cannot be emptied, and grows by what is delivered. From
-/// 256 MiB on, the search gives way, and begins again two seconds later; each attempt lets the log grow twice as far. It
-/// also gives way to calls that erase, up to eight times.
+/// A start runs SQLite's own check of the whole file, unless the last stop was clean and had met no damage: then it checks the
+/// intents of orders alone. If indexes differ from their tables, all are built again, and a missing index is made. If more is
+/// damaged, the start is refused with what SQLite found. A damaged row costs its entry alone: it is
+/// [corrupt](crate::State::Corrupt) when it is read, and the next delivery repairs it. A job of the
+/// [ledger](crate::store::Ledger) with a damaged row stays in its state, and the outcome of such an intent is unknown, unless it
+/// was ordered. A row that an index leads to by mistake, or whose job id cannot be read, is passed over. A call that meets a
+/// damaged page fails. What was found is in the log, in [`StoreHealth::findings`], and in a [check](crate::store::Store::check).
 ///
 /// # Versions of SQLite
 ///
 /// A second connection that writes needs SQLite 3.51.3, because in earlier versions a rare race can lose commits.
-/// rusqlite bundles a new enough version from 0.39 on. With an older one, [`completion`](Store::completion) and
+/// rusqlite bundles a new enough version from 0.39 on. With an older one, [`completion`](crate::store::Store::completion) and
 /// [`open_shared`](Self::open_shared) return an error that says so, and everything else works.
 ///
 /// # Example
@@ -115,8 +97,8 @@ impl SqliteStore {
     /// # Errors
     ///
     /// Each names the file and what to do: the folder is missing or cannot be written to; another process uses the file,
-    /// or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to a
-    /// newer version; its log belongs to another copy of the database, or has no database; a file is a link, or has two names;
+    /// or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to
+    /// another version; its log belongs to another copy of the database, or has no database; a file is a link, or has two names;
     /// another program has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
     ///
     /// A start that is refused has changed neither the database nor its log.
@@ -137,7 +119,7 @@ impl SqliteStore {
     /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
     ///
     /// It frees and claims no lease, does not change the schema, and leaves checkpoints to the other process, unless it
-    /// [forgets](Store::forget) a job. Its clock is the system's.
+    /// [forgets](crate::store::Store::forget) a job. Its clock is the system's.
     ///
     /// # Errors
     ///
@@ -160,13 +142,70 @@ impl SqliteStore {
     ///
     /// The store is closed, or cannot write.
     pub async fn settings(&self) -> Result<Vec<(&'static str, String)>, Error> {
-        self.write(CALL_BYTES, |tx| Ok(connection::settings(tx)?)).await
+        self.call(|connection| Ok(connection::settings(connection)?)).await
     }
 }
 
-/// The memory that a call with these bodies takes while it waits.
-fn size<'a>(bodies: impl IntoIterator<Item = &'a bytes::Bytes>) -> usize {
-    bodies.into_iter().map(|bytes| CALL_BYTES + bytes.len()).sum()
+impl SqliteStore {
+    /// Runs a script on the connection that writes.
+    async fn write<S: Script>(&self, script: S) -> Result<S::Output, Error> {
+        let effect = script.effect();
+        if effect == Effect::Leases && self.handle.access == Access::Shared {
+            return Err(Error::unusable(
+                "a tool beside the receiver claims nothing: run worker and collector in the receiver's process",
+            ));
+        }
+        let answer = self.handle.queue.push(effect, move |connection, now, findings| {
+            let output = tables::run(&script, connection, now, findings)?;
+            if effect == Effect::Prunes {
+                clock::store(connection, now)?;
+            }
+            if let Effect::Prunes | Effect::Erases = effect {
+                free_pages(connection)?;
+            }
+            Ok(output)
+        });
+        answer?.wait().await
+    }
+
+    /// Makes a call on the connection that writes.
+    async fn call<T: Send + 'static>(
+        &self,
+        mut call: impl FnMut(&mut Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Error> {
+        let answer = self.handle.queue.push(Effect::Adds(0), move |connection, _, findings| {
+            call(connection).inspect_err(|fault| tables::note_damage(fault, findings))
+        });
+        answer?.wait().await
+    }
+
+    /// Runs a script on a connection that reads, on a thread that may block.
+    async fn read<S: Script>(&self, script: S, length: Length) -> Result<S::Output, Error> {
+        let (handle, now) = (Arc::clone(&self.handle), Run::now(self));
+        blocking(move || {
+            handle.check_open()?;
+            let run = |connection: &mut Connection| {
+                tables::run(&script, connection, now, &handle.findings)
+            };
+            handle.reader.read(length, run)
+        })
+        .await
+    }
+}
+
+/// Gives pages that nothing uses back to the file system. They are few, so that a commit stays short.
+fn free_pages(connection: &Connection) -> Result<(), Fault> {
+    let mut statement = connection.prepare_cached("PRAGMA incremental_vacuum(2048)")?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Runs a call that blocks on a thread for such calls.
+async fn blocking<T: Send + 'static>(
+    call: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(call).await.map_err(|_| store_has_stopped())?
 }
 
 impl fmt::Debug for SqliteStore {
@@ -175,30 +214,18 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-impl Store for SqliteStore {
+impl Run for SqliteStore {
     fn now(&self) -> SystemTime {
         rounded(self.handle.clock.now())
     }
 
-    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
-        let bytes = size([&arrival.bytes]);
-        self.write(bytes, move |tx| statements::record(tx, &arrival))
+    fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
+        Box::pin(self.write(script))
     }
 
-    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
-        if let Err(error) = self.has_exclusive_access("worker") {
-            return Box::pin(async move { Err(error) });
-        }
-        self.lease(move |tx| statements::claim(tx, &claim), statements::release)
-    }
-
-    fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
-        let leases = leases.to_vec();
-        self.write(CALL_BYTES, move |tx| statements::extend(tx, &leases, lease))
-    }
-
-    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
-        self.write(CALL_BYTES, move |tx| statements::settle(tx, lease, &outcome))
+    fn read<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
+        let length = if script.may_take_long() { Length::Long } else { Length::Quick };
+        Box::pin(self.read(script, length))
     }
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
@@ -207,86 +234,55 @@ impl Store for SqliteStore {
             needs: "a completion in a transaction of the application's own",
             otherwise: "make the effects of the handler repeatable, with the job id as a unique key, and return Ok",
         })?;
-        Ok(statements::completion(lease, self.now()))
-    }
-
-    fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.write(statements::PRUNE_BYTES, move |tx| {
-            statements::store_clock(tx, tx.now())?;
-            statements::prune(tx, &prune)
-        })
-    }
-
-    fn counts(&self) -> Pending<'_, Counts> {
-        self.read(|tx| statements::counts(tx))
-    }
-
-    fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
-        self.read_quickly(statements::due_since)
-    }
-
-    fn list(&self, filter: Filter) -> Pending<'_, Page> {
-        match statements::is_quick(&filter) {
-            true => self.read_quickly(move |tx| statements::list(tx, &filter)),
-            false => self.read(move |tx| statements::list(tx, &filter)),
-        }
-    }
-
-    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
-        self.read(move |tx| statements::show(tx, &key))
-    }
-
-    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        self.read_quickly(move |tx| statements::excerpts(tx, &keys, bytes))
-    }
-
-    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
-        self.write(CALL_BYTES, move |tx| statements::requeue(tx, &key, from))
-    }
-
-    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
-        self.write(CALL_BYTES, move |tx| statements::bury(tx, &key, &cause))
-    }
-
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        self.erase(move |tx| statements::forget(tx, &job_id))
-    }
-
-    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
-        let bytes = CALL_BYTES + size(bodies.iter().filter_map(|body| body.bytes.as_ref()));
-        self.write(bytes, move |tx| statements::import(tx, &entry, &bodies))
+        let complete = "UPDATE article_inbox_entries SET state = 'done', at = ?3, since = ?3 \
+            WHERE id = ?1 AND fence = ?2 AND state = 'leased' AND at > ?3";
+        Ok(Completion::new(complete, [lease.id, lease.fence, to_millis(Run::now(self))]))
     }
 
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
-            let settings = |tx: &Tx<'_>| Ok(connection::wrong_settings(tx)?);
-            let settings = self.write(CALL_BYTES, settings).await?;
-            let (path, findings, now) =
-                (self.handle.path.clone(), self.handle.findings.clone(), self.now());
-            let check = move || {
-                let connection = connection::open_reader(&path)?;
-                statements::check(&Tx::new(&connection, &findings, now))
-            };
-            let damage = blocking(check).await?;
-            let damage = self.handle.findings.of_log().into_iter().chain(damage);
-            let settings = settings.into_iter().map(Finding::Setting);
-            Ok(settings.chain(damage.map(Finding::Damage)).collect())
+            let settings =
+                self.call(|connection| Ok(connection::wrong_settings(connection)?)).await?;
+            let (path, findings) = (self.handle.path.clone(), Arc::clone(&self.handle.findings));
+            let now = Run::now(self);
+            let damage = blocking(move || {
+                let mut connection = connection::open_reader(&path)?;
+                let mut found = findings.of_log();
+                found.extend(schema::differences(&connection)?);
+                let pages = damage::integrity(&connection)?;
+                let advice = "stop the receiver and start it again, which builds indexes again, or says what to do";
+                let says = |line: &String| format!("SQLite's check found: {line}: {advice}");
+                found.extend(pages.iter().map(says));
+                if pages.is_empty() {
+                    let of_check = Findings::silent();
+                    let entries = tables::run(&script::Check, &mut connection, now, &of_check)?;
+                    found.extend(of_check.all().into_iter().chain(entries));
+                }
+                Ok(found)
+            });
+            let damage = damage.await?.into_iter().map(Finding::Damage);
+            Ok(settings.into_iter().map(Finding::Setting).chain(damage).collect())
         })
     }
 
     fn probe(&self) -> Pending<'_, ()> {
-        self.write(CALL_BYTES, |tx| statements::probe(tx))
+        Box::pin(self.call(|connection| {
+            let probe =
+                "UPDATE article_inbox_meta SET value = (value + 1) % 1000000 WHERE name = 'probes'";
+            connection.prepare_cached(probe)?.execute([])?;
+            Ok(())
+        }))
     }
 
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
             self.handle.check_open()?;
-            let (path, status) = (self.handle.path.clone(), self.handle.status.clone());
+            let path = self.handle.path.clone();
             let wal_bytes = blocking(move || Ok(files::wal_bytes(&path))).await?;
-            let (steady_since, clock_step) = self.handle.clock_watch.steady_since();
-            let steady_since = Some(steady_since);
-            let (blocked, findings) = (status.blocked(), self.handle.findings.all());
-            Ok(StoreHealth { wal_bytes, blocked, findings, steady_since, clock_step })
+            let status = &self.handle.status;
+            let (blocked, retention_from) = (status.blocked(), status.retention_from());
+            let findings = self.handle.findings.all();
+            Ok(StoreHealth { wal_bytes, blocked, findings, retention_from })
         })
     }
 

@@ -42,7 +42,6 @@ impl WalIdentity {
 
     /// Whether a database with its log can have this file. `file` are the numbers in the file alone.
     pub(super) fn can_rest_on(&self, file: &Self) -> bool {
-        // Earlier versions wrote no numbers.
         let is_of_its_time =
             file.number.is_none() || file.number == self.number || file.number == self.earlier;
         is_of_its_time && file.schema_changes <= self.schema_changes
@@ -67,6 +66,11 @@ pub(super) fn unmark_stop(tx: &Connection) -> Result<(), Fault> {
 /// Marks that all commits in the log are on disk. `frames` is how many frames the log has with this change.
 pub(super) fn mark_stop(tx: &Connection, frames: i64) -> Result<(), Fault> {
     set(tx, FRAMES_AT_STOP, frames)
+}
+
+/// Whether the last stop was an orderly one that had met no damage. Only a commit of the inbox takes the mark away.
+pub(super) fn was_stopped(connection: &Connection) -> Result<bool, Fault> {
+    Ok(value(connection, FRAMES_AT_STOP)?.is_some_and(|frames| frames > 0))
 }
 
 /// Whether a log with this number of frames holds nothing that was committed after an orderly stop.

@@ -1,8 +1,6 @@
 //! The thread that owns the writing connection, and the queue of its calls.
 
-mod background_check;
 mod checkpointer;
-mod clock_watch;
 mod command;
 mod command_queue;
 mod committer;
@@ -14,7 +12,6 @@ mod thread;
 mod write_connection;
 
 pub(super) use self::{
-    command::{Answer, Undo},
     failure::store_has_stopped,
     handle::Handle,
     write_connection::{Shared, WriteConnection, try_start},

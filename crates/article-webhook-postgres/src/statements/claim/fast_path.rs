@@ -3,7 +3,7 @@ use tokio_postgres::types::Type;
 
 use super::{
     super::{rows, sql},
-    Found, HELD_MILLIS, Scan,
+    ByKind, Found, HELD_MILLIS, Scan,
 };
 use crate::connection::{IDLE_MILLIS, Transaction, Work};
 
@@ -13,13 +13,14 @@ const LONGEST_LEASE: i64 = 366 * 24 * 3600 * 1000;
 /// The numbers of the columns after those of an entry.
 const BODY: usize = 14;
 const NOW: usize = 20;
-const LAST_AT: usize = 21;
-const NEXT_DUE: usize = 22;
-const FAILURES_WAIT: usize = 23;
-const READ: usize = 24;
+const NEW_UP_TO: usize = 21;
+const RETRY_UP_TO: usize = 22;
+const NEXT_DUE: usize = 23;
+const FAILURES_WAIT: usize = 24;
+const READ: usize = 25;
 
-/// Leases what most claims lease, by one statement that decides by itself: articles that wait, were not interrupted and are not
-/// on their last attempt. `None`: it has leased nothing, because something else is due or the claim is unusual, and
+/// Leases what most claims lease, by one statement that decides by itself: articles that wait, were not interrupted and have an
+/// attempt left. `None`: it has leased nothing, because something else is due or the claim is unusual, and
 /// [`claim`](super::claim) decides.
 pub(crate) fn claim_fast<'t>(
     tx: &'t Transaction<'t>,
@@ -39,7 +40,9 @@ pub(crate) fn claim_fast<'t>(
             (&lease as _, Type::INT8),
             (&attempts as _, Type::INT8),
             (&takes_failures as _, Type::BOOL),
-            (&floor as _, Type::INT8),
+            (&claim.retries_first as _, Type::BOOL),
+            (&floor.new as _, Type::INT8),
+            (&floor.retry as _, Type::INT8),
             (&reads_all as _, Type::BOOL),
         ];
         let statement = sql::claim(tx.schema(), tx.lock_millis(), IDLE_MILLIS);
@@ -47,7 +50,13 @@ pub(crate) fn claim_fast<'t>(
         let Some((end, rows)) = rows.split_last() else { return Ok(None) };
 
         let now: i64 = end.try_get(NOW)?;
-        let mut found = Found { now, read: end.try_get(READ)?, up_to: now, ..Found::default() };
+        let Some(read) = end.try_get(READ)? else {
+            return Ok(Some((Claims::default(), Found::paused(now))));
+        };
+        // A list that was not searched has no time.
+        let up_to = |column| end.try_get(column).map(|at: Option<i64>| at.unwrap_or(i64::MIN));
+        let up_to = ByKind { new: up_to(NEW_UP_TO)?, retry: up_to(RETRY_UP_TO)? };
+        let mut found = Found { now, read, up_to, ..Found::default() };
         let mut claims = Claims::default();
         let (mut taken, mut last) = (0, None);
         for row in rows {
@@ -79,11 +88,8 @@ pub(crate) fn claim_fast<'t>(
                 bodies: body.into_iter().collect(),
             });
         }
-        // What is due after the last one is left, or else it is held by another transaction.
+        // What is due besides is left, or else it is held by another transaction.
         let is_full = taken >= limit;
-        if is_full && let Some(last_at) = end.try_get(LAST_AT)? {
-            found.up_to = found.up_to.min(last_at);
-        }
         let next_due: Option<i64> = end.try_get(NEXT_DUE)?;
         claims.next_due = next_due.map(|next_due| match next_due {
             held if !is_full && held <= now => from_millis(now + HELD_MILLIS),

@@ -1,10 +1,8 @@
-use std::collections::BTreeMap;
-
 use article_webhook_inbox::{
     EntryKey, Source,
     store::{
-        ApiAnswer, Arrival, Ask, AskClaim, AskLane, AskLease, AskOutcome, AskSettled, Asks,
-        from_millis, to_millis,
+        ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, from_millis,
+        to_millis,
     },
 };
 use tokio_postgres::types::Type;
@@ -12,29 +10,26 @@ use tokio_postgres::types::Type;
 use super::{
     super::{record_body::record_body, rows::JOB_ID},
     bucket, jobs,
-    rows::{self, StoredJob, lane_number, stored_job},
+    rows::{self, StoredJob, stored_job},
 };
 use crate::{
-    connection::{Transaction, Work, first},
+    connection::{Transaction, Work},
     fault::Fault,
 };
 
-/// Selects jobs that [`JobRow::is_due`](article_webhook_inbox::store::JobRow::is_due) accepts, in a lane, and locks them. What
-/// another claim has locked is left.
+/// Selects jobs that [`JobRow::is_due`](article_webhook_inbox::store::JobRow::is_due) accepts, and locks them. What another
+/// claim has locked is left.
 const DUE: &str = concat!(
     "SELECT ",
     rows::job!(),
-    " FROM article_inbox_jobs WHERE lane = $1 AND at <= $2 ORDER BY at, id LIMIT $3 FOR UPDATE SKIP LOCKED"
+    " FROM article_inbox_jobs WHERE is_open AND at <= $1 ORDER BY at, id LIMIT $2 FOR UPDATE SKIP LOCKED"
 );
 
 const REMOVE: &str = "DELETE FROM article_inbox_jobs WHERE id = $1";
 
-/// When the next job is due of those that were not claimed. Each lane is looked at by itself, as their index is.
-const NEXT: &str = "SELECT min(next.at) FROM unnest(ARRAY[0, 1, 2]::smallint[]) AS of (lane) CROSS JOIN LATERAL \
-    (SELECT at FROM article_inbox_jobs j WHERE j.lane = of.lane AND j.id <> ALL($1) ORDER BY at, id LIMIT 1) AS next";
-
-/// The jobs of each lane that are due, in their order.
-type Due = [BTreeMap<(i64, i64), StoredJob>; 3];
+/// When the next job is due of those that were not claimed.
+const NEXT: &str =
+    "SELECT at FROM article_inbox_jobs WHERE is_open AND id <> ALL($1) ORDER BY at, id LIMIT 1";
 
 /// Leases jobs that are due, as [`Ledger::claim_asks`](article_webhook_inbox::store::Ledger::claim_asks) says. Also returns what was found
 /// damaged: a row without a job id is removed, and another is written anew with its ask.
@@ -43,58 +38,39 @@ pub(crate) fn claim_asks<'t>(
     claim: &'t AskClaim,
 ) -> Work<'t, (Asks, Vec<String>)> {
     Box::pin(async move {
-        let now = to_millis(tx.now().await?);
-        let (mut due, mut findings) = (Due::default(), Vec::new());
-        for (lane, due) in AskLane::ALL.into_iter().zip(&mut due) {
-            let (lane, limit) = (lane_number(lane), i64::from(claim.limit));
-            let parameters =
-                [(&lane as _, Type::INT2), (&now as _, Type::INT8), (&limit as _, Type::INT8)];
-            for row in tx.query(DUE, &parameters).await? {
-                let job = stored_job(&row)?;
-                if job.damage == Some(JOB_ID) {
-                    findings.push(job.finding(JOB_ID, "it was removed; expect its job again"));
-                    tx.execute(REMOVE, &[(&job.id, Type::INT8)]).await?;
-                    continue;
-                }
-                due.insert((to_millis(job.row.at), job.id), job);
+        let (now, limit) = (to_millis(tx.now().await?), i64::from(claim.limit));
+        let (mut due, mut findings) = (Vec::new(), Vec::new());
+        for row in tx.query(DUE, &[(&now as _, Type::INT8), (&limit as _, Type::INT8)]).await? {
+            let job = stored_job(&row)?;
+            if job.damage == Some(JOB_ID) {
+                findings.push(job.finding(JOB_ID, "it was removed; expect its job again"));
+                tx.execute(REMOVE, &[(&job.id, Type::INT8)]).await?;
+                continue;
             }
+            due.push(job);
         }
-        let mut asked = Vec::new();
         let (asks, next_token) = bucket::change(tx, |bucket, now| {
-            let mut asks = Vec::new();
-            while asks.len() < claim.limit as usize {
-                let has_due = |lane| !due[place(lane)].is_empty();
-                let Some(lane) = AskLane::next(bucket.turn, has_due) else { break };
-                if !bucket.take(claim.bucket, now) {
-                    break;
-                }
-                let Some((_, mut job)) = due[place(lane)].pop_first() else { break };
-                let lease = job.row.ask(job.id, claim.lease, now);
-                let StoredJob { id, job_id, row, .. } = job.clone();
-                asks.push(Ask { lease, job: row.into_job(id, job_id) });
-                asked.push(job.clone());
-                if job.row.is_due(now) {
-                    due[place(job.row.lane())].insert((to_millis(job.row.at), job.id), job);
-                }
-            }
+            let taken = due.iter_mut().take_while(|_| bucket.take(claim.bucket, now));
+            let asks: Vec<_> = taken
+                .map(|job| {
+                    let lease = job.row.ask(job.id, claim.lease, now);
+                    let StoredJob { id, job_id, row, .. } = job.clone();
+                    Ask { lease, job: row.into_job(id, job_id) }
+                })
+                .collect();
             (asks, bucket.next_token(claim.bucket, now))
         })
         .await?;
-        for job in &asked {
+        due.truncate(asks.len());
+        for job in &due {
             rows::save_job(tx, job).await?;
             findings.extend(job.damage.map(|column| job.finding(column, "it is asked for")));
         }
-        let known: Vec<_> = asked.iter().map(|job| job.id).collect();
+        let known: Vec<_> = due.iter().map(|job| job.id).collect();
         let next = tx.query(NEXT, &[(&known, Type::INT8_ARRAY)]).await?;
-        let next_due = first(&next)?.try_get::<_, Option<i64>>(0)?.map(from_millis);
-        let next = next_due.zip(next_token).map(|(due, token)| due.max(token));
-        Ok((Asks { asks, next }, findings))
+        let next = next.first().map(|row| row.try_get(0).map(from_millis)).transpose()?;
+        Ok((Asks { asks, next: next.map(|due| due.max(next_token)) }, findings))
     })
-}
-
-/// The place of a lane among [`AskLane::ALL`].
-fn place(lane: AskLane) -> usize {
-    lane as usize
 }
 
 /// Gives asks back, because the caller of a claim is gone.

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::JobId;
 use article_webhook_inbox::{
     Reason,
-    store::{BucketSettings, Expect, Intended, IntentLease, IntentRow, NotOrdered, OrderTurn},
+    store::{Expect, Intended, IntentLease, IntentRow, NotOrdered},
 };
 
 use super::{
@@ -15,8 +15,8 @@ use crate::{
     fault::Fault,
 };
 
-/// An intent, how long its call may take, and the bucket.
-pub(crate) type Order = (Box<str>, Duration, BucketSettings);
+/// An intent, how long its call may take, and the key of the call.
+pub(crate) type Order = (Box<str>, Duration, u64);
 
 /// An intent, the job that it became, when that is asked for first, and the key of the call.
 pub(crate) type Ordered = (Box<str>, JobId, SystemTime, u64);
@@ -54,15 +54,13 @@ fn shown(stored: StoredIntent, now: SystemTime) -> article_webhook_inbox::Intent
 async fn begin(
     tx: &Transaction<'_>,
     known: Option<StoredIntent>,
-    (name, within, settings): &Order,
+    (name, within, key): &Order,
 ) -> Result<Intended, Fault> {
-    let take = |bucket: &mut article_webhook_inbox::store::Bucket, now| {
-        (bucket.take_for_order(*settings, now), now)
+    let begun = bucket::change(tx, |bucket, now| bucket.begin_call(*key, now).map(|()| now));
+    let now = match begun.await? {
+        Ok(now) => now,
+        Err(pause) => return Ok(Intended::Paused(pause)),
     };
-    let (turn, now) = bucket::change(tx, take).await?;
-    if let OrderTurn::Paused(pause) = turn {
-        return Ok(Intended::Paused(pause));
-    }
     if let Some(mut stored) = known
         && let Some(lease) = stored.row.order_again(stored.id, *within, now)
     {

@@ -7,7 +7,7 @@ use crate::connection::{Transaction, Work, first};
 
 /// Removes jobs that [`JobRow::is_pruned`](article_webhook_inbox::store::JobRow::is_pruned) accepts, and must agree with it. Returns
 /// how many, and whether there are more.
-const PRUNE_JOBS: &str = "WITH old AS MATERIALIZED (SELECT id FROM article_inbox_jobs WHERE lane IS NULL AND at < $1 \
+const PRUNE_JOBS: &str = "WITH old AS MATERIALIZED (SELECT id FROM article_inbox_jobs WHERE NOT is_open AND at < $1 \
     ORDER BY at, id LIMIT $2 + 1 FOR UPDATE SKIP LOCKED), \
     gone AS (DELETE FROM article_inbox_jobs WHERE id IN (SELECT id FROM old LIMIT $2) RETURNING id) \
     SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM old) > $2";

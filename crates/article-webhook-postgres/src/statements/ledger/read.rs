@@ -40,8 +40,8 @@ const STATES: &str = "SELECT state, count(*), count(*) FILTER (WHERE state = 'co
     AND (pushed_at IS NULL OR pushed_at > collected_at + $2)) FROM article_inbox_jobs GROUP BY state";
 
 /// The figures of what is open.
-const OPEN: &str = "SELECT (SELECT min(expected_at) FROM article_inbox_jobs WHERE lane IS NOT NULL), \
-    (SELECT count(*) FROM article_inbox_jobs WHERE lane IS NOT NULL AND expected_at <= $1 - $2), \
+const OPEN: &str = "SELECT (SELECT min(expected_at) FROM article_inbox_jobs WHERE is_open), \
+    (SELECT count(*) FROM article_inbox_jobs WHERE is_open AND expected_at <= $1 - $2), \
     (SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= $1)";
 
 /// A job, if the ledger has it.
@@ -119,10 +119,7 @@ pub(crate) fn intents<'t>(
 
 /// The bucket. Before its first use, it is full.
 pub(crate) fn bucket<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, Bucket> {
-    Box::pin(async move {
-        let now = tx.now().await?;
-        Ok(super::bucket::load(tx).await?.unwrap_or_else(|| Bucket::new(now)))
-    })
+    Box::pin(super::bucket::load(tx))
 }
 
 /// The figures of the ledger.

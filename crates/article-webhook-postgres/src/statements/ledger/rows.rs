@@ -1,7 +1,7 @@
 use article_webhook::JobId;
 use article_webhook_inbox::{
     Digest, IntentState, JobState, Missing, Reason,
-    store::{AskLane, IntentRow, JobRow, from_millis, to_millis},
+    store::{IntentRow, JobRow, from_millis, to_millis},
 };
 use tokio_postgres::{Row, types::Type};
 
@@ -29,14 +29,13 @@ pub(super) use {intent, job};
 macro_rules! written {
     () => {
         "unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
-         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bytea[], $16::text[], \
-         $17::smallint[])"
+         $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bytea[], $16::text[])"
     };
 }
 
 const ADD_JOBS: &str = concat!(
     "INSERT INTO article_inbox_jobs (job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, \
-     pushed_at, collected_at, key, unreadable_since, returned, cause, lane) SELECT * FROM ",
+     pushed_at, collected_at, key, unreadable_since, returned, cause) SELECT * FROM ",
     written!(),
     " ON CONFLICT (job_id) DO NOTHING RETURNING id"
 );
@@ -44,10 +43,10 @@ const SAVE_JOBS: &str = concat!(
     "UPDATE article_inbox_jobs j SET state = w.state, reason = w.reason, intent = w.intent, expected_at = w.expected_at, \
      at = w.at, asks = w.asks, fence = w.fence, missing = w.missing, missing_since = w.missing_since, \
      pushed_at = w.pushed_at, collected_at = w.collected_at, key = w.key, unreadable_since = w.unreadable_since, \
-     returned = w.returned, cause = w.cause, lane = w.lane FROM ",
+     returned = w.returned, cause = w.cause FROM ",
     written!(),
     " AS w (job_id, state, reason, intent, expected_at, at, asks, fence, missing, missing_since, pushed_at, collected_at, \
-     key, unreadable_since, returned, cause, lane) WHERE j.job_id = w.job_id RETURNING j.id"
+     key, unreadable_since, returned, cause) WHERE j.job_id = w.job_id RETURNING j.id"
 );
 const ADD_INTENT: &str = "INSERT INTO article_inbox_intents (name, state, created_at, at, fence, job_id, forgotten) \
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING RETURNING id";
@@ -113,15 +112,6 @@ impl StoredJob {
     }
 }
 
-/// The number of a lane in its column.
-pub(super) fn lane_number(lane: AskLane) -> i16 {
-    match lane {
-        AskLane::First => 0,
-        AskLane::Again => 1,
-        AskLane::Backfill => 2,
-    }
-}
-
 /// Adds a job.
 pub(super) async fn add_job(
     tx: &Transaction<'_>,
@@ -175,8 +165,6 @@ async fn write_jobs(
     let returned: Vec<_> =
         rows().map(|row| row.returned.as_ref().map(|digest| &digest.as_bytes()[..])).collect();
     let causes: Vec<_> = rows().map(|row| row.cause.as_deref().map(without_nul)).collect();
-    let lane = |row: &JobRow| row.state.is_open().then(|| lane_number(row.lane()));
-    let lanes: Vec<_> = rows().map(lane).collect();
 
     let mut parameters = vec![
         (&ids as _, Type::TEXT_ARRAY),
@@ -185,11 +173,7 @@ async fn write_jobs(
         (&intents as _, Type::TEXT_ARRAY),
     ];
     parameters.extend(numbers.iter().map(|numbers| (numbers as _, Type::INT8_ARRAY)));
-    parameters.extend([
-        (&returned as _, Type::BYTEA_ARRAY),
-        (&causes as _, Type::TEXT_ARRAY),
-        (&lanes as _, Type::INT2_ARRAY),
-    ]);
+    parameters.extend([(&returned as _, Type::BYTEA_ARRAY), (&causes as _, Type::TEXT_ARRAY)]);
     let written = tx.query(statement, &parameters).await?;
     if written.len() < jobs.len() { Err(Fault::Vanished) } else { Ok(written) }
 }

@@ -24,8 +24,14 @@ use crate::{
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-const CLAIM: Claim =
-    Claim { limit: 1, lease: HOUR, attempts: 100, running: 0, events: Events::All };
+const CLAIM: Claim = Claim {
+    limit: 1,
+    lease: HOUR,
+    attempts: 100,
+    running: 0,
+    events: Events::All,
+    retries_first: false,
+};
 
 /// The connection is cut after each byte of a request that commits, and of its answer: of each call that changes something, and
 /// then of nodes at random.

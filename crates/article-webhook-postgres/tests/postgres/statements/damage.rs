@@ -265,7 +265,12 @@ fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_asked_for() {
         scene::connect(&url).await.batch_execute(&damage).await.unwrap();
         assert_eq!(store.check().await.unwrap().len(), 3);
 
-        let asks = store.claim_asks(ASK_CLAIM).await.unwrap().asks;
+        // The bucket begins anew without tokens, and two come back within 0.2 seconds.
+        let mut asks = store.claim_asks(ASK_CLAIM).await.unwrap().asks;
+        assert!(asks.is_empty());
+        while asks.len() < 2 {
+            asks.extend(store.claim_asks(ASK_CLAIM).await.unwrap().asks);
+        }
         let asked: Vec<_> = asks.iter().map(|ask| ask.job.job_id.as_str()).collect();
         assert_eq!(asked, ["job_1", "job_3"]);
         let findings = store.health().await.unwrap().findings;

@@ -40,8 +40,8 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
         let lose = format!(
             "UPDATE {schema}.article_inbox_entries e SET state = k.state, attempts = k.attempts, fence = k.fence, at = k.at \
              FROM {schema}.entries k WHERE e.id = k.id; \
-             UPDATE {schema}.article_inbox_jobs j SET state = k.state, asks = k.asks, fence = k.fence, at = k.at, \
-             lane = k.lane FROM {schema}.jobs k WHERE j.id = k.id"
+             UPDATE {schema}.article_inbox_jobs j SET state = k.state, asks = k.asks, fence = k.fence, at = k.at \
+             FROM {schema}.jobs k WHERE j.id = k.id"
         );
         application.batch_execute(&lose).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
@@ -75,14 +75,14 @@ fn a_call_whose_intent_was_lost_ends_no_other() {
             other => panic!("{other:?}"),
         };
         let minute = Duration::from_secs(60);
-        let lost = begun(store.intend("post-1", minute, BUCKET).await.unwrap());
+        let lost = begun(store.intend("post-1", minute, BUCKET.key).await.unwrap());
         let lose = format!(
             "DELETE FROM {schema}.article_inbox_intents; \
              SELECT setval('{schema}.article_inbox_ledger_ids', {}, false)",
             lost.id
         );
         scene::connect(&url).await.batch_execute(&lose).await.unwrap();
-        let other = begun(store.intend("post-2", minute, BUCKET).await.unwrap());
+        let other = begun(store.intend("post-2", minute, BUCKET.key).await.unwrap());
         assert_eq!(other.id, lost.id);
         assert!(!store.not_ordered(lost).await.unwrap());
         assert!(store.not_ordered(other).await.unwrap());

@@ -84,7 +84,7 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_webhook_inb
     }
     let of_message = |found: &article_webhook_inbox::Finding| {
         Finding::fail("inbox.damage", found.to_string()).fix(
-            "restart the receiver, which repairs what it can; ask for a corrupt entry anew with `article-webhook collect`",
+            "stop the receiver and start it again, which builds indexes again or says what to do; ask for a corrupt entry anew with `article-webhook collect`",
         )
     };
     Ok(found.iter().map(of_message).collect())
@@ -142,7 +142,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
     if let Some(pause) = health.paused {
         let until = moment::shown(pause.until);
         findings.push(match pause.why {
-            PauseReason::KeyRefused => Finding::fail(
+            PauseReason::KeyRefused { .. } => Finding::fail(
                 "inbox.key_refused",
                 format!("asks and orders pause until {until}"),
             )

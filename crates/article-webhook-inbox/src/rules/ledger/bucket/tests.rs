@@ -6,6 +6,7 @@ use super::*;
 
 const START: SystemTime = SystemTime::UNIX_EPOCH;
 const SETTINGS: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+const OTHER_KEY: BucketSettings = BucketSettings { key: 2, ..SETTINGS };
 
 const REFUSED: BucketEvent = BucketEvent::KeyRefused { key: 1 };
 
@@ -13,12 +14,12 @@ fn after(seconds: u64) -> SystemTime {
     START + Duration::from_secs(seconds)
 }
 
-fn empty() -> Bucket {
-    Bucket { used: capacity(SETTINGS), key: SETTINGS.key, ..Bucket::new(START) }
-}
-
 fn limited(seconds: u64) -> BucketEvent {
     BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
+}
+
+fn pause(from: u64, until: u64, why: PauseReason) -> Pause {
+    Pause { since: after(from), until: after(until), why }
 }
 
 /// Something that happens to a bucket.
@@ -57,7 +58,7 @@ proptest! {
         burst in 1..20_u32,
     ) {
         let settings = BucketSettings { per_minute, burst, key: 1 };
-        let (mut bucket, mut now, mut asks) = (Bucket::new(START), START, Vec::new());
+        let (mut bucket, mut now, mut asks) = (Bucket::new(), START, Vec::new());
         let mut limited_until = START;
         for step in steps {
             match step {
@@ -66,7 +67,9 @@ proptest! {
                     prop_assert!(now >= limited_until, "a pause lasts in full");
                     asks.push(now);
                 }
-                Step::Order => { bucket.take_for_order(settings, now); }
+                Step::Order => if bucket.begin_call(1, now).is_ok() {
+                    prop_assert!(now >= limited_until, "a pause lasts in full");
+                }
                 Step::RateLimited(millis) => {
                     let retry_after = Duration::from_millis(millis);
                     bucket.report(BucketEvent::RateLimited { retry_after }, now);
@@ -80,6 +83,7 @@ proptest! {
                 }
                 Step::Restarted => prop_assert!(!bucket.restart(now), "the clock is right"),
             }
+            prop_assert_eq!(Bucket::from_json(&bucket.to_json()), Some(bucket));
         }
         for (first, since) in asks.iter().enumerate() {
             for (last, until) in asks.iter().enumerate().skip(first) {
@@ -88,222 +92,202 @@ proptest! {
                 prop_assert!((last - first + 1) as u128 * 60_000 <= thousandths);
             }
         }
-        // Nothing that happened keeps a token away for ever.
-        let at = bucket.next_token(settings, now).unwrap();
+        // Nothing that happened keeps a token away for ever, and a token is there when it was said to be.
+        let at = bucket.next_token(settings, now);
+        let early = at - Duration::from_millis(1);
+        prop_assert!(at == now || !bucket.clone().take(settings, early), "{bucket:?}");
         prop_assert!(bucket.take(settings, at), "{bucket:?}");
     }
 }
 
 #[test]
-fn a_bucket_is_refilled_however_often_it_is_looked_at() {
-    let mut bucket = empty();
-    let mut taken = 0;
+fn tokens_come_back_at_the_rate() {
+    let (mut bucket, mut taken) = (Bucket::new(), 0);
     for millis in 0..=120_000 {
         taken += u32::from(bucket.take(SETTINGS, START + Duration::from_millis(millis)));
     }
-    assert_eq!(taken, 60, "30 a minute");
+    assert_eq!(taken, 65, "5, and 30 a minute");
 }
 
 #[test]
-fn the_time_of_the_next_token_is_known() {
-    let bucket = empty();
-    assert_eq!(bucket.next_token(SETTINGS, START), Some(START + Duration::from_millis(2000)));
-    assert_eq!(Bucket::new(START).next_token(SETTINGS, after(9)), Some(after(9)));
-    let never = BucketSettings { per_minute: 0, ..SETTINGS };
-    assert_eq!(bucket.next_token(never, START), None);
-    let mut paused = bucket;
-    paused.report(limited(3600), START);
-    assert_eq!(paused.next_token(SETTINGS, START), Some(after(3600)));
-}
-
-#[test]
-fn an_order_takes_into_debt_but_not_from_a_paused_bucket() {
-    let mut bucket = empty();
-    assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
-    assert!(!bucket.take(SETTINGS, after(3)));
-    bucket.report(limited(60), after(3));
-    let used = bucket.used;
-    let pause = Pause { since: after(3), until: after(63), why: PauseReason::RateLimited };
-    assert_eq!(bucket.take_for_order(SETTINGS, after(3)), OrderTurn::Paused(pause));
-    assert_eq!(bucket.used, used);
-    assert_eq!(bucket.turn, 0, "an order has no turn");
-}
-
-#[test]
-fn the_debt_of_many_orders_is_three_tokens() {
-    let mut bucket = empty();
-    for _ in 0..1000 {
-        assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
+fn the_tokens_and_the_time_of_the_next_are_known() {
+    let mut bucket = Bucket::new();
+    for left in (0..5).rev() {
+        assert_eq!(bucket.next_token(SETTINGS, after(9)), after(9));
+        assert!(bucket.take(SETTINGS, after(9)));
+        assert_eq!(bucket.tokens(SETTINGS, after(9)), left);
     }
-    assert_eq!(bucket.used, capacity(SETTINGS) + 3 * TOKEN);
-    assert_eq!(bucket.next_token(SETTINGS, START), Some(after(8)), "4 tokens, 30 a minute");
-    assert!(!bucket.take(SETTINGS, after(7)) && bucket.take(SETTINGS, after(8)));
+    assert_eq!(bucket.next_token(SETTINGS, after(9)), after(11));
+    assert_eq!((bucket.tokens(SETTINGS, after(11)), bucket.tokens(SETTINGS, after(99))), (1, 5));
+    bucket.report(limited(3600), after(10));
+    assert_eq!(bucket.next_token(SETTINGS, after(10)), after(3610));
+    assert_eq!(bucket.next_token(OTHER_KEY, after(10)), after(3610));
 }
 
-/// Orders at twice the rate for an hour, which brings 1800 tokens.
 #[test]
-fn orders_leave_every_fourth_token_to_the_asks() {
-    for burst in [1, 5, 100] {
-        let settings = BucketSettings { burst, ..SETTINGS };
-        let mut bucket = Bucket { used: capacity(settings), ..Bucket::new(START) };
-        let (mut asks, mut waited, mut longest) = (0, 0, 0);
-        for second in 1..=3600 {
-            assert_eq!(bucket.take_for_order(settings, after(second)), OrderTurn::Taken);
-            if bucket.take(settings, after(second)) {
-                (asks, waited) = (asks + 1, 0);
-            } else {
-                waited += 1;
-            }
-            longest = longest.max(waited);
+fn the_least_and_the_highest_rate_are_those_of_a_millisecond_and_a_minute() {
+    for (per_minute, interval) in [(0, 60_000), (1, 60_000), (60_000, 1), (u32::MAX, 1)] {
+        for burst in [0, 1] {
+            let settings = BucketSettings { per_minute, burst, key: 1 };
+            let mut bucket = Bucket::new();
+            assert!(bucket.take(settings, START) && !bucket.take(settings, START));
+            let next = START + Duration::from_millis(interval);
+            assert_eq!(bucket.next_token(settings, START), next, "{settings:?}");
         }
-        assert_eq!((asks, longest), (450, 7), "burst {burst}: one each 8 seconds");
     }
+    let mut endless = Bucket::new();
+    let settings = BucketSettings { per_minute: 1, burst: u32::MAX, key: 1 };
+    assert!((0..1000).all(|_| endless.take(settings, START)));
+}
+
+#[test]
+fn an_order_takes_no_token_and_waits_for_none() {
+    let mut bucket = Bucket::new();
+    while bucket.take(SETTINGS, START) {}
+    let empty = bucket;
+    assert_eq!((bucket.begin_call(1, START), bucket), (Ok(()), empty));
+    bucket.report(limited(60), after(3));
+    let until = pause(3, 63, PauseReason::RateLimited);
+    assert_eq!(bucket.begin_call(1, after(3)), Err(until));
 }
 
 #[test]
 fn a_longer_pause_is_not_shortened_by_a_shorter_one() {
-    let mut bucket = Bucket::new(START);
+    let mut bucket = Bucket::new();
     bucket.report(limited(90_000), START);
-    bucket.report(limited(1), after(1));
-    bucket.report(REFUSED, after(1));
-    let pause = Pause { since: START, until: after(90_000), why: PauseReason::RateLimited };
-    assert_eq!(bucket.paused(1, after(1)), Some(pause));
-    bucket.accept_key(1);
-    assert_eq!(bucket.paused(1, after(1)), Some(pause));
+    let long = pause(0, 90_000, PauseReason::RateLimited);
+    for event in [
+        limited(1),
+        BucketEvent::Unavailable { retry_after: Duration::from_secs(89_999) },
+        REFUSED,
+        BucketEvent::KeyAccepted { key: 1 },
+    ] {
+        bucket.report(event, after(1));
+        assert_eq!(bucket.paused(1, after(1)), Some(long), "{event:?}");
+    }
+    let longer = BucketEvent::Unavailable { retry_after: Duration::from_secs(90_000) };
+    bucket.report(longer, after(1));
+    assert_eq!(bucket.pause, Some(pause(1, 90_001, PauseReason::Unavailable)));
     bucket.report(BucketEvent::Resumed, after(2));
     assert!(bucket.take(SETTINGS, after(2)));
 }
 
+/// There is one pause, and what the service asked for counts in full, with each key.
 #[test]
-fn a_pause_of_the_service_outlasts_that_of_a_refused_key() {
-    let mut bucket = Bucket::new(START);
+fn a_pause_of_the_service_takes_the_place_of_that_of_a_refused_key() {
+    let mut bucket = Bucket::new();
     bucket.report(REFUSED, START);
+    assert_eq!(bucket.pause, Some(pause(0, 300, PauseReason::KeyRefused { key: 1 })));
     bucket.report(limited(60), START);
-    let until = |bucket: &Bucket| bucket.paused(1, START).map(|pause| pause.until);
-    assert_eq!(until(&bucket), Some(after(300)));
-    bucket.accept_key(1);
-    assert_eq!(until(&bucket), Some(after(60)), "the service said so");
+    for key in [1, 2] {
+        assert_eq!(bucket.paused(key, START), Some(pause(0, 60, PauseReason::RateLimited)));
+    }
+    assert!(bucket.take(SETTINGS, after(60)));
+    bucket.report(REFUSED, after(60));
+    assert_eq!(bucket.pause, Some(pause(60, 360, PauseReason::KeyRefused { key: 1 })));
 }
 
 #[test]
-fn a_rate_limit_halves_the_rate_once_a_minute_and_it_recovers() {
-    let mut bucket = Bucket::new(START);
-    for (at, share) in [(0, 500), (1, 500), (59, 500), (60, 258), (120, 137), (180, 76), (240, 62)]
-    {
-        bucket.report(limited(0), after(at));
-        assert_eq!(bucket.share, share, "{at}");
-    }
-    assert_eq!(bucket.limited, None, "the service named no time");
-    for (at, share) in [(240, 62), (240 + 360, 162), (240 + 3600, FULL)] {
-        assert_eq!(bucket.share_at(after(at)), share);
-    }
-    let halved = Bucket { share: 500, ..empty() };
-    assert_eq!(halved.next_token(SETTINGS, START), Some(START + Duration::from_millis(4000)));
+fn a_429_without_a_time_is_no_pause() {
+    let mut bucket = Bucket::new();
+    bucket.report(limited(0), START);
+    assert_eq!(bucket, Bucket::new());
 }
 
 #[test]
-fn a_refused_key_is_tried_by_one_ask_each_time() {
-    let mut bucket = Bucket::new(START);
+fn a_refused_key_is_tried_by_one_call_every_five_minutes() {
+    let mut bucket = Bucket::new();
     for _ in 0..16 {
         bucket.report(REFUSED, START); // all that were under way
     }
     let mut tries = Vec::new();
-    for second in 0..20_000 {
-        if bucket.take(SETTINGS, after(second)) {
+    for second in 0..2000 {
+        // The call of an order tries it too.
+        if bucket.begin_call(1, after(second)).is_ok() {
+            assert!(!bucket.take(SETTINGS, after(second)), "one tries it");
             tries.push(second);
-            bucket.report(REFUSED, after(second));
         }
     }
-    assert_eq!(tries, [300, 900, 2100, 4500, 8100, 11700, 15300, 18900]);
-    assert_eq!(bucket.refused_at, Some(after(18_900)));
+    assert_eq!(tries, [300, 600, 900, 1200, 1500, 1800]);
+    assert!(bucket.take(SETTINGS, after(2100)) && bucket.begin_call(1, after(2100)).is_err());
+    bucket.report(REFUSED, after(2101));
+    assert_eq!(bucket.next_token(SETTINGS, after(2101)), after(2401));
+    assert_eq!(bucket.key_refused_at, Some(after(2101)));
     assert!(bucket.accept_key(1) && !bucket.accept_key(1));
-    assert!(bucket.take(SETTINGS, after(20_000)) && bucket.take(SETTINGS, after(20_000)));
+    assert!(bucket.take(SETTINGS, after(2102)) && bucket.take(SETTINGS, after(2102)));
 }
 
-/// Two keys in turn for an hour, of which one is refused.
 #[test]
-fn a_refused_key_stays_paused_while_another_is_used() {
-    let other = BucketSettings { key: 2, ..SETTINGS };
-    let mut bucket = Bucket::new(START);
-    let (mut refused, mut accepted) = (0, 0);
-    for second in 0..3600 {
-        if bucket.take(SETTINGS, after(second)) {
-            bucket.report(REFUSED, after(second));
-            refused += 1;
-        }
-        if bucket.take(other, after(second)) {
-            assert!(!bucket.accept_key(other.key), "it is not refused");
-            accepted += 1;
+fn a_refused_key_pauses_no_other_key() {
+    let mut bucket = Bucket::new();
+    bucket.report(REFUSED, START);
+    for second in 0..300 {
+        assert!(!bucket.take(SETTINGS, after(second)), "another key does not lift its pause");
+        if bucket.take(OTHER_KEY, after(second)) {
+            assert!(!bucket.accept_key(2));
         }
     }
-    assert_eq!((refused, accepted), (4, 1800), "at the start, and after 5, 15 and 35 minutes");
-    assert!(bucket.accept_key(1) && bucket.take(SETTINGS, after(3602)), "accepted at last");
-    bucket.report(limited(60), after(3602));
-    assert!(!bucket.take(other, after(3604)), "the service may limit by address");
-}
-
-/// The pause that health shows is that of the key in use, which is not changed by a call that was not made.
-#[test]
-fn a_key_that_was_not_used_is_not_the_last_one() {
-    let other = BucketSettings { key: 2, burst: 1, ..SETTINGS };
-    let mut bucket = Bucket::new(START);
-    assert_eq!(bucket.take_for_order(SETTINGS, START), OrderTurn::Taken);
-    assert!(!bucket.take(other, START), "there is no token");
-    assert_eq!(bucket.key, 1);
-    bucket.report(BucketEvent::KeyRefused { key: 2 }, START);
-    assert!(matches!(bucket.take_for_order(other, START), OrderTurn::Paused(_)));
-    assert_eq!((bucket.key, bucket.paused(bucket.key, START)), (1, None));
-
-    let mut there = Bucket::new(START);
-    there.import(&bucket, START);
-    assert!(!there.take(other, START));
-    assert_eq!(there.key, 2, "none was used before");
-}
-
-#[test]
-fn the_last_eight_refused_keys_are_known() {
-    let mut bucket = Bucket::new(START);
-    for key in [1, 2, 3, 4, 5, 6, 7, 1, 8, 9] {
-        bucket.report(BucketEvent::KeyRefused { key }, after(key));
-    }
-    let known = |bucket: &Bucket| bucket.refused.iter().map(|key| key.key).collect::<Vec<_>>();
-    assert_eq!(known(&bucket), [3, 4, 5, 6, 7, 1, 8, 9]);
-    assert_eq!(bucket.refused[5].refusals, 1, "it was not tried since");
-    let mut other = Bucket::new(START);
-    other.report(BucketEvent::KeyRefused { key: 10 }, after(1));
-    other.import(&bucket, after(9));
-    assert_eq!(known(&other), [3, 4, 5, 6, 7, 1, 8, 9]);
+    assert_eq!(bucket.begin_call(2, after(299)), Ok(()));
+    assert_eq!(bucket.begin_call(1, after(300)), Ok(()), "its first try");
 }
 
 #[test]
 fn a_restart_shortens_what_a_wrong_clock_left() {
     let year = 365 * 24 * 3600;
-    let mut bucket = Bucket { used: 3000, ..Bucket::new(after(year)) };
+    let mut bucket = Bucket::new();
+    while bucket.take(SETTINGS, after(year)) {}
     bucket.report(limited(60), after(year));
     assert!(bucket.restart(START) && !bucket.restart(START));
-    assert_eq!((bucket.refilled_at, bucket.shared_at, bucket.used), (START, START, 3000));
-    assert_eq!(bucket.limited.map(|pause| (pause.since, pause.until)), Some((START, after(60))));
+    assert_eq!(bucket.pause, Some(pause(0, 60, PauseReason::RateLimited)));
+    // The rest of its tokens comes back from the first use on.
+    assert_eq!((bucket.tokens(SETTINGS, after(60)), bucket.take(SETTINGS, after(60))), (0, false));
+    assert_eq!(bucket.next_token(SETTINGS, after(60)), after(62));
+    assert!(bucket.take(SETTINGS, after(62)) && !bucket.take(SETTINGS, after(62)));
+}
+
+#[test]
+fn a_bucket_in_place_of_a_damaged_one_has_no_token() {
+    let mut bucket = Bucket::empty();
+    assert_eq!(bucket.tokens(SETTINGS, START), 0);
+    assert_eq!(bucket.next_token(SETTINGS, START), after(2));
+    assert!(!bucket.take(SETTINGS, START) && bucket.take(SETTINGS, after(2)));
+    assert_eq!(bucket.tokens(SETTINGS, after(99)), 5);
 }
 
 #[test]
 fn an_imported_bucket_allows_no_more_than_either() {
-    let mut there = empty();
+    let mut there = Bucket::new();
+    assert!(there.take(SETTINGS, after(5)));
+    there.report(REFUSED, START);
     there.report(limited(60), START);
-    let mut here = Bucket::new(START);
-    here.import(&there, START);
-    assert_eq!((here.used, here.share, here.limited), (there.used, 500, there.limited));
-    let before = here.clone();
-    here.import(&Bucket::new(START), START);
+    let mut here = Bucket::new();
+    here.import(&there, after(5));
+    assert_eq!(here, there);
+    here.report(limited(90), after(5));
+    let before = here;
+    here.import(&there, after(5));
+    here.import(&Bucket::new(), after(5));
     assert_eq!(here, before);
 
-    // Nothing was used here for a day, and there a moment ago.
-    let day = 24 * 3600;
-    let there = Bucket { used: empty().used, ..Bucket::new(after(day)) };
-    let mut here = Bucket::new(START);
-    here.import(&there, after(day));
-    assert!(!here.take(SETTINGS, after(day)), "what was used there is not refilled by that day");
+    let ahead = Bucket { pause: Some(pause(900, 1000, PauseReason::Unavailable)), ..there };
+    let mut here = Bucket::new();
+    here.import(&ahead, after(5));
+    assert_eq!(here.pause, Some(pause(5, 105, PauseReason::Unavailable)));
+}
 
-    let ahead = Bucket { used: empty().used, ..Bucket::new(after(999 * day)) };
-    here.import(&ahead, after(day));
-    assert_eq!(here.refilled_at, after(day));
+#[test]
+fn a_bucket_is_kept_as_a_document() {
+    let mut bucket = Bucket::new();
+    assert_eq!(bucket.to_json(), r#"{"full_at":0}"#);
+    bucket.report(REFUSED, after(1));
+    let document = r#"{"full_at":0,"pause":{"since":1000,"until":301000,"why":"key_refused","key":1},"key_refused_at":1000}"#;
+    assert_eq!((bucket.to_json().as_str(), Bucket::from_json(document)), (document, Some(bucket)));
+    for other in [
+        "",
+        "{}",
+        r#"{"full_at":"now"}"#,
+        r#"{"full_at":0,"pause":{"since":0,"until":0,"why":"lunch"}}"#,
+    ] {
+        assert_eq!(Bucket::from_json(other), None, "{other}");
+    }
 }

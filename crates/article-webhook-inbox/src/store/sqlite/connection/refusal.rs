@@ -11,11 +11,14 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => Error::damaged(format!(
             "{shown} is not a SQLite database: name another file, or restore a backup"
         )),
-        // SQLite knows no such format, or no such table: it reads something that it did not write.
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => damaged(path),
+        // SQLite knows no such format, no such table or no such text: it reads something that it did not write.
+        None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
+            damaged(path, "SQLite cannot make sense of it")
+        }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
-                "{shown} cannot be opened and written to: let this process write to it and to its folder"
+                "{shown} cannot be opened and written to: let this process write to it and to its folder; if it may, the \
+                 header of the file is damaged: restore a backup"
             ))
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(format!(
@@ -41,19 +44,11 @@ pub(crate) fn log_of_another(path: &Path) -> Error {
     ))
 }
 
-/// The error for a database with damage that cannot be mended.
-pub(crate) fn damaged(path: &Path) -> Error {
+/// The error for a database in which more is damaged than indexes. It says what SQLite's check found.
+pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "{path} is damaged: to restore a backup, stop the receiver, remove {path}-wal and {path}-shm, and only then copy \
-         the backup; to begin anew, move all three away"
-    ))
-}
-
-/// The error of every call while a damaged database cannot be mended, because other programs commit to it.
-pub(crate) fn written_by_others(path: &Path) -> Error {
-    Error::unavailable(format!(
-        "other programs write to {}, which is damaged, while it is mended: end them, and the store goes on by itself",
-        path.display()
+        "{path} is damaged ({finding}): to restore a backup, stop the receiver, remove {path}-wal and {path}-shm, and only \
+         then copy the backup; to begin anew, move all three away"
     ))
 }

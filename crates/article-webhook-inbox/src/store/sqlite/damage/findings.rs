@@ -1,63 +1,30 @@
-use std::{
-    collections::BTreeSet,
-    mem,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::telemetry;
 
-/// How many findings are kept and told one by one. A check of the store finds all.
-const MOST: usize = 32;
-
-/// The least time between two attempts to build indexes again while the store is open.
-const PAUSE: Duration = Duration::from_secs(300);
+/// How many findings are kept and logged one by one. A check of the store finds all.
+const MAX_FINDINGS: usize = 32;
 
 /// The damage that was found since the store was opened. Each finding is a sentence.
 #[derive(Debug, Default)]
 pub(in crate::store::sqlite) struct Findings {
-    known: Mutex<Known>,
+    known: Mutex<Vec<(Part, String)>>,
     is_silent: bool,
 }
 
-#[derive(Debug, Default)]
-struct Known {
-    findings: Vec<(Part, String)>,
-    built_again: Option<Instant>,
-    unreadable: BTreeSet<Unreadable>,
-    has_learned: bool,
-}
-
-/// What SQLite fails to read. Entries and bodies are named by the id of the entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::store::sqlite) enum Unreadable {
-    Entry(i64),
-    Bodies(i64),
-    /// A job of the ledger, by its own id.
-    Job(i64),
-    /// The index by which jobs of the ledger are found.
-    Jobs,
-}
-
-impl Known {
-    fn may_build_again(&self, now: Instant) -> bool {
-        self.built_again.is_none_or(|built| now.duration_since(built) >= PAUSE)
-    }
-}
-
 impl Findings {
-    /// Findings of a trial. They are neither logged nor counted.
-    pub(in crate::store::sqlite) fn of_a_trial() -> Self {
+    /// Findings of a trial or of a check. All are kept, and they are neither logged nor counted.
+    pub(in crate::store::sqlite) fn silent() -> Self {
         Self { is_silent: true, ..Self::default() }
     }
 
     /// Adds a finding, and tells it by log and metric. One that is known is counted again, and logged from time to time.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
+        let findings = &mut self.known();
+        let is_known = findings.iter().any(|(_, known)| *known == finding);
         if self.is_silent {
-            return;
-        }
-        let findings = &mut self.known().findings;
-        if findings.len() < MOST && !findings.iter().any(|(_, known)| *known == finding) {
+            findings.extend((!is_known).then_some((part, finding)));
+        } else if findings.len() < MAX_FINDINGS && !is_known {
             telemetry::damage_found(part.as_str(), &finding);
             findings.push((part, finding));
         } else {
@@ -65,48 +32,19 @@ impl Findings {
         }
     }
 
-    pub(super) fn is_unreadable(&self, what: Unreadable) -> bool {
-        self.known().unreadable.contains(&what)
-    }
-
-    pub(super) fn learn(&self, what: Unreadable) {
-        let known = &mut self.known();
-        known.has_learned |= known.unreadable.insert(what);
-    }
-
-    /// Whether something unreadable became known since this was asked last.
-    pub(in crate::store::sqlite) fn has_learned(&self) -> bool {
-        mem::take(&mut self.known().has_learned)
-    }
-
     /// The findings, the oldest first.
     pub(in crate::store::sqlite) fn all(&self) -> Vec<String> {
-        self.known().findings.iter().map(|(_, finding)| finding.clone()).collect()
+        self.known().iter().map(|(_, finding)| finding.clone()).collect()
     }
 
     /// The findings about the log. A check of the store cannot find them any more.
     pub(in crate::store::sqlite) fn of_log(&self) -> Vec<String> {
         let known = self.known();
-        let of_log = known.findings.iter().filter(|(part, _)| *part == Part::Log);
+        let of_log = known.iter().filter(|(part, _)| *part == Part::Log);
         of_log.map(|(_, finding)| finding.clone()).collect()
     }
 
-    /// Whether indexes may be built again, because that was not tried for some minutes.
-    pub(in crate::store::sqlite) fn may_build_again(&self) -> bool {
-        self.known().may_build_again(Instant::now())
-    }
-
-    /// The same, and it counts as tried now.
-    pub(in crate::store::sqlite) fn try_to_build_again(&self) -> bool {
-        let (known, now) = (&mut self.known(), Instant::now());
-        let may = known.may_build_again(now);
-        if may {
-            known.built_again = Some(now);
-        }
-        may
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Vec<(Part, String)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -116,16 +54,14 @@ impl Findings {
 pub(in crate::store::sqlite) enum Part {
     /// The write-ahead log: commits in it cannot be read.
     Log,
-    /// An index: it was built again.
+    /// An index.
     Index,
-    /// Pages that cannot be built again.
+    /// A page that SQLite cannot read.
     Page,
     /// The row of an entry.
     Entry,
     /// The row of a body, or its bytes.
     Body,
-    /// A number that counts on.
-    Counter,
     /// A row of the ledger.
     Ledger,
 }
@@ -138,7 +74,6 @@ impl Part {
             Self::Page => "page",
             Self::Entry => "entry",
             Self::Body => "body",
-            Self::Counter => "counter",
             Self::Ledger => "ledger",
         }
     }
@@ -155,7 +90,7 @@ mod tests {
             findings.add(Part::Entry, format!("entry {number} is damaged"));
             findings.add(Part::Entry, "entry 0 is damaged".to_owned());
         }
-        assert_eq!(findings.all().len(), MOST);
+        assert_eq!(findings.all().len(), MAX_FINDINGS);
         assert_eq!(findings.all()[1], "entry 1 is damaged");
     }
 }

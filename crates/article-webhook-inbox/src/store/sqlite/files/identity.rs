@@ -54,9 +54,7 @@ pub(in crate::store::sqlite) enum Change {
     Nothing,
     /// The path no longer leads to the database. What is committed to the open file would be lost.
     DatabaseMoved,
-    /// The log or the shared memory was removed. The connection still has it open, so its content can be saved.
-    LogRemoved,
-    /// Another file has taken the place of the log or the shared memory. Another program may already use it.
+    /// The log or the shared memory was removed or replaced. What is committed may be in the old log alone.
     LogReplaced,
 }
 
@@ -82,16 +80,6 @@ impl FilesInUse {
         if found.database != self.database {
             return Change::DatabaseMoved;
         }
-        let is_removed = if found.log == self.log {
-            found.index.is_none()
-        } else {
-            found.log.is_none() || is_empty(&with_suffix(path, "-wal"))
-        };
-        if is_removed { Change::LogRemoved } else { Change::LogReplaced }
+        Change::LogReplaced
     }
-}
-
-/// Whether the log is an empty file. SQLite creates one when a program opens a database that has no log.
-fn is_empty(log: &Path) -> bool {
-    log.symlink_metadata().is_ok_and(|log| log.is_file() && log.len() == 0)
 }

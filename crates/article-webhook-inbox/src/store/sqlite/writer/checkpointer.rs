@@ -90,7 +90,7 @@ impl Checkpointer {
         self.next_look = Instant::now() + LOOK;
         self.size = connection.wal_bytes();
         telemetry::wal_bytes(self.size);
-        if self.size > LIMIT && !connection.search.goes_on(self.size) {
+        if self.size > LIMIT {
             self.empty(connection);
         }
     }

@@ -6,12 +6,13 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    command::{Answer, Call, Command, Undo},
+    command::{Answer, Call, Command},
     group_commit::{Group, Limits, Queue, Refusal},
 };
 use crate::{
     Error,
-    store::sqlite::{connection::BUSY, fault::Fault},
+    script::Effect,
+    store::sqlite::{connection::BUSY, damage::Findings, fault::Fault},
 };
 
 /// How much may wait for the writer, and how much of it goes into one transaction.
@@ -49,49 +50,15 @@ impl CommandQueue {
         }
     }
 
-    /// Adds a call that uses this much memory while it waits.
+    /// Adds a call.
     pub(in crate::store::sqlite) fn push<T: Send + 'static>(
         &self,
-        bytes: usize,
-        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
+        effect: Effect,
+        run: impl FnMut(&mut Connection, SystemTime, &Findings) -> Result<T, Fault> + Send + 'static,
     ) -> Result<Answer<T>, Error> {
-        let (call, answer) = Call::new(bytes, run);
-        self.add(Box::new(call), bytes)?;
+        let (call, answer) = Call::new(effect, run);
+        self.add(Box::new(call), effect.bytes())?;
         Ok(answer)
-    }
-
-    /// Adds a call whose erased bytes are also removed from the log, before the caller gets the result.
-    pub(in crate::store::sqlite) fn push_erasing<T: Send + 'static>(
-        &self,
-        bytes: usize,
-        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<Answer<T>, Error> {
-        let (call, answer) = Call::new(bytes, run);
-        self.add(Box::new(call.erasing()), bytes)?;
-        Ok(answer)
-    }
-
-    /// Adds a call that is undone if its caller is gone once it is committed.
-    pub(in crate::store::sqlite) fn push_or_undo<T: Send + 'static>(
-        &self,
-        bytes: usize,
-        run: impl FnMut(&Connection, SystemTime) -> Result<T, Fault> + Send + 'static,
-        undo: Undo<T>,
-    ) -> Result<Answer<T>, Error> {
-        let (call, answer) = Call::new(bytes, run);
-        self.add(Box::new(call.or_undone(undo)), bytes)?;
-        Ok(answer)
-    }
-
-    /// Adds a call that undoes another one, also when the queue is full or closed. No caller waits for it.
-    pub(in crate::store::sqlite) fn push_undo(
-        &self,
-        bytes: usize,
-        run: impl FnMut(&Connection, SystemTime) -> Result<(), Fault> + Send + 'static,
-    ) {
-        let (call, _) = Call::new(bytes, run);
-        self.lock().push_anyway(Box::new(call), bytes, self.now());
-        self.changed.notify_one();
     }
 
     fn add(&self, command: Box<dyn Command>, bytes: usize) -> Result<(), Error> {
@@ -170,10 +137,10 @@ mod tests {
     #[test]
     fn when_the_writer_ends_no_caller_waits_for_ever() {
         let queue = Arc::new(CommandQueue::new());
-        let mut call = queue.push(1, nothing).unwrap();
+        let mut call = queue.push(Effect::Adds(0), nothing).unwrap();
         drop(CloseOnDrop(queue.clone()));
         assert!(call.now().is_none());
-        let refused = queue.push(1, nothing).err().unwrap();
+        let refused = queue.push(Effect::Adds(0), nothing).err().unwrap();
         assert_eq!(refused.to_string(), "the inbox is closed");
     }
 
@@ -181,16 +148,19 @@ mod tests {
     fn the_error_of_a_full_queue_says_which_limit_was_reached() {
         let refused = |bytes, calls| {
             let queue = CommandQueue::new();
-            let answers: Vec<_> = (0..calls).map(|_| queue.push(bytes, nothing).unwrap()).collect();
-            let error = queue.push(1, nothing).err().unwrap().to_string();
+            let answers: Vec<_> =
+                (0..calls).map(|_| queue.push(Effect::Adds(bytes), nothing).unwrap()).collect();
+            let error = queue.push(Effect::Adds(0), nothing).err().unwrap().to_string();
             drop(answers);
             error
         };
-        assert!(refused(1, LIMITS.waiting).ends_with("too many calls wait for the disk"));
-        assert!(refused(LIMITS.waiting_bytes, 1).ends_with("too many bytes wait for the disk"));
+        assert!(refused(0, LIMITS.waiting).ends_with("too many calls wait for the disk"));
+        assert!(
+            refused(LIMITS.waiting_bytes - 512, 1).ends_with("too many bytes wait for the disk")
+        );
     }
 
-    fn nothing(_: &Connection, _: SystemTime) -> Result<(), Fault> {
+    fn nothing(_: &mut Connection, _: SystemTime, _: &Findings) -> Result<(), Fault> {
         Ok(())
     }
 }

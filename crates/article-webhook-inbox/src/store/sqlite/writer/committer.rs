@@ -57,7 +57,7 @@ impl Committer {
         if group.is_empty() {
             return 0;
         }
-        let connection = match self.connection.take() {
+        let mut connection = match self.connection.take() {
             Ok(connection) => connection,
             Err(error) => {
                 telemetry::failed_while_blocked();
@@ -76,10 +76,12 @@ impl Committer {
             return 0;
         }
 
-        let now = || rounded(self.clock.now());
-        let numbered = self.connection.number_wal(&connection);
-        let mut run = || group.works().try_for_each(|command| command.run(&connection, now()));
-        let outcome = numbered.and_then(|()| run());
+        let now = rounded(self.clock.now());
+        let begun = self.connection.number_wal(&connection);
+        let begun = begun.and_then(|()| self.connection.follow_clock(&mut connection, now));
+        let findings = Arc::clone(&self.connection.findings);
+        let run = |command: &mut Box<dyn Command>| command.run(&mut connection, now, &findings);
+        let outcome = begun.and_then(|()| group.works().try_for_each(run));
         if let Err(fault) = outcome {
             let _ = execute(&connection, "ROLLBACK");
             self.keep(connection, &fault);
@@ -106,11 +108,10 @@ impl Committer {
         telemetry::committed(group.len(), began.elapsed());
         let is_erased = group.works().any(|command| command.erases()).then(|| {
             let _ = connection.busy_timeout(ERASE);
-            self.connection.search.give_way();
             connection::checkpoint(&connection, Checkpoint::Truncate).is_ok_and(|left| left == 0)
         });
         self.connection.put(connection);
-        if let Err(error) = self.connection.committed() {
+        if let Err(error) = self.connection.committed(now) {
             // The commit may have gone to a file that is no longer at its path.
             telemetry::store_failed("commit", &error);
             fail_for_now(group, &error);
@@ -187,11 +188,14 @@ mod tests {
     use std::{path::Path, time::SystemTime};
 
     use super::*;
-    use crate::store::sqlite::{
-        connection::Access,
-        files::Lock,
-        statements,
-        writer::{Shared, command_queue::Next, status::Status},
+    use crate::{
+        script::Effect,
+        store::sqlite::{
+            connection::Access,
+            damage::Findings,
+            files::Lock,
+            writer::{Shared, command_queue::Next, status::Status},
+        },
     };
 
     fn committer(path: &Path) -> Committer {
@@ -205,12 +209,13 @@ mod tests {
         let clock = Clock::system();
         let shared = Shared::new(path.to_owned(), clock.clone());
         let status = shared.status.clone();
-        let connection = WriteConnection::new(shared, connection, Some(lock), None);
+        let connection = WriteConnection::new(shared, connection, Some(lock), Vec::new());
         (Committer::new(Arc::new(CommandQueue::new()), clock, connection), status)
     }
 
-    fn probes(tx: &Connection, _: SystemTime) -> Result<i64, Fault> {
-        statements::probe(tx)?;
+    fn probes(tx: &mut Connection, _: SystemTime, _: &Findings) -> Result<i64, Fault> {
+        let probe = "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
+        tx.execute(probe, [])?;
         let probes = "SELECT value FROM article_inbox_meta WHERE name = 'probes'";
         Ok(tx.query_row(probes, [], |row| row.get(0))?)
     }
@@ -225,7 +230,7 @@ mod tests {
     }
 
     fn probe(committer: &mut Committer) -> Result<i64, Error> {
-        let mut call = committer.queue.push(1, probes).unwrap();
+        let mut call = committer.queue.push(Effect::Adds(0), probes).unwrap();
         commit(committer);
         call.now().unwrap()
     }
@@ -234,9 +239,9 @@ mod tests {
     fn a_failed_commit_fails_all_its_calls_and_the_next_group_has_another_connection() {
         let folder = tempfile::tempdir().unwrap();
         let mut committer = committer(&folder.path().join("inbox.db"));
-        let mut before = committer.queue.push(1, probes).unwrap();
-        let rollback = |tx: &Connection, _| Ok(tx.execute_batch("ROLLBACK")?);
-        let mut after = committer.queue.push(1, rollback).unwrap();
+        let mut before = committer.queue.push(Effect::Adds(0), probes).unwrap();
+        let rollback = |tx: &mut Connection, _, _: &Findings| Ok(tx.execute_batch("ROLLBACK")?);
+        let mut after = committer.queue.push(Effect::Adds(0), rollback).unwrap();
         commit(&mut committer);
         assert!(before.now().unwrap().unwrap_err().is_transient());
         assert!(after.now().unwrap().unwrap_err().is_transient());
@@ -264,8 +269,8 @@ mod tests {
         reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
         probe(&mut committer).unwrap();
         // SQLite does not say which step of a commit failed.
-        let rollback = |tx: &Connection, _| Ok(tx.execute_batch("ROLLBACK")?);
-        let mut failed = committer.queue.push(1, rollback).unwrap();
+        let rollback = |tx: &mut Connection, _, _: &Findings| Ok(tx.execute_batch("ROLLBACK")?);
+        let mut failed = committer.queue.push(Effect::Adds(0), rollback).unwrap();
         commit(&mut committer);
         assert!(failed.now().unwrap().is_err());
 
@@ -280,11 +285,11 @@ mod tests {
     fn a_call_that_fails_does_not_fail_its_group() {
         let folder = tempfile::tempdir().unwrap();
         let mut committer = committer(&folder.path().join("inbox.db"));
-        let mut before = committer.queue.push(1, probes).unwrap();
+        let mut before = committer.queue.push(Effect::Adds(0), probes).unwrap();
         let refused = "INSERT INTO article_inbox_meta (name, value) VALUES ('probes', 0)";
-        let poison = move |tx: &Connection, _| Ok(tx.execute_batch(refused)?);
-        let mut poison = committer.queue.push(1, poison).unwrap();
-        let mut after = committer.queue.push(1, probes).unwrap();
+        let poison = move |tx: &mut Connection, _, _: &Findings| Ok(tx.execute_batch(refused)?);
+        let mut poison = committer.queue.push(Effect::Adds(0), poison).unwrap();
+        let mut after = committer.queue.push(Effect::Adds(0), probes).unwrap();
         commit(&mut committer);
         assert_eq!(before.now().unwrap().unwrap(), 1);
         assert!(!poison.now().unwrap().unwrap_err().is_transient());
@@ -316,12 +321,12 @@ mod tests {
         let (mut committer, status) = with_status(&folder.path().join("inbox.db"));
         probe(&mut committer).unwrap();
         assert_eq!(status.blocked(), None);
-        let fill = |tx: &Connection, _| {
+        let fill = |tx: &mut Connection, _, _: &Findings| {
             tx.execute_batch("PRAGMA max_page_count = 1")?;
             Ok(tx
                 .execute_batch("INSERT INTO article_inbox_meta VALUES (hex(zeroblob(90000)), 0)")?)
         };
-        let mut full = committer.queue.push(1, fill).unwrap();
+        let mut full = committer.queue.push(Effect::Adds(0), fill).unwrap();
         commit(&mut committer);
         let full = full.now().unwrap().unwrap_err().to_string();
         assert_eq!(full, "the disk is full: free some space");
@@ -334,13 +339,14 @@ mod tests {
     fn a_group_is_one_transaction() {
         let folder = tempfile::tempdir().unwrap();
         let mut committer = committer(&folder.path().join("inbox.db"));
-        let changes = |tx: &Connection, _| Ok(tx.total_changes());
+        let changes = |tx: &mut Connection, _, _: &Findings| Ok(tx.total_changes());
         // The first commit gives the log a number.
         probe(&mut committer).unwrap();
-        let mut earlier = committer.queue.push(1, changes).unwrap();
+        let mut earlier = committer.queue.push(Effect::Adds(0), changes).unwrap();
         commit(&mut committer);
-        let mut calls: Vec<_> = (0..3).map(|_| committer.queue.push(1, probes).unwrap()).collect();
-        let mut total = committer.queue.push(1, changes).unwrap();
+        let mut calls: Vec<_> =
+            (0..3).map(|_| committer.queue.push(Effect::Adds(0), probes).unwrap()).collect();
+        let mut total = committer.queue.push(Effect::Adds(0), changes).unwrap();
         commit(&mut committer);
         let answers = calls.iter_mut().map(|call| call.now().unwrap().unwrap());
         assert_eq!(answers.collect::<Vec<_>>(), [2, 3, 4]);

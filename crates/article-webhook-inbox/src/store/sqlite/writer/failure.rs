@@ -20,31 +20,13 @@ pub(super) fn moved() -> Error {
     Error::unavailable("the database was moved, removed or replaced: put it back")
 }
 
-/// The error of every call after another file took the place of the log.
+/// The error of every call after the log was removed or replaced.
 pub(super) fn log_replaced(path: &Path) -> Error {
     let path = path.display();
     Error::unavailable(format!(
-        "the log {path}-wal or its index {path}-shm was replaced: put both back. If they were deleted, stop every program \
-         that uses {path}, remove both, start again, and fetch the jobs of the last moments from the API: they may have \
-         been in the deleted log alone"
-    ))
-}
-
-/// The error of every call after the log was removed, until it is saved.
-pub(super) fn log_removed(path: &Path) -> Error {
-    let path = path.display();
-    Error::unavailable(format!(
-        "the log {path}-wal was removed, and cannot be copied into the database while another program reads it: end that \
-         program, and do not stop this one before"
-    ))
-}
-
-/// The error of every call after a removed log was saved, while another program has it open.
-pub(super) fn others_have_it_open(path: &Path) -> Error {
-    let path = path.display();
-    Error::unavailable(format!(
-        "the log {path}-wal was removed, and was copied into the database, but another connection still uses the removed \
-         log: end every other program that has {path} open"
+        "the log {path}-wal or its index {path}-shm was removed or replaced: put both back. If they were deleted, stop every \
+         program that uses {path}, remove both, start again, and fetch the jobs of the last moments from the API: they may \
+         have been in the deleted log alone"
     ))
 }
 
@@ -60,7 +42,7 @@ pub(super) fn log_in_use(path: &Path) -> Error {
 /// The error of a call whose removed bytes are still in the log.
 pub(super) fn not_erased() -> Error {
     Error::unavailable(
-        "the entries are removed, but another program or the search for damage reads the database, and its write-ahead log still holds them: call again",
+        "the entries are removed, but another program reads the database, and its write-ahead log still holds them: call again",
     )
 }
 

@@ -5,8 +5,6 @@ use std::{
 };
 
 use super::{
-    background_check::{BackgroundCheck, Search},
-    clock_watch::ClockWatch,
     command_queue::CommandQueue,
     committer::Committer,
     status::Status,
@@ -26,10 +24,7 @@ pub(in crate::store::sqlite) struct Handle {
     pub(in crate::store::sqlite) queue: Arc<CommandQueue>,
     pub(in crate::store::sqlite) reader: Arc<Reader>,
     pub(in crate::store::sqlite) status: Arc<Status>,
-    pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     pub(in crate::store::sqlite) findings: Arc<Findings>,
-    search: Arc<Search>,
-    inspector: Mutex<Option<BackgroundCheck>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -39,34 +34,12 @@ impl Handle {
         shared: Shared,
         connection: WriteConnection,
     ) -> Result<Self, Error> {
-        let Shared { path, clock, reader, status, clock_watch, findings, search } = shared;
+        let Shared { path, clock, reader, status, findings } = shared;
         let (queue, access) = (Arc::new(CommandQueue::new()), connection.access());
         let committer = Committer::new(queue.clone(), clock.clone(), connection);
         let writer = WriterThread { queue: queue.clone(), reader: reader.clone(), committer };
         let thread = Mutex::new(Some(writer.start()?));
-        let inspector = Mutex::default();
-        Ok(Self {
-            path,
-            clock,
-            access,
-            queue,
-            reader,
-            status,
-            clock_watch,
-            findings,
-            search,
-            inspector,
-            thread,
-        })
-    }
-
-    /// Looks for damage in the background.
-    pub(in crate::store::sqlite) fn inspect(&self) -> Result<(), Error> {
-        let shared = (self.findings.clone(), self.search.clone());
-        let queue = self.queue.clone();
-        let inspector = BackgroundCheck::start(&self.path, self.clock.clone(), queue, shared)?;
-        *self.inspector.lock().unwrap_or_else(PoisonError::into_inner) = Some(inspector);
-        Ok(())
+        Ok(Self { path, clock, access, queue, reader, status, findings, thread })
     }
 
     /// Refuses a call after `close`.
@@ -76,7 +49,6 @@ impl Handle {
 
     /// Waits for the writer's end.
     pub(in crate::store::sqlite) fn join(&self) {
-        drop(self.inspector.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A panic of the thread was reported when it happened.

@@ -1,4 +1,7 @@
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::SystemTime,
+};
 
 use crate::{Error, telemetry};
 
@@ -9,6 +12,8 @@ pub(in crate::store::sqlite) struct Status {
     blocked: Mutex<Option<String>>,
     /// Why the last commit failed.
     failed: Mutex<Option<String>>,
+    /// When retention begins; `None` before the start.
+    retention_from: Mutex<Option<SystemTime>>,
 }
 
 impl Status {
@@ -16,6 +21,14 @@ impl Status {
         let reason =
             |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
         reason(&self.blocked).or_else(|| reason(&self.failed))
+    }
+
+    pub(in crate::store::sqlite) fn retention_from(&self) -> Option<SystemTime> {
+        *self.retention_from.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin_retention(&self, from: SystemTime) {
+        *self.retention_from.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
     }
 
     /// Takes note of a commit, or of a call that found no room for what it writes.

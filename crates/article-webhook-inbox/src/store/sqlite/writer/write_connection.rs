@@ -1,33 +1,53 @@
-mod follow_clock;
 mod pending_steps;
 mod shared;
 mod start;
 mod wal_recovery;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use rusqlite::Connection;
 
-use self::{pending_steps::PendingSteps, wal_recovery::Mark};
+use self::{
+    pending_steps::PendingSteps,
+    wal_recovery::{Mark, RecoveredWal},
+};
 pub(in crate::store::sqlite) use self::{shared::Shared, start::try_start};
 use super::{
-    background_check::Search,
-    clock_watch::ClockWatch,
-    failure::{log_removed, log_replaced, moved, others_have_it_open},
+    failure::{log_replaced, moved},
     status::Status,
 };
 use crate::{
     Clock, Error,
+    script::ShortenWaits,
     store::sqlite::{
+        clock,
         connection::{self, Access, BUSY, Checkpoint, LogAtClose},
-        damage::{self, Findings, Integrity, Tx},
+        damage::Findings,
         fault::Fault,
         files::{self, Change, FilesInUse, Lock},
         reader::Reader,
-        wal_identity,
+        tables, wal_identity,
     },
+    telemetry,
     timestamp::rounded,
 };
+
+/// A clock that was set back by more than this was wrong before.
+const SET_BACK: Duration = Duration::from_secs(3600);
+
+/// A clock that is this far ahead of the last time that was stored may be wrong.
+const FAR_AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How long after a start retention begins, so that what arrived before is old by any clock: the service delivers again for
+/// 370 seconds.
+const STEADY: Duration = Duration::from_secs(600);
+
+/// The same if the clock may be wrong, so that NTP or a person corrects it before.
+const STEADY_FAR_AHEAD: Duration = Duration::from_secs(24 * 3600);
 
 /// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
 const RENEW: Duration = Duration::from_millis(100);
@@ -37,17 +57,14 @@ const RENEW: Duration = Duration::from_millis(100);
 pub(in crate::store::sqlite) struct WriteConnection {
     path: PathBuf,
     clock: Clock,
-    watch: Arc<ClockWatch>,
     access: Access,
     lock: Option<Lock>,
     reader: Arc<Reader>,
     status: Arc<Status>,
     connection: Option<Connection>,
     files: FilesInUse,
-    /// What [`version`](Self::version) was when the files were last seen to be these.
-    version: Option<i64>,
+    last_commit: Option<SystemTime>,
     pub(super) findings: Arc<Findings>,
-    pub(super) search: Arc<Search>,
     todo: PendingSteps,
 }
 
@@ -57,26 +74,24 @@ impl WriteConnection {
         shared: Shared,
         connection: Connection,
         lock: Option<Lock>,
-        mend: Option<Integrity>,
+        found: Vec<String>,
     ) -> Self {
-        let Shared { path, clock, reader, status, clock_watch: watch, findings, search } = shared;
+        let Shared { path, clock, reader, status, findings } = shared;
         let access = if lock.is_some() { Access::Exclusive } else { Access::Shared };
         let files = FilesInUse::at(&path);
-        let todo = PendingSteps { mend, ..PendingSteps::after_opening(access) };
+        let todo = PendingSteps { found, ..PendingSteps::after_opening(access) };
         let connection = Some(connection);
         Self {
             path,
             clock,
-            watch,
             access,
             lock,
             reader,
             status,
             connection,
             files,
-            version: None,
+            last_commit: None,
             findings,
-            search,
             todo,
         }
     }
@@ -95,12 +110,7 @@ impl WriteConnection {
     /// The same, without a note in the status of whether it succeeded.
     pub(in crate::store::sqlite) fn start(&mut self) -> Result<(), Fault> {
         self.check_files()?;
-        self.prepare()?;
-        if !self.has_followed_clock() {
-            self.check_files()?;
-            self.prepare()?;
-        }
-        Ok(())
+        self.prepare()
     }
 
     /// The connection, ready for a commit. It is given back with [`put`](Self::put) or [`doubt`](Self::doubt), or
@@ -121,13 +131,29 @@ impl WriteConnection {
         self.todo.renew_log = true;
     }
 
+    /// Shortens waits if the clock was set back since the last commit. Runs in a transaction at this time.
+    pub(super) fn follow_clock(
+        &self,
+        connection: &mut Connection,
+        now: SystemTime,
+    ) -> Result<(), Fault> {
+        let back = self.last_commit.and_then(|last| last.duration_since(now).ok());
+        let Some(back) = back.filter(|back| *back > SET_BACK && self.access == Access::Exclusive)
+        else {
+            return Ok(());
+        };
+        telemetry::clock_was_set_back(back);
+        tables::run(&ShortenWaits, connection, now, &self.findings)
+    }
+
     /// Gives the log a number, if the next commit may be its first.
     pub(super) fn number_wal(&self, tx: &Connection) -> Result<(), Fault> {
         if self.todo.number_wal { wal_identity::number_wal(tx) } else { Ok(()) }
     }
 
-    /// A commit has returned. Refuses if its files are no longer at their paths.
-    pub(super) fn committed(&mut self) -> Result<(), Error> {
+    /// A commit of this time has returned. Refuses if its files are no longer at their paths.
+    pub(super) fn committed(&mut self, now: SystemTime) -> Result<(), Error> {
+        self.last_commit = Some(now);
         self.todo.number_wal = false;
         let outcome = self.check_files();
         self.status.note_commit(outcome.as_ref().map(drop));
@@ -186,50 +212,13 @@ impl WriteConnection {
             lock.check()?;
         }
         if self.connection.is_some() {
-            match self.files.change(&self.path) {
-                Change::Nothing => {
-                    self.version = self.version();
-                    return Ok(());
-                }
-                Change::DatabaseMoved => return Err(moved()),
-                Change::LogReplaced => {
-                    self.save_replaced_log();
-                    return Err(log_replaced(&self.path));
-                }
-                Change::LogRemoved => self.save_log()?,
-            }
+            return match self.files.change(&self.path) {
+                Change::Nothing => Ok(()),
+                Change::DatabaseMoved => Err(moved()),
+                Change::LogReplaced => Err(log_replaced(&self.path)),
+            };
         }
         self.reopen()
-    }
-
-    /// Copies a log that was removed into the database, through the connection that still has it open.
-    fn save_log(&mut self) -> Result<(), Error> {
-        let Some(connection) = &self.connection else { return Ok(()) };
-        self.reader.reset();
-        connection.busy_timeout(RENEW).map_err(Fault::from)?;
-        if connection::checkpoint(connection, Checkpoint::Truncate)? > 0 {
-            return Err(log_removed(&self.path));
-        }
-        self.connection = None;
-        (self.todo.be_alone, self.todo.number_wal) = (true, true);
-        Ok(())
-    }
-
-    /// Copies a log that another file has replaced into the database, unless another connection has committed: then the
-    /// index describes the other file.
-    fn save_replaced_log(&self) {
-        if let Some(connection) = &self.connection
-            && self.version.is_some()
-            && self.version == self.version()
-        {
-            let _ = connection::checkpoint(connection, Checkpoint::Passive);
-        }
-    }
-
-    /// A number that changes when another connection commits.
-    fn version(&self) -> Option<i64> {
-        let mut version = self.connection.as_ref()?.prepare_cached("PRAGMA data_version").ok()?;
-        version.query_row([], |row| row.get(0)).ok()
     }
 
     fn reopen(&mut self) -> Result<(), Error> {
@@ -237,14 +226,6 @@ impl WriteConnection {
             return Err(moved());
         }
         files::validate(&self.path)?;
-        if self.todo.be_alone {
-            // A call that reads may have opened it again.
-            self.reader.reset();
-            self.search.interrupt();
-            if !connection::is_alone(&self.path)? {
-                return Err(others_have_it_open(&self.path));
-            }
-        }
         let connection = connection::open(&self.path, self.access)?;
         connection::make_durable(&connection, &self.path, self.access)?;
         let files = FilesInUse::at(&self.path);
@@ -252,9 +233,7 @@ impl WriteConnection {
             return Err(moved());
         }
         self.files = files;
-        self.version = None;
         self.connection = Some(connection);
-        self.todo.be_alone = false;
         self.todo.prepare = self.access == Access::Exclusive;
         Ok(())
     }
@@ -283,38 +262,30 @@ impl WriteConnection {
         }
     }
 
-    /// What a start changes is one transaction, so that a start that is refused has changed nothing. Damaged pages are
-    /// replaced in a transaction before it: after a crash in between, the next start finds them sound, and does not tell
-    /// that they were damaged.
+    /// What a start changes is one transaction, so that a start that is refused has changed nothing.
     fn prepare_on(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         connection.busy_timeout(RENEW)?;
         let PendingSteps { start, renew_log, .. } = self.todo;
         let log = if renew_log {
-            self.search.interrupt();
             let mark = if start { Mark::Counts } else { Mark::Ignored };
             Some(wal_recovery::make_safe(connection, &self.path, mark)?)
         } else {
             None
         };
-        if let Some(found) = &mut self.todo.mend {
-            let now = rounded(self.clock.now());
-            damage::write_rebuilt_copy(connection, &self.path, found, (&self.findings, now))?;
-        }
         if start || log.is_some() {
-            let tx = wal_recovery::begin(connection)?;
-            if start {
-                let now = rounded(self.clock.now());
-                let tx = Tx::new(&tx, &self.findings, now);
-                start::run(&tx, &self.path, self.todo.mend.as_ref())?;
+            connection.execute_batch("BEGIN IMMEDIATE")?;
+            let retention_from = match self.begin_anew(connection, log) {
+                Ok(from) => from,
+                Err(fault) => {
+                    let _ = connection.execute_batch("ROLLBACK");
+                    return Err(fault);
+                }
+            };
+            connection.execute_batch("COMMIT")?;
+            if let Some(from) = retention_from {
+                self.status.begin_retention(from);
             }
-            if let Some(log) = log {
-                log.write(&tx)?;
-            }
-            if start {
-                self.watch.begin(&tx)?;
-            }
-            tx.commit()?;
-            (self.todo.start, self.todo.renew_log, self.todo.mend) = (false, false, None);
+            (self.todo.start, self.todo.renew_log, self.todo.found) = (false, false, Vec::new());
             self.todo.number_wal &= log.is_none();
         }
         connection.busy_timeout(BUSY)?;
@@ -322,10 +293,39 @@ impl WriteConnection {
         Ok(())
     }
 
+    /// What the first transaction changes. Returns when retention begins, if that is known only now.
+    fn begin_anew(
+        &self,
+        connection: &mut Connection,
+        log: Option<RecoveredWal>,
+    ) -> Result<Option<SystemTime>, Fault> {
+        if self.todo.start {
+            let now = rounded(self.clock.now());
+            start::run(connection, &self.path, &self.todo.found, now, &self.findings)?;
+        }
+        if let Some(log) = log {
+            log.write(connection)?;
+        }
+        if self.todo.start { self.retention_from(connection).map(Some) } else { Ok(None) }
+    }
+
+    /// When retention begins. Runs in the transaction of the start.
+    ///
+    /// A time that is far ahead is not stored before retention begins: a start with a clock that is wrong by a year must
+    /// not make the next such start look right.
+    fn retention_from(&self, tx: &Connection) -> Result<SystemTime, Fault> {
+        let now = rounded(self.clock.now());
+        let ahead = clock::stored(tx)?.and_then(|stored| now.duration_since(stored).ok());
+        if let Some(ahead) = ahead.filter(|ahead| *ahead >= FAR_AHEAD) {
+            telemetry::clock_is_ahead(ahead);
+            return Ok(now + STEADY_FAR_AHEAD);
+        }
+        clock::store(tx, now)?;
+        Ok(now + STEADY)
+    }
+
     /// Closes the connection. With exclusive access it leaves no log, or one that the next start can trust.
     pub(super) fn close(&mut self) {
-        // A log that was removed is saved.
-        let _ = self.check_files();
         let is_intact = self.files.change(&self.path) == Change::Nothing
             && self.lock.as_ref().is_none_or(|lock| lock.check().is_ok());
         let Some(connection) = self.connection.take() else { return };
@@ -333,11 +333,13 @@ impl WriteConnection {
             // SQLite would remove the log by its name, and it is another's.
             let _ = connection::close_as(&connection, LogAtClose::Left);
         } else if self.access == Access::Exclusive && !self.todo.prepare {
-            // What readers keep in the log is safe there, and is copied after the next start.
             let _ = connection.busy_timeout(RENEW);
-            if !matches!(connection::checkpoint(&connection, Checkpoint::Truncate), Ok(0)) {
+            // After damage the next start checks the file.
+            if self.findings.all().is_empty() {
                 let _ = wal_recovery::mark_stop(&connection);
             }
+            // What readers keep in the log is safe there, and is copied after the next start.
+            let _ = connection::checkpoint(&connection, Checkpoint::Truncate);
         }
     }
 }

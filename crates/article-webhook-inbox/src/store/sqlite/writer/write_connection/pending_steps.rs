@@ -1,16 +1,14 @@
-use crate::store::sqlite::{connection::Access, damage::Integrity};
+use crate::store::sqlite::connection::Access;
 
 /// What must be done before the next commit.
 #[derive(Debug, Default)]
 pub(super) struct PendingSteps {
-    /// The log was removed, and another connection may still have it open.
-    pub(super) be_alone: bool,
     /// The log may hold commits that are not on disk.
     pub(super) renew_log: bool,
-    /// The schema is not up to date yet, and the leases of the last run are not freed.
+    /// The schema may not be made yet, and the leases of the last run are not freed.
     pub(super) start: bool,
-    /// Damage that the start mends; `None` if the file was not searched.
-    pub(super) mend: Option<Integrity>,
+    /// What SQLite's check found, for the start.
+    pub(super) found: Vec<String>,
     /// The connection is new.
     pub(super) prepare: bool,
     /// The log may be begun anew by the next commit.

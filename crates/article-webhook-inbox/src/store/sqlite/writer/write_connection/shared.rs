@@ -2,11 +2,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     Clock,
-    store::sqlite::{
-        damage::Findings,
-        reader::Reader,
-        writer::{background_check::Search, clock_watch::ClockWatch, status::Status},
-    },
+    store::sqlite::{damage::Findings, reader::Reader, writer::status::Status},
 };
 
 /// What the calls share with the writer.
@@ -16,9 +12,7 @@ pub(in crate::store::sqlite) struct Shared {
     pub(in crate::store::sqlite) clock: Clock,
     pub(in crate::store::sqlite) reader: Arc<Reader>,
     pub(in crate::store::sqlite) status: Arc<Status>,
-    pub(in crate::store::sqlite) clock_watch: Arc<ClockWatch>,
     pub(in crate::store::sqlite) findings: Arc<Findings>,
-    pub(in crate::store::sqlite) search: Arc<Search>,
 }
 
 impl Shared {
@@ -26,9 +20,7 @@ impl Shared {
         Self {
             reader: Arc::new(Reader::new(path.clone())),
             status: Arc::default(),
-            clock_watch: Arc::new(ClockWatch::new(clock.clone())),
             findings: Arc::default(),
-            search: Arc::default(),
             path,
             clock,
         }

@@ -5,58 +5,57 @@ use std::{path::Path, time::SystemTime};
 
 use rusqlite::Connection;
 
-use super::wal_recovery;
-use crate::store::sqlite::{
-    damage::{self, Findings, Integrity, Tx},
-    fault::Fault,
-    schema, statements,
+use crate::{
+    script::{ListIntents, Restart},
+    store::sqlite::{
+        connection::damaged,
+        damage::{self, Findings, Part},
+        fault::Fault,
+        schema, tables,
+    },
 };
 
-/// Brings the schema up to date, mends what was found, and frees the leases of the last process.
-pub(super) fn run(tx: &Tx<'_>, path: &Path, found: Option<&Integrity>) -> Result<(), Fault> {
-    let earlier =
-        if schema::has_no_ledger(tx)? { statements::earlier_jobs(tx)? } else { Vec::new() };
-    schema::migrate(tx, path)?;
-    if let Some(found) = found {
-        damage::mend(tx, path, found)?;
+/// Builds indexes again if SQLite's check found something, makes what the schema lacks, and frees the leases of the last
+/// process. Runs in a transaction.
+pub(super) fn run(
+    connection: &mut Connection,
+    path: &Path,
+    found: &[String],
+    now: SystemTime,
+    findings: &Findings,
+) -> Result<(), Fault> {
+    if !found.is_empty() && schema::exists(connection)? && has_damaged_intent(connection, now)? {
+        // With the index built again, nothing would lead to it, and it would be ordered twice.
+        return Err(damaged(path, "the name of an intent cannot be read").into());
     }
-    statements::expect(tx, &earlier)?;
-    statements::free_leases(tx)
+    damage::rebuild_indexes(connection, path, found, findings)?;
+    for index in schema::create(connection)? {
+        findings.add(Part::Index, format!("the index {index} was missing, and was made"));
+    }
+    tables::run(&Restart, connection, now, findings)
+}
+
+fn has_damaged_intent(connection: &mut Connection, now: SystemTime) -> Result<bool, Fault> {
+    let findings = Findings::silent();
+    let all = ListIntents { state: None, after: 0, limit: u32::MAX };
+    tables::run(&all, connection, now, &findings)?;
+    Ok(!findings.all().is_empty())
 }
 
 /// Fails if the start would fail, and changes nothing.
 pub(in crate::store::sqlite) fn try_start(
-    connection: &Connection,
+    connection: &mut Connection,
     path: &Path,
-    found: Option<&Integrity>,
+    found: &[String],
     now: SystemTime,
 ) -> Result<(), Fault> {
     let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     if pages == 0 {
         return Ok(());
     }
-    let trial = (&Findings::of_a_trial(), now);
-    match found {
-        // What is written anew is no part of a transaction.
-        Some(found) if found.needs_rebuilt_copy() => {
-            let rebuilt = damage::rebuilt_copy(connection, path, trial)?;
-            try_on(&rebuilt, path, Some(&Integrity::default()), trial)
-        }
-        found => try_on(connection, path, found, trial),
-    }
-}
-
-fn try_on(
-    connection: &Connection,
-    path: &Path,
-    found: Option<&Integrity>,
-    (findings, now): (&Findings, SystemTime),
-) -> Result<(), Fault> {
     // All changes stay in memory.
-    connection.execute_batch("PRAGMA cache_spill = OFF")?;
-    let tx = wal_recovery::begin(connection)?;
-    let outcome = run(&Tx::new(&tx, findings, now), path, found);
-    tx.rollback()?;
-    connection.execute_batch("PRAGMA cache_spill = ON")?;
+    connection.execute_batch("PRAGMA cache_spill = OFF; BEGIN IMMEDIATE")?;
+    let outcome = run(connection, path, found, now, &Findings::silent());
+    connection.execute_batch("ROLLBACK; PRAGMA cache_spill = ON")?;
     outcome
 }

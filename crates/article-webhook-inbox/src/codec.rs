@@ -1,0 +1,98 @@
+//! How rows are stored. What changes often or is searched is in columns; the rest of a row is one JSON document, which is the
+//! serde form of the row's struct. A new field of a row is named there alone.
+
+#![expect(clippy::missing_panics_doc, reason = "a row is always JSON")]
+
+use std::{fmt::Display, str::FromStr, time::SystemTime};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use sha2::{Digest as _, Sha256};
+
+/// The document of a row.
+pub fn document(row: &impl Serialize) -> String {
+    serde_json::to_string(row).expect("a row is written as JSON")
+}
+
+/// The row with this document. Its columns are still missing.
+pub fn row<T: DeserializeOwned>(document: &str) -> Option<T> {
+    serde_json::from_str(document).ok()
+}
+
+/// The checksum of the columns of a row that never change, and of its document: the first eight bytes of a SHA-256. The other
+/// columns are left out, so that a statement of the application can complete an entry.
+pub fn checksum(columns: &[&[u8]], document: &str) -> i64 {
+    let mut hash = Sha256::new();
+    for column in columns.iter().copied().chain([document.as_bytes()]) {
+        hash.update((column.len() as u64).to_le_bytes());
+        hash.update(column);
+    }
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash.finalize()[..8]);
+    i64::from_le_bytes(first)
+}
+
+/// The time of a row before its columns are read.
+pub fn no_time() -> SystemTime {
+    SystemTime::UNIX_EPOCH
+}
+
+/// A value that is written as its text.
+pub(crate) mod text {
+    use super::{Deserialize, Deserializer, Display, FromStr, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &impl Display,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromStr>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(|_| serde::de::Error::custom("an unknown text"))
+    }
+}
+
+/// A time that is written in milliseconds since 1970.
+pub(crate) mod millis {
+    use std::time::SystemTime;
+
+    use super::{Deserialize, Deserializer, Serializer};
+    use crate::timestamp::{from_millis, to_millis};
+
+    pub(crate) fn serialize<S: Serializer>(
+        time: &SystemTime,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(to_millis(*time))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<SystemTime, D::Error> {
+        i64::deserialize(deserializer).map(from_millis)
+    }
+}
+
+/// A time that is written in milliseconds since 1970, or null.
+pub(crate) mod optional_millis {
+    use std::time::SystemTime;
+
+    use super::{Deserialize, Deserializer, Serialize, Serializer};
+    use crate::timestamp::{from_millis, to_millis};
+
+    pub(crate) fn serialize<S: Serializer>(
+        time: &Option<SystemTime>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        time.map(to_millis).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<SystemTime>, D::Error> {
+        Ok(Option::<i64>::deserialize(deserializer)?.map(from_millis))
+    }
+}

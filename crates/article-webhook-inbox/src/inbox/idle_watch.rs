@@ -1,0 +1,82 @@
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use tokio::time::{sleep, timeout};
+
+use super::{Inbox, PATIENCE};
+use crate::{
+    Error, State,
+    call::{Filter, ListOrder},
+    telemetry,
+};
+
+/// How long an entry may be due without a worker. It is also the interval between two looks.
+const MAX_IDLE: Duration = Duration::from_secs(60);
+
+/// How many leased entries are looked at, to find one under a lease that holds.
+const MAX_LEASED: u32 = 100;
+
+/// Looks whether what a receiver stores is worked on by any process, and warns if it is not. A receiver without a worker
+/// would store articles for ever, and nobody would publish them.
+#[derive(Debug, Default)]
+pub(super) struct IdleWatch {
+    /// A task looks each minute, until nothing is overdue.
+    is_watching: AtomicBool,
+}
+
+impl Inbox {
+    /// An entry was stored. Unless a worker takes it within a minute, that is logged.
+    pub(super) fn watch_for_workers(&self) {
+        if self.0.idle_watch.is_watching.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // It keeps no inbox open.
+        let inbox = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            loop {
+                sleep(MAX_IDLE).await;
+                let Some(inbox) = inbox.upgrade().map(Inbox) else { return };
+                match timeout(PATIENCE, inbox.unclaimed_for()).await {
+                    Ok(Ok(Some(age))) if age >= MAX_IDLE => telemetry::no_worker(age),
+                    Ok(Ok(None)) => {
+                        inbox.0.idle_watch.is_watching.store(false, Ordering::Relaxed);
+                        return;
+                    }
+                    // A store that fails is logged elsewhere.
+                    Ok(Ok(Some(_)) | Err(_)) | Err(_) => {}
+                }
+            }
+        });
+    }
+
+    /// For how long no process has claimed the oldest due entry: zero while one works. `None` if nothing is due.
+    async fn unclaimed_for(&self) -> Result<Option<Duration>, Error> {
+        let store = &self.0.store;
+        let (due_since, now) = (store.due_since().await?, store.now());
+        let age = |since: SystemTime| now.duration_since(since).unwrap_or_default();
+        let Some(age) = due_since.map(age) else { return Ok(None) };
+        // A worker of this process claims, or logs why it cannot.
+        let is_worked_on = age < MAX_IDLE
+            || self.0.workers.workers().running > 0
+            || store.paused_since().await?.is_some()
+            || self.has_leases(now).await?;
+        Ok(Some(if is_worked_on { Duration::ZERO } else { age }))
+    }
+
+    /// Whether a lease holds. While another process works on a backlog, it has some.
+    async fn has_leases(&self, now: SystemTime) -> Result<bool, Error> {
+        let leased = Filter {
+            state: Some(State::Leased),
+            limit: MAX_LEASED,
+            order: ListOrder::NewestFirst,
+            ..Filter::default()
+        };
+        let leased = self.0.store.list(leased).await?.entries;
+        Ok(leased.iter().any(|entry| entry.at > now))
+    }
+}

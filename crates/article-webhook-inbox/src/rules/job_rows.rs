@@ -1,0 +1,531 @@
+#![expect(
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    reason = "a store loads and saves every field"
+)]
+
+use std::time::SystemTime;
+
+use article_webhook::{Event, JobId};
+use bytes::Bytes;
+
+use super::{ArticleEntry, BodyWrite, IntentRow, JobRow, KnownBody, Row};
+use crate::{
+    Digest, Entry, EntryKey, Source, State,
+    call::{
+        Arrival, AskLease, AskOutcome, AskSettled, Expect, JobState, Lease, Outcome, Prune, Pruned,
+        Reason, Recorded, Settled,
+    },
+};
+
+/// Everything that is stored about one job: what the ledger knows of it, its entries and their bodies. Each transition of
+/// the inbox is a method of these rows. A script loads the rows, calls the method, and saves what it changed.
+#[derive(Debug, Clone)]
+pub struct JobRows {
+    /// The job.
+    pub job_id: JobId,
+    /// The row of the ledger.
+    pub expected: Tracked<JobRow>,
+    /// One for each event.
+    pub entries: Vec<EntryRows>,
+}
+
+/// How many bytes of bodies are removed in one transaction, so that no delivery waits long for it.
+pub(crate) const MAX_PRUNED_BYTES: usize = 8 << 20;
+
+/// An entry and its bodies.
+#[derive(Debug, Clone)]
+pub struct EntryRows {
+    /// The event of the deliveries.
+    pub event: Event,
+    /// When the first body was stored.
+    pub received_at: SystemTime,
+    /// The row of the entry.
+    pub row: Tracked<Row>,
+    /// The bodies in the order of their arrival.
+    pub bodies: Vec<Tracked<BodyRow>>,
+    /// What the store found damaged when it loaded the entry.
+    pub damage: Option<String>,
+}
+
+/// A stored body. Its bytes stay in the store until they are needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyRow {
+    /// When it was stored.
+    pub received_at: SystemTime,
+    /// How it reached the inbox.
+    pub source: Source,
+    /// The label of the publish target.
+    pub target: Box<str>,
+    /// The intent of the capability URL that it was delivered to.
+    pub intent: Option<Box<str>>,
+    /// The SHA-256 of the bytes.
+    pub digest: Digest,
+    /// Its bytes.
+    pub bytes: BodyBytes,
+}
+
+/// Where the bytes of a body are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BodyBytes {
+    /// In the store: this many.
+    Stored(u64),
+    /// Nowhere: they were old.
+    Removed,
+    /// Here, to be stored.
+    New(Bytes),
+}
+
+/// A row as the store has it, and as it is to be saved.
+#[derive(Debug, Clone)]
+pub struct Tracked<T> {
+    /// The id of the row, or 0 if the store does not have it.
+    pub id: i64,
+    stored: Option<T>,
+    now: Option<T>,
+}
+
+/// What saving a row means.
+#[derive(Debug)]
+pub enum Change<'a, T> {
+    /// The row stays as it is.
+    Nothing,
+    /// The row is new.
+    Insert(&'a T),
+    /// The row has this content now.
+    Update(&'a T),
+    /// The row is removed.
+    Delete,
+}
+
+impl<T: Clone + PartialEq> Tracked<T> {
+    /// No row.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { id: 0, stored: None, now: None }
+    }
+
+    /// A row that the store has.
+    #[must_use]
+    pub fn stored(id: i64, row: T) -> Self {
+        Self { id, stored: Some(row.clone()), now: Some(row) }
+    }
+
+    /// A row that the store does not have yet.
+    #[must_use]
+    pub fn new(row: T) -> Self {
+        Self { id: 0, stored: None, now: Some(row) }
+    }
+
+    /// The row as it is now.
+    #[must_use]
+    pub fn get(&self) -> Option<&T> {
+        self.now.as_ref()
+    }
+
+    /// The row as it is now, to be changed.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.now.as_mut()
+    }
+
+    /// The row has this content now.
+    pub fn set(&mut self, row: T) {
+        self.now = Some(row);
+    }
+
+    /// The row is to be removed.
+    pub fn remove(&mut self) {
+        self.now = None;
+    }
+
+    /// What saving the row means.
+    #[must_use]
+    pub fn change(&self) -> Change<'_, T> {
+        match (&self.stored, &self.now) {
+            (None, None) => Change::Nothing,
+            (None, Some(row)) => Change::Insert(row),
+            (Some(_), None) => Change::Delete,
+            (Some(stored), Some(row)) if stored == row => Change::Nothing,
+            (Some(_), Some(row)) => Change::Update(row),
+        }
+    }
+}
+
+impl BodyRow {
+    /// Whether the store has its bytes, or is about to.
+    #[must_use]
+    pub fn has_bytes(&self) -> bool {
+        self.bytes != BodyBytes::Removed
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        match &self.bytes {
+            BodyBytes::Stored(length) => *length,
+            BodyBytes::Removed => 0,
+            BodyBytes::New(bytes) => bytes.len() as u64,
+        }
+    }
+
+    fn new(arrival: &Arrival, now: SystemTime) -> Self {
+        Self {
+            received_at: now,
+            source: arrival.source,
+            target: arrival.target.clone(),
+            intent: arrival.intent.clone(),
+            digest: arrival.digest,
+            bytes: BodyBytes::New(arrival.bytes.clone()),
+        }
+    }
+}
+
+impl From<&BodyRow> for KnownBody {
+    fn from(body: &BodyRow) -> Self {
+        Self { digest: body.digest, source: body.source, has_intent: body.intent.is_some() }
+    }
+}
+
+impl EntryRows {
+    /// The bodies that are there.
+    pub fn bodies(&self) -> impl Iterator<Item = &BodyRow> {
+        self.bodies.iter().filter_map(Tracked::get)
+    }
+
+    /// How many bodies have bytes.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.bodies().filter(|body| body.has_bytes()).count()
+    }
+
+    /// The label of the publish target that the first body was sent to.
+    #[must_use]
+    pub fn target(&self) -> Box<str> {
+        self.bodies().next().map(|body| body.target.clone()).unwrap_or_default()
+    }
+
+    /// The entry as the inbox shows it.
+    #[must_use]
+    pub fn entry(&self, job_id: &JobId) -> Option<Entry> {
+        let key = EntryKey { job_id: job_id.clone(), event: self.event.clone() };
+        let row = self.row.get()?.clone();
+        Some(row.into_entry(self.row.id, key, self.received_at, self.target()))
+    }
+
+    fn record(&mut self, arrival: &Arrival, now: SystemTime) -> Recorded {
+        let known: Vec<_> = self.bodies().map(KnownBody::from).collect();
+        let new = KnownBody::from(arrival);
+        let Some(row) = self.row.get_mut() else { return Recorded::Stored };
+        let recording = if arrival.key.is_failure() {
+            row.record_failure(new, &known, now)
+        } else {
+            row.record(new, &known, now)
+        };
+        match recording.write {
+            BodyWrite::Nothing => {}
+            BodyWrite::Append => self.bodies.push(Tracked::new(BodyRow::new(arrival, now))),
+            BodyWrite::Replace(index) => {
+                if let Some(body) = self.bodies[index].get_mut() {
+                    let intent = body.intent.take();
+                    *body = BodyRow::new(arrival, now);
+                    body.intent = body.intent.take().or(intent);
+                }
+            }
+            BodyWrite::Intent(index) => {
+                if let Some(body) = self.bodies[index].get_mut() {
+                    body.intent.clone_from(&arrival.intent);
+                }
+            }
+        }
+        recording.recorded
+    }
+
+    fn remove(&mut self) {
+        self.row.remove();
+        self.bodies.iter_mut().for_each(Tracked::remove);
+    }
+}
+
+impl JobRows {
+    /// The rows of a job of which nothing is stored.
+    #[must_use]
+    pub fn none(job_id: JobId) -> Self {
+        Self { job_id, expected: Tracked::none(), entries: Vec::new() }
+    }
+
+    /// The entry of an event.
+    #[must_use]
+    pub fn entry(&self, event: &Event) -> Option<&EntryRows> {
+        self.entries.iter().find(|entry| entry.event == *event && entry.row.get().is_some())
+    }
+
+    /// The key of an entry of the job.
+    #[must_use]
+    pub fn key(&self, entry: &EntryRows) -> EntryKey {
+        EntryKey { job_id: self.job_id.clone(), event: entry.event.clone() }
+    }
+
+    fn entry_mut(&mut self, event: &Event) -> Option<&mut EntryRows> {
+        self.entries.iter_mut().find(|entry| entry.event == *event && entry.row.get().is_some())
+    }
+
+    /// The entry with this id.
+    #[must_use]
+    pub fn entry_of(&self, id: i64) -> Option<&EntryRows> {
+        self.entries.iter().find(|entry| entry.row.id == id && entry.row.get().is_some())
+    }
+
+    fn row_mut(&mut self, id: i64) -> Option<&mut Row> {
+        self.entries.iter_mut().find(|entry| entry.row.id == id)?.row.get_mut()
+    }
+
+    /// What the ledger needs to know of the article.
+    #[must_use]
+    pub fn article(&self) -> Option<ArticleEntry> {
+        let entry = self.entry(&Event::ArticleComplete)?;
+        let first = |source| {
+            let of_source = entry.bodies().filter(|body| body.source == source);
+            of_source.map(|body| body.received_at).min()
+        };
+        let state = entry.row.get()?.state;
+        Some(ArticleEntry {
+            state,
+            pushed_at: first(Source::Webhook),
+            collected_at: first(Source::Api),
+        })
+    }
+
+    /// Stores a body, and tells the ledger of a copy of an article. `intent` is the order that the body names.
+    pub fn record(
+        &mut self,
+        arrival: &Arrival,
+        intent: Option<&mut IntentRow>,
+        now: SystemTime,
+    ) -> Recorded {
+        if !arrival.key.is_article() {
+            return self.record_body(arrival, now);
+        }
+        let is_removed = self.entry(&arrival.key.event).is_none();
+        let is_tombstone = self.expected.get().is_some_and(JobRow::is_tombstone);
+        let recorded = if is_removed && is_tombstone {
+            Recorded::Duplicate
+        } else {
+            self.record_body(arrival, now)
+        };
+        if recorded == Recorded::Crowded {
+            return recorded;
+        }
+        let article = self.article();
+        if let Some(intent) = intent {
+            intent.resolve(&self.job_id, now);
+            if self.expected.get().is_none() {
+                let job = Expect::job(self.job_id.clone(), now);
+                let expect = Expect { reason: Reason::Ordered, ..job };
+                self.expected.set(JobRow::new(&expect, article.as_ref(), now));
+            }
+        }
+        let Some(job) = self.expected.get_mut() else { return recorded };
+        let before = job.clone();
+        job.note_copy(arrival.source, arrival.intent.as_deref(), now);
+        if let Some(article) = article {
+            job.sync_with_entry(article.state, arrival.source, now);
+        }
+        let recorded = job.recorded(recorded, &before, now);
+        self.remove_overtaken(before.state);
+        recorded
+    }
+
+    fn record_body(&mut self, arrival: &Arrival, now: SystemTime) -> Recorded {
+        if let Some(entry) = self.entry_mut(&arrival.key.event) {
+            return entry.record(arrival, now);
+        }
+        self.entries.push(EntryRows {
+            event: arrival.key.event.clone(),
+            received_at: now,
+            row: Tracked::new(Row::new(now)),
+            bodies: vec![Tracked::new(BodyRow::new(arrival, now))],
+            damage: None,
+        });
+        Recorded::Stored
+    }
+
+    /// Changes the row of an entry, and tells the ledger of the state of the article.
+    pub fn change<T>(
+        &mut self,
+        id: i64,
+        now: SystemTime,
+        change: impl FnOnce(&mut Row) -> T,
+    ) -> Option<T> {
+        let changed = change(self.row_mut(id)?);
+        self.sync_with_article(now);
+        Some(changed)
+    }
+
+    /// Stores the outcome of an attempt.
+    pub fn settle(&mut self, lease: Lease, outcome: &Outcome, now: SystemTime) -> Settled {
+        let bodies = self.entry_of(lease.id).map_or(0, |entry| entry.bodies().count());
+        let settled = self.change(lease.id, now, |row| row.settle(lease, outcome, bodies, now));
+        settled.unwrap_or(Settled::LostLease)
+    }
+
+    /// Requeues an entry.
+    pub fn requeue(&mut self, event: &Event, from: Option<State>, now: SystemTime) -> bool {
+        let Some((id, held)) = self.entry(event).map(|entry| (entry.row.id, entry.held())) else {
+            return false;
+        };
+        self.change(id, now, |row| row.requeue(from, held, now)).unwrap_or_default()
+    }
+
+    /// Discards an entry.
+    pub fn bury(&mut self, event: &Event, cause: &str, now: SystemTime) -> bool {
+        let Some(id) = self.entry(event).map(|entry| entry.row.id) else { return false };
+        self.change(id, now, |row| row.bury(cause, now)).unwrap_or_default()
+    }
+
+    /// Adds an entry that another store exported. `false` if this store has one, or knows that its article was here.
+    pub fn import(&mut self, entry: &Entry, bodies: Vec<BodyRow>, now: SystemTime) -> bool {
+        let is_tombstone = self.expected.get().is_some_and(JobRow::is_tombstone);
+        if self.entry(&entry.key.event).is_some() || (entry.key.is_article() && is_tombstone) {
+            return false;
+        }
+        self.entries.push(EntryRows {
+            event: entry.key.event.clone(),
+            received_at: entry.received_at,
+            row: Tracked::new(Row::import(entry, now)),
+            bodies: bodies.into_iter().map(Tracked::new).collect(),
+            damage: None,
+        });
+        self.sync_with_article(now);
+        true
+    }
+
+    /// Expects the job.
+    pub fn expect(&mut self, expect: &Expect, now: SystemTime) -> JobState {
+        let article = self.article();
+        match self.expected.get_mut() {
+            Some(job) => job.expect(expect, now),
+            None => self.expected.set(JobRow::new(expect, article.as_ref(), now)),
+        }
+        self.expected.get().map_or(JobState::Expected, |job| job.state)
+    }
+
+    /// Stores the outcome of a poll.
+    pub fn settle_poll(
+        &mut self,
+        lease: AskLease,
+        outcome: &AskOutcome,
+        key: u64,
+        now: SystemTime,
+    ) -> AskSettled {
+        let entry = self.article().map(|article| article.state);
+        let Some(job) = self.expected.get_mut().filter(|job| job.is_asked(lease, now)) else {
+            return AskSettled::LostLease;
+        };
+        let (before, intent) = (job.state, job.intent.clone());
+        let answered = match outcome {
+            AskOutcome::Answered(answer) => {
+                let event = Event::ArticleComplete;
+                job.records_answer(answer.digest, entry).then_some((answer, event))
+            }
+            AskOutcome::Failed { answer, .. } => {
+                Some((answer, EntryKey::failure(self.job_id.clone()).event))
+            }
+            _ => None,
+        };
+        if let Some((answer, event)) = answered {
+            let arrival = Arrival {
+                key: EntryKey { job_id: self.job_id.clone(), event },
+                source: Source::Api,
+                target: answer.target.clone(),
+                intent,
+                digest: answer.digest,
+                bytes: answer.bytes.clone(),
+            };
+            self.record_body(&arrival, now);
+        }
+        let entry = self.article().map(|article| article.state);
+        let Some(job) = self.expected.get_mut() else { return AskSettled::LostLease };
+        let settled = job.settle(lease, outcome, key, entry, now);
+        self.remove_overtaken(before);
+        settled
+    }
+
+    /// Removes bodies that are old, as long as the limits allow it. What was removed counts in `pruned` and in `bytes`.
+    pub fn prune_bodies(&mut self, prune: &Prune, pruned: &mut Pruned, bytes: &mut u64) {
+        for entry in &mut self.entries {
+            let Some(row) = entry.row.get() else { continue };
+            for body in entry.bodies.iter_mut().filter_map(Tracked::get_mut) {
+                if !body.has_bytes() || !prune.removes_bytes(row, body.received_at) {
+                    continue;
+                }
+                let is_too_much =
+                    *bytes + body.length() > MAX_PRUNED_BYTES as u64 && pruned.bodies > 0;
+                if pruned.bodies == prune.limit || is_too_much {
+                    pruned.more = true;
+                    return;
+                }
+                *bytes += body.length();
+                body.bytes = BodyBytes::Removed;
+                pruned.bodies += 1;
+            }
+        }
+    }
+
+    /// Removes an entry that is old. What is known of its job stays, so that no copy is handled again.
+    pub fn prune_entry(&mut self, id: i64) {
+        let article = self.article();
+        let Some(entry) = self.entries.iter_mut().find(|entry| entry.row.id == id) else { return };
+        let is_article = entry.event == Event::ArticleComplete;
+        let ended_at = entry.row.get().map(|row| row.at);
+        entry.remove();
+        if let (Some(article), Some(ended_at), true, None) =
+            (article, ended_at, is_article, self.expected.get())
+            && let Some(job) = JobRow::of_pruned(&self.job_id, &article, ended_at)
+        {
+            self.expected.set(job);
+        }
+    }
+
+    /// Erases everything about the job. Returns the number of entries.
+    pub fn erase(&mut self) -> usize {
+        let entries = self.entries.iter().filter(|entry| entry.row.get().is_some()).count();
+        self.entries.iter_mut().for_each(EntryRows::remove);
+        self.expected.remove();
+        entries
+    }
+
+    /// The ledger follows the state of the article.
+    pub fn sync_with_article(&mut self, now: SystemTime) {
+        let (Some(article), Some(job)) = (self.article(), self.expected.get_mut()) else { return };
+        let before = job.state;
+        job.sync_with_entry(article.state, article.source(), now);
+        self.remove_overtaken(before);
+    }
+
+    /// The ledger expects the article again if its entry was found damaged. An entry of an unknown event may be that of the
+    /// article.
+    pub fn sync_with_damage(&mut self, now: SystemTime) {
+        let failure = EntryKey::failure(self.job_id.clone()).event;
+        let is_damaged = |entry: &EntryRows| entry.damage.is_some() && entry.event != failure;
+        if !self.entries.iter().any(is_damaged) {
+            return;
+        }
+        match (self.article(), self.expected.get_mut()) {
+            (None, Some(job)) => job.sync_with_entry(State::Corrupt, Source::Webhook, now),
+            _ => self.sync_with_article(now),
+        }
+    }
+
+    /// Removes the failure of the job if its article came since the job was in this state, and no handler has ended with it.
+    fn remove_overtaken(&mut self, before: JobState) {
+        if !self.expected.get().is_some_and(|job| job.has_arrived_since(before)) {
+            return;
+        }
+        let failure = EntryKey::failure(self.job_id.clone()).event;
+        if let Some(entry) = self.entry_mut(&failure)
+            && entry.row.get().is_some_and(Row::is_overtaken)
+        {
+            entry.remove();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use super::{Effect, Entries, Jobs, LoadedBody, Next, Script, Tables};
+use crate::{
+    Body, EntryKey, Error,
+    call::{Claim, Claimed, Claims, Events, Lease},
+    rules::{ClaimDecision, Claiming, JobRows, Row},
+};
+
+/// An entry that is about to be handed out.
+struct Leased {
+    lease: Lease,
+    runs_alone: bool,
+    /// Its row before the claim.
+    before: Row,
+}
+
+impl Script for Claim {
+    type Output = Claims;
+
+    fn effect(&self) -> Effect {
+        Effect::Leases
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Claims, Error> {
+        let now = tables.now();
+        if tables.paused_since().await?.is_some() {
+            return Ok(Claims::default());
+        }
+        let due = tables.entries(Entries::Due(*self)).await?;
+        let mut jobs = tables.jobs(Jobs::OfEntries(due.clone())).await?;
+
+        let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*self, now));
+        let mut leased = Vec::new();
+        for id in due {
+            let Some(job) = job_of(&mut jobs, id) else { continue };
+            let key = job.key_of(id).filter(|_| job.row_of(id).is_some_and(|row| row.is_due(now)));
+            let (Some(key), Some(before)) = (key, job.row_of(id).cloned()) else { continue };
+            let decision = job.change(id, now, |row| claiming.decide(id, row)).flatten();
+            let Some(decision) = decision else { break };
+            claims.expired += u32::from(before.has_expired_lease(now));
+            match decision {
+                ClaimDecision::Buried => claims.buried.push(key),
+                ClaimDecision::Leased { lease, runs_alone } => {
+                    leased.push(Leased { lease, runs_alone, before });
+                }
+            }
+        }
+
+        let bodies = tables.bodies(leased.iter().map(|leased| leased.lease.id).collect()).await?;
+        for (Leased { lease, runs_alone, before }, bodies) in leased.into_iter().zip(bodies) {
+            let Some(job) = job_of(&mut jobs, lease.id) else { continue };
+            match sound(job, lease.id, bodies) {
+                Ok(bodies) => {
+                    let claimed = job.claimed(lease, bodies);
+                    claims.claimed.extend(claimed.map(|claimed| Claimed { runs_alone, ..claimed }));
+                }
+                // It costs the entry no attempt.
+                Err(damage) => drop(job.change(lease.id, now, |row| {
+                    *row = before;
+                    row.mark_corrupt(damage, now);
+                })),
+            }
+        }
+        tables.save(&mut jobs).await?;
+
+        claims.alone_waits = claiming.alone_waits();
+        let claimed = claims.claimed.iter().map(|claimed| claimed.lease.id).collect();
+        claims.next_due = tables.next(Next::Entry(self.events, claimed)).await?;
+        if self.events == Events::ExceptFailures {
+            let failure = tables.next(Next::Failure).await?;
+            claims.failures_wait = failure.is_some_and(|at| at <= now);
+        }
+        Ok(claims)
+    }
+}
+
+fn job_of(jobs: &mut [JobRows], entry: i64) -> Option<&mut JobRows> {
+    jobs.iter_mut().find(|job| job.entry_of(entry).is_some())
+}
+
+/// The bodies, or what is damaged if no body can be used.
+fn sound(job: &JobRows, entry: i64, bodies: Vec<LoadedBody>) -> Result<Vec<Body>, String> {
+    let is_sound = |loaded: &LoadedBody| loaded.damage.is_none() && loaded.body.bytes.is_some();
+    let is_empty = job.entry_of(entry).is_some_and(|entry| entry.held() == 0);
+    let is_usable = bodies.iter().any(is_sound)
+        || (is_empty && bodies.iter().all(|loaded| loaded.damage.is_none()));
+    if is_usable {
+        return Ok(bodies.into_iter().map(|loaded| loaded.body).collect());
+    }
+    let damage = bodies.into_iter().enumerate().find_map(|(number, loaded)| {
+        loaded.damage.map(|damage| format!("body {}: {damage}", number + 1))
+    });
+    Err(damage.unwrap_or_else(|| "its body is missing".to_owned()))
+}
+
+impl JobRows {
+    fn row_of(&self, entry: i64) -> Option<&Row> {
+        self.entry_of(entry)?.row.get()
+    }
+
+    fn key_of(&self, entry: i64) -> Option<EntryKey> {
+        self.entry_of(entry).map(|entry| self.key(entry))
+    }
+
+    fn claimed(&self, lease: Lease, bodies: Vec<Body>) -> Option<Claimed> {
+        let entry = self.entry_of(lease.id)?;
+        Some(Claimed {
+            lease,
+            key: self.key_of(lease.id)?,
+            attempt: entry.row.get()?.attempts,
+            received_at: entry.received_at,
+            runs_alone: false,
+            bodies,
+        })
+    }
+}

@@ -1,0 +1,294 @@
+//! Scripts of orders: the intent of each is stored before the call to the API.
+
+use std::time::{Duration, SystemTime};
+
+use article_webhook::JobId;
+
+use super::{IntentRows, Intents, Jobs, Script, Tables, entry::named_mut};
+use crate::{
+    Error,
+    call::{BucketEvent, Expect, ExpectedJob, Intended, Intent, IntentLease, JobState, Reason},
+    rules::{Bucket, IntentRow, JobRow, NotOrdered},
+};
+
+/// Begins an order, unless its intent is known.
+#[derive(Debug)]
+pub struct Intend {
+    /// The name of the intent.
+    pub name: Box<str>,
+    /// How long the call may take.
+    pub within: Duration,
+    /// The API key.
+    pub key: u64,
+    /// Whether an intent whose outcome is unknown, or that was abandoned, is ordered again.
+    pub again: bool,
+}
+
+impl Script for Intend {
+    type Output = Intended;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Intended, Error> {
+        let now = tables.now();
+        let mut intents = named(tables, &self.name).await?;
+        let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
+        if let Some(known) = intent.intent(now)
+            && !(self.again && known.state.may_be_ordered_again())
+        {
+            return Ok(Intended::Known(known));
+        }
+        let before = tables.bucket().await?;
+        let mut bucket = before;
+        if let Err(pause) = bucket.begin_call(self.key, now) {
+            return Ok(Intended::Paused(pause));
+        }
+        if bucket != before {
+            tables.save_bucket(bucket).await?;
+        }
+        let id = intent.row.id;
+        match intent.row.get_mut() {
+            Some(row) => drop(row.order_again(id, self.within, now)),
+            None => intent.row.set(IntentRow::new(self.within, now)),
+        }
+        tables.save_intents(&mut intents).await?;
+        // A new row has its id only now.
+        let lease = intents[0].row.get().map(|row| row.lease(intents[0].row.id));
+        lease.map(Intended::Begun).ok_or_else(no_rows)
+    }
+}
+
+impl IntentRows {
+    /// The intent as the ledger shows it.
+    #[must_use]
+    pub fn intent(&self, now: SystemTime) -> Option<Intent> {
+        Some(self.row.get()?.clone().into_intent(self.row.id, self.name.clone(), now))
+    }
+}
+
+fn no_rows() -> Error {
+    Error::unusable("the store returned no rows for an intent: report this as a bug")
+}
+
+async fn named(tables: &mut dyn Tables, name: &str) -> Result<Vec<IntentRows>, Error> {
+    tables.intents(Intents::Named(vec![name.into()])).await
+}
+
+/// The service answered an order with a job.
+#[derive(Debug)]
+pub struct Ordered {
+    /// The name of the intent.
+    pub name: Box<str>,
+    /// The job.
+    pub job_id: JobId,
+    /// When the job is polled for the first time.
+    pub at: SystemTime,
+    /// The API key.
+    pub key: u64,
+}
+
+impl Script for Ordered {
+    type Output = ();
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
+        let now = tables.now();
+        let mut intents = named(tables, &self.name).await?;
+        let mut is_expected = true;
+        for intent in &mut intents {
+            if let Some(row) = intent.row.get_mut() {
+                is_expected = row.answer(&self.job_id, now);
+            } else {
+                // An intent that is gone begins and ends now.
+                let mut row = IntentRow::new(Duration::ZERO, now);
+                row.resolve(&self.job_id, now);
+                intent.row.set(row);
+            }
+        }
+        tables.save_intents(&mut intents).await?;
+        if is_expected {
+            let job = Expect::job(self.job_id.clone(), self.at);
+            let (intent, key) = (Some(self.name.clone()), Some(self.key));
+            let expect = Expect { reason: Reason::Ordered, intent, key, ..job };
+            Expecting(vec![expect]).run(tables).await?;
+        }
+        accept_key(tables, self.key).await
+    }
+}
+
+/// An answer of the service ends the pause of a refused key.
+pub(super) async fn accept_key(tables: &mut dyn Tables, key: u64) -> Result<(), Error> {
+    let mut bucket = tables.bucket().await?;
+    if bucket.accept_key(key) {
+        tables.save_bucket(bucket).await?;
+    }
+    Ok(())
+}
+
+/// The service has not taken an order.
+#[derive(Debug)]
+pub struct NotTaken(pub IntentLease);
+
+impl Script for NotTaken {
+    type Output = bool;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+        let now = tables.now();
+        let mut intents = tables.intents(Intents::Of(self.0.id)).await?;
+        let Some(intent) = intents.first_mut() else { return Ok(false) };
+        let Some(row) = intent.row.get_mut() else { return Ok(false) };
+        let decision = row.not_ordered(self.0, now);
+        if decision == NotOrdered::Remove {
+            intent.row.remove();
+        }
+        tables.save_intents(&mut intents).await?;
+        Ok(decision != NotOrdered::Nothing)
+    }
+}
+
+/// The answer to an order was lost.
+#[derive(Debug)]
+pub struct OutcomeLost(pub IntentLease);
+
+impl Script for OutcomeLost {
+    type Output = bool;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+        let now = tables.now();
+        let mut intents = tables.intents(Intents::Of(self.0.id)).await?;
+        let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
+        let is_lost = row.is_some_and(|row| row.outcome_lost(self.0, now));
+        tables.save_intents(&mut intents).await?;
+        Ok(is_lost)
+    }
+}
+
+/// Abandons an order whose outcome is unknown.
+#[derive(Debug)]
+pub struct Abandon(pub Box<str>);
+
+impl Script for Abandon {
+    type Output = bool;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+        let now = tables.now();
+        let mut intents = named(tables, &self.0).await?;
+        let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
+        let is_abandoned = row.is_some_and(|row| row.abandon(now));
+        tables.save_intents(&mut intents).await?;
+        Ok(is_abandoned)
+    }
+}
+
+/// Expects jobs. Returns their states.
+#[derive(Debug)]
+pub struct Expecting(pub Vec<Expect>);
+
+impl Script for Expecting {
+    type Output = Vec<JobState>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<JobState>, Error> {
+        let now = tables.now();
+        let named = self.0.iter().map(|expect| expect.job_id.clone()).collect();
+        let mut jobs = tables.jobs(Jobs::Named(named)).await?;
+        let mut expect = |expect: &Expect| named_mut(&mut jobs, &expect.job_id).expect(expect, now);
+        let states = self.0.iter().map(&mut expect).collect();
+        tables.save(&mut jobs).await?;
+
+        let names: Vec<_> = self.0.iter().filter_map(|expect| expect.intent.clone()).collect();
+        if !names.is_empty() {
+            let mut intents = tables.intents(Intents::Named(names)).await?;
+            for expect in &self.0 {
+                let of_job =
+                    |intent: &&mut IntentRows| Some(&intent.name) == expect.intent.as_ref();
+                let row = intents.iter_mut().find(of_job).and_then(|intent| intent.row.get_mut());
+                row.map(|row| row.resolve(&expect.job_id, now));
+            }
+            tables.save_intents(&mut intents).await?;
+        }
+        Ok(states)
+    }
+}
+
+/// Adds a job that another store exported. `false` if it is known.
+#[derive(Debug)]
+pub struct ImportJob(pub ExpectedJob);
+
+impl Script for ImportJob {
+    type Output = bool;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+        let now = tables.now();
+        let mut jobs = tables.jobs(Jobs::Named(vec![self.0.job_id.clone()])).await?;
+        let job = named_mut(&mut jobs, &self.0.job_id);
+        let is_new = job.expected.get().is_none();
+        if is_new {
+            let article = job.article();
+            job.expected.set(JobRow::import(&self.0, article.as_ref(), now));
+        }
+        tables.save(&mut jobs).await?;
+        let Some(name) = &self.0.intent else { return Ok(is_new) };
+        let mut intents = named(tables, name).await?;
+        for intent in &mut intents {
+            match intent.row.get_mut() {
+                Some(row) => drop(row.resolve(&self.0.job_id, now)),
+                None => intent.row.set(IntentRow::of_imported(&self.0, now)),
+            }
+        }
+        tables.save_intents(&mut intents).await?;
+        Ok(is_new)
+    }
+}
+
+/// Adds an intent that another store exported. `false` if it is known.
+#[derive(Debug)]
+pub struct ImportIntent(pub Intent);
+
+impl Script for ImportIntent {
+    type Output = bool;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+        let now = tables.now();
+        let mut intents = named(tables, &self.0.name).await?;
+        let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
+        let is_new = match intent.row.get_mut() {
+            Some(row) => {
+                row.import_outcome(&self.0);
+                false
+            }
+            None => {
+                intent.row.set(IntentRow::import(&self.0, now));
+                true
+            }
+        };
+        tables.save_intents(&mut intents).await?;
+        Ok(is_new)
+    }
+}
+
+/// Something happened to the bucket of the API.
+#[derive(Debug)]
+pub struct Report(pub BucketEvent);
+
+impl Script for Report {
+    type Output = ();
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
+        let now = tables.now();
+        let mut bucket = tables.bucket().await?;
+        bucket.report(self.0, now);
+        tables.save_bucket(bucket).await
+    }
+}
+
+/// Takes over what another store's bucket had used.
+#[derive(Debug)]
+pub struct ImportBucket(pub Bucket);
+
+impl Script for ImportBucket {
+    type Output = ();
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
+        let now = tables.now();
+        let mut bucket = tables.bucket().await?;
+        bucket.import(&self.0, now);
+        tables.save_bucket(bucket).await
+    }
+}

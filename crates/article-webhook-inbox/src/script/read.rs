@@ -1,0 +1,299 @@
+//! Scripts that change nothing.
+
+use std::time::SystemTime;
+
+use article_webhook::JobId;
+
+use super::{Entries, Expected, IntentRows, Intents, Jobs, Next, Script, Tables};
+use crate::{
+    Body, Entry, EntryKey, Error, State,
+    call::{
+        Counts, Events, Excerpt, ExpectedJob, Filter, Intent, IntentState, JobFilter, LedgerCounts,
+        LedgerPage, Page,
+    },
+    rules::Bucket,
+};
+
+/// How many entries are in each state.
+#[derive(Debug)]
+pub struct Count;
+
+impl Script for Count {
+    type Output = Counts;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Counts, Error> {
+        tables.counts().await
+    }
+}
+
+/// Since when claims are paused, if they are.
+#[derive(Debug)]
+pub struct PausedSince;
+
+impl Script for PausedSince {
+    type Output = Option<SystemTime>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Option<SystemTime>, Error> {
+        tables.paused_since().await
+    }
+}
+
+/// Since when the oldest entry has been due.
+#[derive(Debug)]
+pub struct DueSince;
+
+impl Script for DueSince {
+    type Output = Option<SystemTime>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Option<SystemTime>, Error> {
+        let next = tables.next(Next::Entry(Events::All, Vec::new())).await?;
+        Ok(next.filter(|at| *at <= tables.now()))
+    }
+}
+
+impl Script for Filter {
+    type Output = Page;
+
+    fn may_take_long(&self) -> bool {
+        let is_all = self.state.is_none() && self.event.is_none();
+        let is_by_index = self.job_id.is_some() || is_all;
+        !is_by_index || self.target.is_some() || self.received_before.is_some()
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Page, Error> {
+        let ids = tables.entries(Entries::Listed(self.clone())).await?;
+        let (ids, next) = page(ids, self.limit);
+        let jobs = tables.jobs(Jobs::OfEntries(ids.clone())).await?;
+        let entry = |id| {
+            let job = jobs.iter().find(|job| job.entry_of(id).is_some())?;
+            job.entry_of(id)?.entry(&job.job_id)
+        };
+        Ok(Page { entries: ids.into_iter().filter_map(entry).collect(), next })
+    }
+}
+
+/// The ids of a page, and the last of them if another page follows. A row that cannot be loaded ends no list.
+fn page(mut ids: Vec<i64>, limit: u32) -> (Vec<i64>, Option<i64>) {
+    let is_last = ids.len() <= limit as usize;
+    ids.truncate(limit as usize);
+    let next = ids.last().copied().filter(|_| !is_last);
+    (ids, next)
+}
+
+/// An entry with its bodies.
+#[derive(Debug)]
+pub struct Show(pub EntryKey);
+
+impl Script for Show {
+    type Output = Option<(Entry, Vec<Body>)>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
+        let jobs = tables.jobs(Jobs::Named(vec![self.0.job_id.clone()])).await?;
+        let entry = jobs.first().and_then(|job| job.entry(&self.0.event)?.entry(&job.job_id));
+        let Some(entry) = entry else { return Ok(None) };
+        let bodies = tables.bodies(vec![entry.id]).await?.into_iter().flatten();
+        Ok(Some((entry, bodies.map(|loaded| loaded.body).collect())))
+    }
+}
+
+/// The first bytes of the first bodies of entries.
+#[derive(Debug)]
+pub struct Excerpts {
+    /// The entries.
+    pub keys: Vec<EntryKey>,
+    /// How many bytes of each.
+    pub bytes: usize,
+}
+
+impl Script for Excerpts {
+    type Output = Vec<Option<Excerpt>>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
+        let mut excerpts = Vec::with_capacity(self.keys.len());
+        for key in &self.keys {
+            let jobs = tables.jobs(Jobs::Named(vec![key.job_id.clone()])).await?;
+            let id = jobs.first().and_then(|job| Some(job.entry(&key.event)?.row.id));
+            excerpts.push(match id {
+                Some(id) => tables.excerpt(id, self.bytes).await?,
+                None => None,
+            });
+        }
+        Ok(excerpts)
+    }
+}
+
+/// A job of the ledger.
+#[derive(Debug)]
+pub struct ShowJob(pub JobId);
+
+impl Script for ShowJob {
+    type Output = Option<ExpectedJob>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
+        let jobs = tables.jobs(Jobs::Named(vec![self.0.clone()])).await?;
+        Ok(jobs.into_iter().find_map(|job| {
+            Some(job.expected.get()?.clone().into_job(job.expected.id, job.job_id))
+        }))
+    }
+}
+
+impl Script for JobFilter {
+    type Output = LedgerPage<ExpectedJob>;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
+        let ids = tables.expected(Expected::Listed(self.clone())).await?;
+        let (ids, next) = page(ids, self.limit);
+        let jobs = tables.jobs(Jobs::OfExpected(ids.clone())).await?;
+        let job = |id| {
+            let job = jobs.iter().find(|job| job.expected.id == id)?;
+            Some(job.expected.get()?.clone().into_job(id, job.job_id.clone()))
+        };
+        Ok(LedgerPage { items: ids.into_iter().filter_map(job).collect(), next })
+    }
+}
+
+/// An intent by its name.
+#[derive(Debug)]
+pub struct ShowIntent(pub Box<str>);
+
+impl Script for ShowIntent {
+    type Output = Option<Intent>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
+        let now = tables.now();
+        let intents = tables.intents(Intents::Named(vec![self.0.clone()])).await?;
+        Ok(intents.iter().find_map(|intent: &IntentRows| intent.intent(now)))
+    }
+}
+
+/// A page of the intents.
+#[derive(Debug)]
+pub struct ListIntents {
+    /// Only those in this state.
+    pub state: Option<IntentState>,
+    /// The last id of the page before.
+    pub after: i64,
+    /// At most this many.
+    pub limit: u32,
+}
+
+impl Script for ListIntents {
+    type Output = LedgerPage<Intent>;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
+        let now = tables.now();
+        let limit = self.limit.saturating_add(1);
+        let listed = Intents::Listed { state: self.state, after: self.after, limit };
+        let intents = tables.intents(listed).await?;
+        let intents = intents.iter().filter_map(|intent| intent.intent(now)).collect();
+        Ok(LedgerPage::new(intents, self.limit, |intent| intent.id))
+    }
+}
+
+/// The figures of the ledger.
+#[derive(Debug)]
+pub struct CountLedger;
+
+impl Script for CountLedger {
+    type Output = LedgerCounts;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<LedgerCounts, Error> {
+        tables.ledger_counts().await
+    }
+}
+
+/// The bucket of the API.
+#[derive(Debug)]
+pub struct ShowBucket;
+
+impl Script for ShowBucket {
+    type Output = Bucket;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Bucket, Error> {
+        tables.bucket().await
+    }
+}
+
+/// What to do about a damaged entry.
+const ADVICE: &str = "deliver or collect the job again";
+
+/// Which entries are corrupt, and which bodies are not what was received.
+#[derive(Debug)]
+pub struct Check;
+
+impl Script for Check {
+    type Output = Vec<String>;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<String>, Error> {
+        let (mut found, mut filter) = (Vec::new(), Filter::default());
+        loop {
+            let ids = tables.entries(Entries::Listed(filter.clone())).await?;
+            let (ids, next) = page(ids, filter.limit);
+            let bodies = tables.bodies(ids.clone()).await?;
+            for job in tables.jobs(Jobs::OfEntries(ids.clone())).await? {
+                for entry in job.entries.iter().filter(|entry| ids.contains(&entry.row.id)) {
+                    let Some(shown) = entry.entry(&job.job_id) else { continue };
+                    let key = shown.key.to_string();
+                    let key = key.escape_debug();
+                    let of_entry = ids.iter().position(|id| *id == entry.row.id);
+                    let mut bodies = of_entry.map(|place| &bodies[place]).into_iter().flatten();
+                    let damaged = bodies.find_map(|loaded| match &loaded.damage {
+                        None if !loaded.body.is_intact() => Some("a body is not what was received"),
+                        damage => damage.as_deref(),
+                    });
+                    found.extend(match (&entry.damage, damaged) {
+                        (Some(_), _) => None,
+                        (None, _) if shown.state == State::Corrupt => {
+                            let cause = shown.cause.as_deref().unwrap_or("damaged");
+                            Some(format!(
+                                "entry {}, {key}, is corrupt, {cause}: {ADVICE}",
+                                shown.id
+                            ))
+                        }
+                        (None, Some(damage)) => {
+                            Some(format!("entry {}, {key}: {damage}: {ADVICE}", shown.id))
+                        }
+                        (None, None) => None,
+                    });
+                }
+            }
+            let Some(next) = next else { break };
+            filter.after = next;
+        }
+        // What is damaged of the other rows, the tables report as they load them.
+        let mut jobs = JobFilter::default();
+        loop {
+            let page = jobs.run(tables).await?;
+            let Some(next) = page.next else { break };
+            jobs.after = next;
+        }
+        let mut intents = ListIntents { state: None, after: 0, limit: 100 };
+        loop {
+            let page = intents.run(tables).await?;
+            let Some(next) = page.next else { break };
+            intents.after = next;
+        }
+        tables.bucket().await?;
+        Ok(found)
+    }
+}

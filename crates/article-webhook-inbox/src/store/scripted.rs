@@ -1,0 +1,250 @@
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+
+use super::{Ledger, Pending, Store};
+use crate::{
+    Body, Entry, EntryKey, Error, State,
+    call::{
+        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, Claim, Claims,
+        Completion, Counts, Excerpt, Expect, ExpectedJob, Filter, Finding, Intended, Intent,
+        IntentLease, IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage,
+        LedgerPruned, Outcome, Page, Prune, Pruned, Recorded, Settled, StoreHealth,
+    },
+    rules::Bucket,
+    script::{self, Script},
+};
+
+/// A store that runs scripts on its tables. It is a [`Store`] and a [`Ledger`] by that.
+pub trait Run: fmt::Debug + Send + Sync + 'static {
+    /// As [`Store::now`].
+    fn now(&self) -> SystemTime;
+
+    /// Runs a script in one transaction, and returns when what it changed is safe.
+    fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output>;
+
+    /// Runs a script that changes nothing.
+    fn read<S: Script>(&self, script: S) -> Pending<'_, S::Output>;
+
+    /// As [`Store::completion`].
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Store::completion`].
+    fn completion(&self, lease: Lease) -> Result<Completion, Error>;
+
+    /// As [`Store::check`].
+    fn check(&self) -> Pending<'_, Vec<Finding>>;
+
+    /// As [`Store::probe`].
+    fn probe(&self) -> Pending<'_, ()>;
+
+    /// As [`Store::health`].
+    fn health(&self) -> Pending<'_, StoreHealth>;
+
+    /// As [`Store::close`].
+    fn close(&self) -> Pending<'_, ()>;
+}
+
+impl<R: Run> Store for R {
+    fn now(&self) -> SystemTime {
+        Run::now(self)
+    }
+
+    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
+        Box::pin(async move {
+            let recorded = self.write(script::Record(vec![arrival])).await?;
+            Ok(recorded[0])
+        })
+    }
+
+    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        self.write(claim)
+    }
+
+    fn extend<'a>(&'a self, leases: &'a [Lease], by: Duration) -> Pending<'a, Vec<Lease>> {
+        self.write(script::Extend(leases.to_vec(), by))
+    }
+
+    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
+        self.write(script::Settle(lease, outcome))
+    }
+
+    fn completion(&self, lease: Lease) -> Result<Completion, Error> {
+        Run::completion(self, lease)
+    }
+
+    fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
+        self.write(prune)
+    }
+
+    fn counts(&self) -> Pending<'_, Counts> {
+        self.read(script::Count)
+    }
+
+    fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
+        self.read(script::DueSince)
+    }
+
+    fn list(&self, filter: Filter) -> Pending<'_, Page> {
+        self.read(filter)
+    }
+
+    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
+        self.read(script::Show(key))
+    }
+
+    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        self.read(script::Excerpts { keys, bytes })
+    }
+
+    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
+        self.write(script::Requeue(key, from))
+    }
+
+    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
+        self.write(script::Bury(key, cause))
+    }
+
+    fn pause(&self) -> Pending<'_, ()> {
+        self.write(script::Pause)
+    }
+
+    fn resume(&self) -> Pending<'_, ()> {
+        self.write(script::Resume)
+    }
+
+    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+        self.read(script::PausedSince)
+    }
+
+    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
+        self.write(script::Erase(job_id))
+    }
+
+    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
+        self.write(script::Import(entry, bodies))
+    }
+
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
+        Run::check(self)
+    }
+
+    fn probe(&self) -> Pending<'_, ()> {
+        Run::probe(self)
+    }
+
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        Run::health(self)
+    }
+
+    fn close(&self) -> Pending<'_, ()> {
+        Run::close(self)
+    }
+}
+
+impl<R: Run> Ledger for R {
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        self.write(script::Intend { name: name.into(), within, key, again: false })
+    }
+
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+    ) -> Pending<'a, Intended> {
+        self.write(script::Intend { name: name.into(), within, key, again: true })
+    }
+
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        self.write(script::Ordered { name: name.into(), job_id, at, key })
+    }
+
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
+        self.write(script::NotTaken(lease))
+    }
+
+    fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool> {
+        self.write(script::OutcomeLost(lease))
+    }
+
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        self.write(script::Abandon(name.into()))
+    }
+
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
+        self.write(script::Expecting(jobs))
+    }
+
+    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
+        self.write(claim)
+    }
+
+    fn settle_ask(
+        &self,
+        lease: AskLease,
+        outcome: AskOutcome,
+        key: u64,
+    ) -> Pending<'_, AskSettled> {
+        self.write(script::SettlePoll { lease, outcome, key })
+    }
+
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
+        self.write(script::Report(event))
+    }
+
+    fn bucket(&self) -> Pending<'_, Bucket> {
+        self.read(script::ShowBucket)
+    }
+
+    fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>> {
+        self.read(script::ShowJob(job_id))
+    }
+
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
+        self.read(filter)
+    }
+
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        self.read(script::ShowIntent(name.into()))
+    }
+
+    fn intents(
+        &self,
+        state: Option<IntentState>,
+        after: i64,
+        limit: u32,
+    ) -> Pending<'_, LedgerPage<Intent>> {
+        self.read(script::ListIntents { state, after, limit })
+    }
+
+    fn ledger_counts(&self) -> Pending<'_, LedgerCounts> {
+        self.read(script::CountLedger)
+    }
+
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
+        self.write(script::PruneLedger { before, limit })
+    }
+
+    fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool> {
+        self.write(script::ImportJob(job))
+    }
+
+    fn import_intent(&self, intent: Intent) -> Pending<'_, bool> {
+        self.write(script::ImportIntent(intent))
+    }
+
+    fn import_bucket(&self, bucket: Bucket) -> Pending<'_, ()> {
+        self.write(script::ImportBucket(bucket))
+    }
+}

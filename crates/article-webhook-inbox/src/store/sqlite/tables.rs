@@ -1,0 +1,262 @@
+//! The tables in SQLite, while a script runs on them.
+
+mod entry;
+mod intent;
+mod job;
+mod select;
+mod value;
+
+use std::{
+    future::ready,
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::SystemTime,
+};
+
+use article_webhook::JobId;
+use rusqlite::{Connection, OptionalExtension};
+
+use self::value::text;
+use super::{
+    damage::{Findings, Part},
+    fault::Fault,
+};
+use crate::{
+    Error,
+    call::{Counts, Excerpt, LedgerCounts},
+    rules::{Bucket, JobRows},
+    script::{
+        Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Next, Pending, Script, Tables,
+    },
+    timestamp::{from_millis, to_millis},
+};
+
+/// The tables, inside a transaction of a connection.
+pub(super) struct SqliteTables<'a> {
+    connection: &'a mut Connection,
+    now: SystemTime,
+    findings: &'a Findings,
+    /// Why the last call failed. The writer needs the code that SQLite gave.
+    fault: Option<Fault>,
+}
+
+/// Runs a script in the transaction that the connection is in.
+pub(super) fn run<S: Script>(
+    script: &S,
+    connection: &mut Connection,
+    now: SystemTime,
+    findings: &Findings,
+) -> Result<S::Output, Fault> {
+    let mut tables = SqliteTables { connection, now, findings, fault: None };
+    let output = {
+        let future = pin!(script.run(&mut tables));
+        match future.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => {
+                unreachable!("a script waits for its tables alone, and these are ready")
+            }
+        }
+    };
+    output.map_err(|error| {
+        let fault = tables.fault.take().unwrap_or(Fault::Ours(error));
+        note_damage(&fault, findings);
+        fault
+    })
+}
+
+/// Reports that a page cannot be read, if that is why a call failed.
+pub(super) fn note_damage(fault: &Fault, findings: &Findings) {
+    if fault.is_damage() {
+        let says = "a page of the database cannot be read: stop the receiver and start it again, which builds indexes again, \
+            or says what to do";
+        findings.add(Part::Page, says.to_owned());
+    }
+}
+
+impl SqliteTables<'_> {
+    /// The answer of a call, which is ready.
+    fn answer<'a, T: Send + 'a>(&mut self, result: Result<T, Fault>) -> Pending<'a, T> {
+        Box::pin(ready(result.map_err(|fault| {
+            let error = match &fault {
+                Fault::Sql(error) => super::fault::translate(error),
+                Fault::Ours(error) => Error::unusable(error.to_string()),
+            };
+            self.fault = Some(fault);
+            error
+        })))
+    }
+
+    fn load(&mut self, which: Jobs) -> Result<Vec<JobRows>, Fault> {
+        let is_named = matches!(which, Jobs::Named(_));
+        let mut names: Vec<JobId> = match which {
+            Jobs::Named(names) => names,
+            Jobs::OfEntries(ids) => self.names("article_inbox_entries", &ids)?,
+            Jobs::OfExpected(ids) => self.names("article_inbox_jobs", &ids)?,
+        };
+        names.sort_unstable();
+        names.dedup();
+        let jobs = names.into_iter().map(|job_id| self.load_job(job_id));
+        // A job that an index leads to the row of another fails only the calls that name it.
+        jobs.filter(|job| is_named || !matches!(job, Err(Fault::Ours(_)))).collect()
+    }
+
+    fn names(&self, table: &str, ids: &[i64]) -> Result<Vec<JobId>, Fault> {
+        let statement = match table {
+            "article_inbox_entries" => "SELECT job_id FROM article_inbox_entries WHERE id = ?1",
+            _ => "SELECT job_id FROM article_inbox_jobs WHERE id = ?1",
+        };
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let mut names = Vec::with_capacity(ids.len());
+        for id in ids {
+            let name = statement.query_row([id], |row| Ok(text(row.get_ref(0)?))).optional()?;
+            match name.map(|name| name.and_then(|name| name.parse().ok())) {
+                Some(Some(name)) => names.push(name),
+                Some(None) => {
+                    let says = "its job id cannot be read; deliver or collect the job again, or expect it again";
+                    self.findings.add(Part::Entry, format!("row {id} of {table}: {says}"));
+                }
+                None => {}
+            }
+        }
+        Ok(names)
+    }
+
+    fn load_job(&self, job_id: JobId) -> Result<JobRows, Fault> {
+        let expected = job::load(self.connection, &job_id, self.now, self.findings)?;
+        let entries = entry::load(self.connection, &job_id, self.now, self.findings)?;
+        let mut job = JobRows { job_id, expected, entries };
+        job.sync_with_damage(self.now);
+        Ok(job)
+    }
+
+    fn save_jobs(&mut self, jobs: &mut [JobRows]) -> Result<(), Fault> {
+        for job in jobs {
+            entry::save(self.connection, job)?;
+            job::save(self.connection, job)?;
+        }
+        Ok(())
+    }
+
+    fn load_bucket(&self) -> Result<Bucket, Fault> {
+        let stored = "SELECT value FROM article_inbox_meta WHERE name = 'bucket'";
+        let mut statement = self.connection.prepare_cached(stored)?;
+        let stored = statement.query_row([], |row| Ok(text(row.get_ref(0)?))).optional()?;
+        Ok(match stored {
+            None => Bucket::new(),
+            // An empty bucket polls too little for a few minutes, and a full one could poll too much.
+            Some(stored) => {
+                stored.and_then(|document| Bucket::from_json(&document)).unwrap_or_else(|| {
+                    let says = "the bucket of polls is damaged, and begins anew without tokens";
+                    self.findings.add(Part::Ledger, says.to_owned());
+                    Bucket::empty()
+                })
+            }
+        })
+    }
+
+    fn store_bucket(&self, bucket: &Bucket) -> Result<(), Fault> {
+        let save = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('bucket', ?1)";
+        self.connection.prepare_cached(save)?.execute([bucket.to_json()])?;
+        Ok(())
+    }
+}
+
+impl SqliteTables<'_> {
+    fn load_paused_since(&self) -> Result<Option<SystemTime>, Fault> {
+        let since = "SELECT value FROM article_inbox_meta WHERE name = 'paused_since'";
+        let mut statement = self.connection.prepare_cached(since)?;
+        let since = statement.query_row([], |row| Ok(row.get_ref(0)?.as_i64().unwrap_or_default()));
+        Ok(since.optional()?.map(from_millis))
+    }
+
+    fn store_paused_since(&self, since: Option<SystemTime>) -> Result<(), Fault> {
+        let resume = "DELETE FROM article_inbox_meta WHERE name = 'paused_since'";
+        self.connection.prepare_cached(resume)?.execute([])?;
+        if let Some(since) = since {
+            let pause = "INSERT INTO article_inbox_meta (name, value) VALUES ('paused_since', ?1)";
+            self.connection.prepare_cached(pause)?.execute([to_millis(since)])?;
+        }
+        Ok(())
+    }
+}
+
+impl Tables for SqliteTables<'_> {
+    fn now(&self) -> SystemTime {
+        self.now
+    }
+
+    fn jobs(&mut self, which: Jobs) -> Pending<'_, Vec<JobRows>> {
+        let loaded = self.load(which);
+        self.answer(loaded)
+    }
+
+    fn save<'a>(&'a mut self, jobs: &'a mut [JobRows]) -> Pending<'a, ()> {
+        let saved = self.save_jobs(jobs);
+        self.answer(saved)
+    }
+
+    fn entries(&mut self, which: Entries) -> Pending<'_, Vec<i64>> {
+        let ids = select::entries(self.connection, &which, self.now, self.findings);
+        self.answer(ids)
+    }
+
+    fn expected(&mut self, which: Expected) -> Pending<'_, Vec<i64>> {
+        let ids = select::expected(self.connection, &which, self.now, self.findings);
+        self.answer(ids)
+    }
+
+    fn next(&mut self, which: Next) -> Pending<'_, Option<SystemTime>> {
+        let next = select::next(self.connection, &which, self.findings);
+        self.answer(next)
+    }
+
+    fn bodies(&mut self, entries: Vec<i64>) -> Pending<'_, Vec<Vec<LoadedBody>>> {
+        let bodies = entries.into_iter().map(|id| entry::bodies(self.connection, id)).collect();
+        self.answer(bodies)
+    }
+
+    fn excerpt(&mut self, entry: i64, bytes: usize) -> Pending<'_, Option<Excerpt>> {
+        let excerpt = entry::excerpt(self.connection, entry, bytes);
+        self.answer(excerpt)
+    }
+
+    fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>> {
+        let intents = intent::load(self.connection, &which, self.now, self.findings);
+        self.answer(intents)
+    }
+
+    fn save_intents<'a>(&'a mut self, intents: &'a mut [IntentRows]) -> Pending<'a, ()> {
+        let saved = intents.iter_mut().try_for_each(|intent| intent::save(self.connection, intent));
+        self.answer(saved)
+    }
+
+    fn bucket(&mut self) -> Pending<'_, Bucket> {
+        let bucket = self.load_bucket();
+        self.answer(bucket)
+    }
+
+    fn save_bucket(&mut self, bucket: Bucket) -> Pending<'_, ()> {
+        let saved = self.store_bucket(&bucket);
+        self.answer(saved)
+    }
+
+    fn paused_since(&mut self) -> Pending<'_, Option<SystemTime>> {
+        let since = self.load_paused_since();
+        self.answer(since)
+    }
+
+    fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
+        let set = self.store_paused_since(since);
+        self.answer(set)
+    }
+
+    fn counts(&mut self) -> Pending<'_, Counts> {
+        let counts = select::counts(self.connection);
+        self.answer(counts)
+    }
+
+    fn ledger_counts(&mut self) -> Pending<'_, LedgerCounts> {
+        let counts = select::ledger_counts(self.connection, self.now);
+        self.answer(counts)
+    }
+}

@@ -1,0 +1,126 @@
+use std::time::SystemTime;
+
+use article_webhook::JobId;
+use rusqlite::{Connection, params};
+
+use super::value::{delete, index_differs, new_id, text};
+use crate::{
+    JobState, Reason, codec,
+    rules::{Change, JobRow, JobRows, Tracked},
+    store::sqlite::{
+        damage::{Findings, Part},
+        fault::Fault,
+    },
+    timestamp::{from_millis, to_millis},
+};
+
+/// What the ledger knows of a job.
+pub(super) fn load(
+    connection: &Connection,
+    job_id: &JobId,
+    now: SystemTime,
+    findings: &Findings,
+) -> Result<Tracked<JobRow>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT job.id, job.state, job.intent, job.expected_at, job.at, job.asks, job.fence, job.pushed_at, \
+         job.collected_at, job.document, job.checksum, job.job_id \
+         FROM article_inbox_jobs AS named CROSS JOIN article_inbox_jobs AS job NOT INDEXED ON job.id = named.id \
+         WHERE named.job_id = ?1",
+    )?;
+    let mut rows = statement.query([job_id.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(Tracked::none()) };
+    let id = row.get(0)?;
+    let number =
+        |index| -> rusqlite::Result<i64> { Ok(row.get_ref(index)?.as_i64().unwrap_or_default()) };
+    let time =
+        |index| -> rusqlite::Result<_> { Ok(row.get_ref(index)?.as_i64().ok().map(from_millis)) };
+    let state = text(row.get_ref(1)?).and_then(|name| JobState::from_name(&name));
+    let document = text(row.get_ref(9)?).unwrap_or_default();
+    let is_sound = number(10)? == checksum(id, job_id, &document) && state.is_some();
+    let known = codec::row::<JobRow>(&document).filter(|_| is_sound);
+    if known.is_none() && text(row.get_ref(11)?).as_deref() != Some(job_id.as_str()) {
+        return Err(index_differs(findings));
+    }
+    if known.is_none() {
+        findings.add(
+            Part::Ledger,
+            format!(
+                "the job {} of the ledger: its checksum does not match; it is taken for {}",
+                job_id.as_str().escape_debug(),
+                state.unwrap_or_default(),
+            ),
+        );
+    }
+    let row = JobRow {
+        state: state.unwrap_or(JobState::NotFound),
+        intent: text(row.get_ref(2)?).map(Into::into),
+        expected_at: from_millis(number(3)?),
+        at: from_millis(number(4)?),
+        asks: u32::try_from(number(5)?).unwrap_or(u32::MAX),
+        fence: number(6)?,
+        pushed_at: time(7)?,
+        collected_at: time(8)?,
+        ..known.unwrap_or(JobRow {
+            state: JobState::Expected,
+            reason: Reason::OrderedElsewhere,
+            intent: None,
+            expected_at: codec::no_time(),
+            at: codec::no_time(),
+            asks: 0,
+            fence: 0,
+            key: None,
+            missing: None,
+            pushed_at: None,
+            collected_at: None,
+            unreadable_since: None,
+            returned: None,
+            cause: None,
+        })
+    };
+    let mut row = Tracked::stored(id, row);
+    // A job whose state cannot be read is polled.
+    if let (None, Some(row)) = (state, row.get_mut()) {
+        (row.state, row.at) = (JobState::Expected, now);
+    }
+    Ok(row)
+}
+
+fn checksum(id: i64, job_id: &JobId, document: &str) -> i64 {
+    codec::checksum(&[&id.to_le_bytes(), job_id.as_str().as_bytes()], document)
+}
+
+/// Saves what has changed in what the ledger knows of a job.
+pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fault> {
+    let (id, row) = match job.expected.change() {
+        Change::Nothing => return Ok(()),
+        Change::Delete => {
+            let remove = "DELETE FROM article_inbox_jobs WHERE id = ?1";
+            return delete(connection, remove, job.expected.id);
+        }
+        Change::Insert(row) => (new_id(connection)?, row),
+        Change::Update(row) => (job.expected.id, row),
+    };
+    let document = codec::document(row);
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO article_inbox_jobs (id, job_id, state, intent, expected_at, at, asks, fence, \
+             pushed_at, collected_at, document, checksum) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .execute(params![
+            id,
+            job.job_id.as_str(),
+            row.state.as_str(),
+            row.intent.as_deref(),
+            to_millis(row.expected_at),
+            to_millis(row.at),
+            row.asks,
+            row.fence,
+            row.pushed_at.map(to_millis),
+            row.collected_at.map(to_millis),
+            document,
+            checksum(id, &job.job_id, &document)
+        ])?;
+    job.expected.id = id;
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! The reference: what a store does, told a second time, on maps and without scripts. It uses the rules for rows.
+
+#[path = "reference/job_table.rs"]
+mod job_table;
+#[path = "reference/ledger.rs"]
+mod ledger;
+#[path = "reference/ledger_tables.rs"]
+mod ledger_tables;
+#[path = "reference/prune.rs"]
+mod prune;
+#[path = "reference/record.rs"]
+mod record;
+#[path = "reference/tables.rs"]
+mod tables;
+
+use self::inbox::{
+    Arrival, Body, Claim, ClaimDecision, Claimed, Claiming, Claims, Clock, Completion, Counts,
+    Entry, EntryKey, Error, Filter, Finding, JobRow, Lease, ListOrder, Outcome, Page, Pending,
+    Prune, Pruned, Recorded, Row, Settled, State, Store, from_millis, to_millis,
+};
+use std::{
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use article_webhook::JobId;
+
+use self::tables::{StoredEntry, Tables};
+
+/// How a store numbers its rows.
+#[allow(dead_code)] // each test has one store
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Ids {
+    /// All rows by one counter, and jobs that are expected together in the order of their names.
+    #[default]
+    Shared,
+    /// Entries by a counter of their own, and jobs that are expected together in the order in which they are given.
+    OfTheirOwn,
+}
+
+/// The reference, as a store.
+#[derive(Default)]
+pub(crate) struct Reference {
+    clock: Clock,
+    tables: Mutex<Tables>,
+}
+
+/// The names of the inbox.
+mod inbox {
+    pub(super) use article_webhook_inbox::{store::*, *};
+}
+
+/// A time as stores keep it.
+fn rounded(time: SystemTime) -> SystemTime {
+    from_millis(to_millis(time))
+}
+
+impl Reference {
+    #[must_use]
+    pub(crate) fn new(clock: Clock, ids: Ids) -> Self {
+        Self { clock, tables: Mutex::new(Tables { numbered: ids, ..Tables::default() }) }
+    }
+
+    fn open(&self) -> Result<(MutexGuard<'_, Tables>, SystemTime), Error> {
+        let tables = self.lock();
+        if tables.is_closed {
+            return Err(Error::closed());
+        }
+        Ok((tables, self.now()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reference").field("entries", &self.lock().entries.len()).finish()
+    }
+}
+
+impl Store for Reference {
+    fn now(&self) -> SystemTime {
+        rounded(self.clock.now())
+    }
+
+    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.record(arrival, now))
+        })
+    }
+
+    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
+            if tables.paused_since.is_some() {
+                return Ok(claims);
+            }
+            let mut due = tables.by_time(|row| row.is_due(now));
+            due.sort_by_key(|id| claim.order(&tables.entries[id].row, *id));
+            let due = due.into_iter();
+            let (due, others): (Vec<_>, Vec<_>) =
+                due.partition(|id| claim.events.includes(&tables.entries[id].key));
+            claims.failures_wait = !others.is_empty();
+            for id in due {
+                let entry = tables.entries.get_mut(&id).expect("an entry that is due is there");
+                let has_expired_lease = entry.row.has_expired_lease(now);
+                let Some(decision) = claiming.decide(id, &mut entry.row) else { break };
+                claims.expired += u32::from(has_expired_lease);
+                match decision {
+                    ClaimDecision::Buried => claims.buried.push(entry.key.clone()),
+                    ClaimDecision::Leased { lease, runs_alone } => claims.claimed.push(Claimed {
+                        lease,
+                        key: entry.key.clone(),
+                        attempt: entry.row.attempts,
+                        received_at: entry.received_at,
+                        runs_alone,
+                        bodies: entry.bodies.clone(),
+                    }),
+                }
+            }
+            claims.alone_waits = claiming.alone_waits();
+            let is_claimed = |id| claims.claimed.iter().any(|claimed| claimed.lease.id == id);
+            let is_wanted = |id| claim.events.includes(&tables.entries[&id].key);
+            let live = tables.times(&[State::Waiting, State::Leased]);
+            let left = live.filter(|(_, id)| is_wanted(*id) && !is_claimed(*id));
+            claims.next_due = left.map(|(at, _)| at).min();
+            Ok(claims)
+        })
+    }
+
+    fn extend<'a>(&'a self, leases: &'a [Lease], by: Duration) -> Pending<'a, Vec<Lease>> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let mut held = leases.to_vec();
+            held.retain(|lease| {
+                let entry = tables.entries.get_mut(&lease.id);
+                entry.is_some_and(|entry| entry.row.extend(*lease, by, now))
+            });
+            Ok(held)
+        })
+    }
+
+    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let Some(entry) = tables.entries.get_mut(&lease.id) else {
+                return Ok(Settled::LostLease);
+            };
+            let settled = entry.row.settle(lease, &outcome, entry.bodies.len(), now);
+            let key = entry.key.clone();
+            tables.sync_with_entry(&key, now);
+            Ok(settled)
+        })
+    }
+
+    fn completion(&self, _: Lease) -> Result<Completion, Error> {
+        drop(self.open()?);
+        Err(Error::unusable("a store in memory knows no SQL: complete by returning Ok"))
+    }
+
+    fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
+        Box::pin(async move {
+            let (mut tables, _) = self.open()?;
+            Ok(tables.prune(&prune))
+        })
+    }
+
+    fn counts(&self) -> Pending<'_, Counts> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            Ok(tables.entries.values().map(|entry| (entry.row.state, 1)).collect())
+        })
+    }
+
+    fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
+        Box::pin(async move {
+            let (tables, now) = self.open()?;
+            let live = tables.times(&[State::Waiting, State::Leased]);
+            Ok(live.map(|(at, _)| at).min().filter(|at| *at <= now))
+        })
+    }
+
+    fn list(&self, filter: Filter) -> Pending<'_, Page> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let limit = (filter.limit as usize).saturating_add(1);
+            let entries = tables.entries.iter().map(|(id, entry)| entry.entry(*id));
+            let entries = entries.filter(|entry| filter.accepts(entry));
+            let entries = match filter.order {
+                ListOrder::OldestFirst => entries.take(limit).collect(),
+                ListOrder::NewestFirst => entries.rev().take(limit).collect(),
+            };
+            Ok(Page::new(entries, &filter))
+        })
+    }
+
+    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            Ok(tables.get(&key).map(|(id, entry)| (entry.entry(id), entry.bodies.clone())))
+        })
+    }
+
+    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
+            let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
+            let is_requeued = entry.row.requeue(from, held, now);
+            tables.sync_with_entry(&key, now);
+            Ok(is_requeued)
+        })
+    }
+
+    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let is_buried = tables.get_mut(&key).is_some_and(|entry| entry.row.bury(cause, now));
+            tables.sync_with_entry(&key, now);
+            Ok(is_buried)
+        })
+    }
+
+    fn pause(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            tables.paused_since.get_or_insert(now);
+            Ok(())
+        })
+    }
+
+    fn resume(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            self.open()?.0.paused_since = None;
+            Ok(())
+        })
+    }
+
+    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+        Box::pin(async move { Ok(self.open()?.0.paused_since) })
+    }
+
+    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
+        Box::pin(async move {
+            let (mut tables, _) = self.open()?;
+            tables.ledger.forget(&job_id);
+            let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
+            let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();
+            ids.iter().for_each(|id| tables.remove(*id));
+            Ok(ids.len() as u64)
+        })
+    }
+
+    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let job = tables.ledger.job(&entry.key.job_id).filter(|_| entry.key.is_article());
+            if tables.ids.contains_key(&entry.key) || job.is_some_and(JobRow::is_tombstone) {
+                return Ok(false);
+            }
+            let (row, received_at) = (Row::import(&entry, now), rounded(entry.received_at));
+            let bodies = bodies.into_iter();
+            let bodies = bodies
+                .map(|body| Body { received_at: rounded(body.received_at), ..body })
+                .collect();
+            let key = entry.key;
+            tables.insert(StoredEntry { key: key.clone(), received_at, row, bodies });
+            tables.sync_with_entry(&key, now);
+            Ok(true)
+        })
+    }
+
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let finding = |entry: &StoredEntry| match entry.row.state {
+                State::Corrupt => Some(format!("{} is corrupt", entry.key)),
+                _ if entry.bodies.iter().all(Body::is_intact) => None,
+                _ => Some(format!("{}: a body is not what was received", entry.key)),
+            };
+            Ok(tables.entries.values().filter_map(finding).map(Finding::Damage).collect())
+        })
+    }
+
+    fn probe(&self) -> Pending<'_, ()> {
+        Box::pin(async move { self.open().map(drop) })
+    }
+
+    fn close(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let (mut tables, _) = self.open()?;
+            tables.is_closed = true;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,121 @@
+use super::inbox::{Arrival, ArticleEntry, Body, Entry, EntryKey, JobRow, JobState, Row, State};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::SystemTime,
+};
+
+use article_webhook::JobId;
+
+use super::{Ids, ledger_tables::LedgerTables};
+
+/// All data of a store in memory.
+#[derive(Default)]
+pub(super) struct Tables {
+    pub(super) entries: BTreeMap<i64, StoredEntry>,
+    pub(super) ids: HashMap<EntryKey, i64>,
+    pub(super) ledger: LedgerTables,
+    pub(super) is_closed: bool,
+    pub(super) paused_since: Option<SystemTime>,
+    pub(super) numbered: Ids,
+    pub(super) last_entry: i64,
+}
+
+/// An entry with its bodies. The rules change the row, and the rest stays.
+pub(super) struct StoredEntry {
+    pub(super) key: EntryKey,
+    pub(super) received_at: SystemTime,
+    pub(super) row: Row,
+    pub(super) bodies: Vec<Body>,
+}
+
+/// A body as it is stored now.
+pub(super) fn stored_body(arrival: Arrival, now: SystemTime) -> Body {
+    Body {
+        received_at: now,
+        source: arrival.source,
+        target: arrival.target,
+        intent: arrival.intent,
+        digest: arrival.digest,
+        bytes: Some(arrival.bytes),
+    }
+}
+
+impl StoredEntry {
+    pub(super) fn entry(&self, id: i64) -> Entry {
+        let target = self.bodies.first().map(|body| body.target.clone()).unwrap_or_default();
+        self.row.clone().into_entry(id, self.key.clone(), self.received_at, target)
+    }
+}
+
+impl Tables {
+    pub(super) fn insert(&mut self, entry: StoredEntry) {
+        let last_id = match self.numbered {
+            Ids::Shared => &mut self.ledger.last_id,
+            Ids::OfTheirOwn => &mut self.last_entry,
+        };
+        *last_id += 1;
+        let id = *last_id;
+        self.ids.insert(entry.key.clone(), id);
+        self.entries.insert(id, entry);
+    }
+
+    pub(super) fn get(&self, key: &EntryKey) -> Option<(i64, &StoredEntry)> {
+        let id = self.ids.get(key)?;
+        Some((*id, self.entries.get(id)?))
+    }
+
+    pub(super) fn get_mut(&mut self, key: &EntryKey) -> Option<&mut StoredEntry> {
+        self.ids.get(key).and_then(|id| self.entries.get_mut(id))
+    }
+
+    pub(super) fn remove(&mut self, id: i64) {
+        if let Some(entry) = self.entries.remove(&id) {
+            self.ids.remove(&entry.key);
+        }
+    }
+
+    /// The entry of a job's article, as far as the ledger needs to know it.
+    pub(super) fn article_entry(&self, job_id: &JobId) -> Option<ArticleEntry> {
+        let (_, entry) = self.get(&EntryKey::article(job_id.clone()))?;
+        Some(ArticleEntry::new(entry.row.state, &entry.bodies))
+    }
+
+    /// Tells the ledger that an entry may be in another state.
+    pub(super) fn sync_with_entry(&mut self, key: &EntryKey, now: SystemTime) {
+        let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
+        let Some(entry) = entry else { return };
+        let followed = self.ledger.change_job(&key.job_id, |job| {
+            let before = job.state;
+            job.sync_with_entry(entry.state, entry.source(), now);
+            before
+        });
+        if let Some(before) = followed {
+            self.overtake(&key.job_id, before);
+        }
+    }
+
+    /// If a job's article came since the job was in this state, a failure that waits is not handed out any more.
+    pub(super) fn overtake(&mut self, job_id: &JobId, before: JobState) {
+        let has_arrived = |job: &JobRow| job.has_arrived_since(before);
+        if !self.ledger.job(job_id).is_some_and(has_arrived) {
+            return;
+        }
+        let failure = self.get(&EntryKey::failure(job_id.clone()));
+        let overtaken = failure.filter(|(_, entry)| entry.row.is_overtaken()).map(|(id, _)| id);
+        overtaken.into_iter().for_each(|id| self.remove(id));
+    }
+
+    /// The ids of the entries whose row fulfils a condition: by time, then by id.
+    pub(super) fn by_time(&self, condition: impl Fn(&Row) -> bool) -> Vec<i64> {
+        let matching = self.entries.iter().filter(|(_, entry)| condition(&entry.row));
+        let mut ids: Vec<_> = matching.map(|(id, entry)| (entry.row.at, *id)).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// The times of all entries in these states, with their ids.
+    pub(super) fn times(&self, states: &[State]) -> impl Iterator<Item = (SystemTime, i64)> {
+        let matching = self.entries.iter().filter(|(_, entry)| states.contains(&entry.row.state));
+        matching.map(|(id, entry)| (entry.row.at, *id))
+    }
+}
