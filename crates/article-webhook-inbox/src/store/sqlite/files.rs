@@ -1,6 +1,6 @@
 //! The files of a database: the file itself, its log, the memory that connections share, and the lock.
 //!
-//! They are judged by their metadata. None that SQLite uses is opened here: closing it would release the locks that
+//! They are validated by their metadata. None that SQLite uses is opened here: closing it would release the locks that
 //! SQLite holds on it in this process.
 
 mod database_file;

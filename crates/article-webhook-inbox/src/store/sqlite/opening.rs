@@ -13,20 +13,20 @@ use super::{
 };
 use crate::{Clock, Error, timestamp::rounded};
 
-/// Opens a database with exclusive access, or creates it. A file is judged before anything in it, in its log or in
+/// Opens a database with exclusive access, or creates it. A file is validated before anything in it, in its log or in
 /// their metadata is changed, so that a start that is refused has done no harm.
 pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let path = files::resolve(path)?;
     files::check_local(&path)?;
     files::validate(&path)?;
-    judge_kind(&path)?;
+    validate_kind(&path)?;
     let lock = Lock::take(&path)?;
     let shared = Shared::new(path.clone(), clock);
     if let Some(unreadable) = damage::unreadable(&path) {
         shared.findings.add(Part::Log, unreadable);
     }
     let mut connection = connection::open(&path, Access::Exclusive)?;
-    let mut found = judge(&connection, &path)?;
+    let mut found = validate(&connection, &path)?;
     let now = rounded(shared.clock.now());
     let mut trial = try_start(&mut connection, &path, &found, now);
     if found.is_empty() && trial.as_ref().is_err_and(Fault::is_damage) {
@@ -45,7 +45,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
 }
 
 /// Refuses a file that is no database before the lock is made beside it. One with a log or a journal may become one by it.
-fn judge_kind(path: &Path) -> Result<(), Error> {
+fn validate_kind(path: &Path) -> Result<(), Error> {
     if files::wal_bytes(path) > 0 || files::with_suffix(path, "-journal").exists() {
         return Ok(());
     }
@@ -57,7 +57,7 @@ fn judge_kind(path: &Path) -> Result<(), Error> {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             Err(connection::refused(path, &error))
         }
-        // Whatever else is wrong is judged once the file is locked.
+        // Whatever else is wrong is found once the file is locked.
         _ => Ok(()),
     }
 }
@@ -80,8 +80,8 @@ fn refused(path: &Path, fault: Fault) -> Error {
 
 /// Refuses a database that is not ours to change. Returns what SQLite's check of it finds. After a clean stop it checks the
 /// intents alone.
-fn judge(connection: &Connection, path: &Path) -> Result<Vec<String>, Error> {
-    schema::judge(connection, path)?;
+fn validate(connection: &Connection, path: &Path) -> Result<Vec<String>, Error> {
+    schema::validate(connection, path)?;
     if has_log_of_another(connection, path) {
         return Err(connection::log_of_another(path));
     }

@@ -92,7 +92,7 @@ const SCHEMA: &str = "
 
 /// Refuses a schema that is not this version's, or that was changed. A missing index is no reason: the start
 /// [makes](create) it.
-pub(super) fn judge(connection: &Connection, path: &Path) -> Result<(), Error> {
+pub(super) fn validate(connection: &Connection, path: &Path) -> Result<(), Error> {
     let found = version(connection).map_err(|error| refused(path, &error))?;
     if found.is_some_and(|found| found != VERSION) {
         return Err(of_another_version(path, found));
@@ -238,12 +238,12 @@ mod tests {
         let index = "article_inbox_entries_by_time";
         connection.execute_batch(&format!("DROP INDEX {index}")).unwrap();
         assert_eq!(differences(&connection).unwrap(), [format!("{index} is missing")]);
-        assert!(judge(&connection, path).is_ok());
+        assert!(validate(&connection, path).is_ok());
         assert_eq!(create(&connection).unwrap(), [index]);
         assert_eq!(differences(&connection).unwrap(), [""; 0]);
 
         connection.execute_batch("DROP TABLE article_inbox_bodies").unwrap();
-        let error = judge(&connection, path).unwrap_err();
+        let error = validate(&connection, path).unwrap_err();
         let says =
             "/data/inbox.db: article_inbox_bodies is missing: restore a backup, or undo the change";
         assert_eq!(error.to_string(), says);

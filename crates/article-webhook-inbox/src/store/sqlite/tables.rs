@@ -101,11 +101,8 @@ impl SqliteTables<'_> {
     }
 
     fn names(&self, table: &str, ids: &[i64]) -> Result<Vec<JobId>, Fault> {
-        let statement = match table {
-            "article_inbox_entries" => "SELECT job_id FROM article_inbox_entries WHERE id = ?1",
-            _ => "SELECT job_id FROM article_inbox_jobs WHERE id = ?1",
-        };
-        let mut statement = self.connection.prepare_cached(statement)?;
+        let statement = format!("SELECT job_id FROM {table} WHERE id = ?1");
+        let mut statement = self.connection.prepare_cached(&statement)?;
         let mut names = Vec::with_capacity(ids.len());
         for id in ids {
             let name = statement.query_row([id], |row| Ok(text(row.get_ref(0)?))).optional()?;
@@ -159,9 +156,7 @@ impl SqliteTables<'_> {
         self.connection.prepare_cached(save)?.execute([bucket.to_json()])?;
         Ok(())
     }
-}
 
-impl SqliteTables<'_> {
     fn load_paused_since(&self) -> Result<Option<SystemTime>, Fault> {
         let since = "SELECT value FROM article_inbox_meta WHERE name = 'paused_since'";
         let mut statement = self.connection.prepare_cached(since)?;

@@ -6,7 +6,6 @@ use article_webhook::JobId;
 use rusqlite::{Connection, OptionalExtension, ToSql, params_from_iter, types::Value};
 
 use super::value::text;
-
 use crate::{
     JobState, State,
     call::{Claim, Counts, Events, Filter, LAST_DELIVERY, LedgerCounts, ListOrder, OVERDUE},
@@ -218,7 +217,8 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
         statement.push_str(" AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt')");
     }
     let direction = if *order == ListOrder::NewestFirst { " DESC" } else { "" };
-    statement.push_str(&format!(" ORDER BY id{direction} LIMIT {}", limit.saturating_add(1)));
+    parameters.push(Value::Integer(i64::from(*limit) + 1));
+    statement.push_str(&format!(" ORDER BY id{direction} LIMIT ?{}", parameters.len()));
     let mut statement = connection.prepare_cached(&statement)?;
     let ids = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)

@@ -69,7 +69,7 @@ pub(in crate::store::sqlite) struct WriteConnection {
 }
 
 impl WriteConnection {
-    /// A connection that was just opened. With exclusive access, the content of its files was judged.
+    /// A connection that was just opened. With exclusive access, the content of its files was validated.
     pub(in crate::store::sqlite) fn new(
         shared: Shared,
         connection: Connection,
