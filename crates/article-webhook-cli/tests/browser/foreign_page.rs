@@ -64,8 +64,13 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
     browser.wait("return document.querySelector('h1').textContent === 'The key is missing'").await;
     // The page itself, with the token of another start.
     browser.open(&entry).await;
-    browser.run("document.querySelector('#state input[name=token]').value = '0'.repeat(32)").await;
-    browser.click("#state button").await;
+    // In one script: the page may draw the form anew between two.
+    browser
+        .run(
+            "document.querySelector('#state input[name=token]').value = '0'.repeat(32); \
+             document.querySelector('#state button').click()",
+        )
+        .await;
     browser
         .wait("return document.querySelector('h1').textContent === 'The form is out of date'")
         .await;
