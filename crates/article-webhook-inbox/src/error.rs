@@ -64,7 +64,7 @@ impl Error {
         Self::new(Kind::Invalid, message)
     }
 
-    /// A call after [`Store::close`](crate::store::Store::close).
+    /// A call after [`Inbox::close`](crate::Inbox::close).
     #[must_use]
     pub fn closed() -> Self {
         Self::new(Kind::Closed, "the inbox is closed")

@@ -112,7 +112,8 @@ impl Inbox {
         Ok(Self::new(opened.expect("opening a store does not panic")?))
     }
 
-    /// An inbox in a store that was opened with settings, or in a store of your own.
+    /// An inbox in a store that was opened with settings: `SqliteStore`, `PostgresStore` of `article-webhook-postgres`, or
+    /// [`MemoryStore`].
     pub fn new(store: impl Ledger) -> Self {
         let workers = Registry::default();
         let waken = workers.clone();
@@ -143,9 +144,9 @@ impl Inbox {
         Worker::new(Arc::clone(&self.0.store), self.0.workers.clone(), handler)
     }
 
-    /// The store of this inbox, for what stores entries by itself, as a collector does. After that, [wake](Self::wake) the
-    /// workers.
+    /// The store of this inbox, for a collector and for tools. After an entry was stored by it, [wake](Self::wake) the workers.
     #[must_use]
+    #[doc(hidden)]
     pub fn ledger(&self) -> Arc<dyn Ledger> {
         Arc::clone(&self.0.store)
     }

@@ -19,6 +19,7 @@ mod script;
 
 mod telemetry;
 
+#[doc(hidden)]
 pub mod store;
 
 mod worker;
@@ -27,8 +28,8 @@ mod inbox;
 
 pub use call::{
     Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Intent, IntentState, JobFilter,
-    JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page,
-    PauseReason, Prune, Pruned, Reason,
+    JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page, Pause,
+    PauseReason, Prune, Pruned, Reason, StoreHealth,
 };
 pub use clock::Clock;
 pub use digest::Digest;

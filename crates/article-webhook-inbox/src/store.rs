@@ -1,10 +1,4 @@
-//! For authors of stores: the traits [`Store`] and [`Ledger`], what their calls take and return, and the rules as pure
-//! functions on a [`Row`], a [`JobRow`], an [`IntentRow`] and a [`Bucket`].
-//!
-//! Applications use [`Inbox`](crate::Inbox) and do not need this module.
-//!
-//! A store of your own loads a [`Row`], calls one of its transitions, and writes it back. The crate
-//! `article-webhook-inbox-contract` tests it against each sentence of the documentation of [`Store`].
+//! The interface between the inbox, its stores and the collector. It is hidden, and may change with each version.
 
 mod damage;
 mod ledger;
@@ -20,9 +14,7 @@ pub use damage::report_damage;
 pub use ledger::Ledger;
 pub use store_trait::{Pending, Store};
 
-/// What a store of this project in another crate needs. It is not part of the documented interface, and may change with each
-/// version.
-#[doc(hidden)]
+/// What a store runs the scripts with.
 pub mod tables {
     pub use super::scripted::Run;
     pub use crate::rules::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};

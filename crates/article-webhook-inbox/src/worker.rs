@@ -110,8 +110,8 @@ impl Worker {
     /// [`Health::overdue`](crate::Health::overdue) and [`Workers::failures_wait`] show it.
     ///
     /// ```
-    /// use article_webhook_inbox::{Digest, EntryKey, Failed, Inbox, Job, MemoryStore, Source, State};
-    /// use article_webhook_inbox::store::{Arrival, Store};
+    /// use article_webhook_inbox::{Failed, Inbox, Job, State};
+    /// # use article_webhook_inbox::{Digest, EntryKey, Source, store};
     ///
     /// async fn tell_the_author(job: Job) -> Result<(), Failed> {
     ///     let step = job.failure()?.step.as_deref().ok_or_else(|| Failed::dead("no step is named"))?;
@@ -121,20 +121,20 @@ impl Worker {
     ///
     /// #[tokio::main]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let store = MemoryStore::default();
-    ///     let named = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
-    ///     for (job, says) in [("job_1", named), ("job_2", "{}")] {
-    ///         let arrival = Arrival { // as the collector stores it
-    ///             key: EntryKey::failure(job.parse()?),
-    ///             source: Source::Api,
-    ///             target: "api".into(),
-    ///             intent: None,
-    ///             digest: Digest::of(says.as_bytes()),
-    ///             bytes: says.into(),
-    ///         };
-    ///         store.record(arrival).await?;
-    ///     }
-    ///     let inbox = Inbox::new(store);
+    /// #     let named = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
+    ///     let inbox = Inbox::memory();
+    /// #     for (job, says) in [("job_1", named), ("job_2", "{}")] {
+    /// #         let arrival = store::Arrival {
+    /// #             key: EntryKey::failure(job.parse()?),
+    /// #             source: Source::Api,
+    /// #             target: "api".into(),
+    /// #             intent: Some("post-17".into()),
+    /// #             digest: Digest::of(says.as_bytes()),
+    /// #             bytes: says.into(),
+    /// #         };
+    /// #         inbox.ledger().record(arrival).await?;
+    /// #     }
+    ///     // A collector has stored the service's answers about two jobs. One names a step.
     ///     let publish = |_| async { Ok(()) };
     ///     inbox.worker(publish).run_until_idle().await?;
     ///     assert_eq!(inbox.counts().await?.of(State::Waiting), 2, "it has no handler for them");

@@ -5,18 +5,6 @@ use article_webhook::Delivery;
 use crate::{Digest, EntryKey, Source};
 
 /// A body to store, and what is known about it.
-///
-/// ```
-/// use article_webhook_inbox::store::Arrival;
-/// use article_webhook::fixture;
-///
-/// let post = fixture::complete().job_id("job_1");
-/// let delivery = fixture::receiver().open(post.headers())?.read(post.bytes().clone())?;
-/// let arrival = Arrival::from(&delivery);
-/// assert_eq!((arrival.key.job_id.as_str(), arrival.intent.is_none()), ("job_1", true));
-/// assert!(!format!("{arrival:?}").contains("title"), "`Debug` shows no body");
-/// # Ok::<(), article_webhook::Refused>(())
-/// ```
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
 pub struct Arrival {
@@ -62,26 +50,6 @@ impl fmt::Debug for Arrival {
 }
 
 /// The result of recording a body.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{Digest, Source, store::{KnownBody, Recorded, Row}};
-///
-/// let now = SystemTime::now();
-/// let mut entry = Row::new(now); // its first body was `{}`
-/// let body = |text: &str| KnownBody {
-///     digest: Digest::of(text.as_bytes()),
-///     source: Source::Webhook,
-///     has_intent: false,
-/// };
-/// assert_eq!(entry.record(body("{}"), &[body("{}")], now).recorded, Recorded::Duplicate);
-/// assert_eq!(entry.record(body("[1]"), &[body("{}")], now).recorded, Recorded::Conflict { kept: true });
-///
-/// assert!(Recorded::Stored.is_stored() && !Recorded::Duplicate.is_stored());
-///
-/// let full = ["[1]", "[2]", "[3]", "[4]"].map(body);
-/// assert_eq!(entry.record(body("[5]"), &full, now).recorded, Recorded::Crowded);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each result has an answer to the service")]
 pub enum Recorded {

@@ -4,21 +4,6 @@ use crate::{Body, EntryKey};
 
 /// The right to work on an entry until a point in time. Each claim of the entry issues a new fence, so that a worker
 /// with an older lease can change nothing.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Lease, Row};
-///
-/// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
-/// let mut entry = Row::new(now);
-/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
-///     panic!("attempts are left")
-/// };
-/// assert_eq!(lease.id, 7);
-/// assert!(entry.extend(lease, claim.lease, now));
-/// assert!(!entry.extend(Lease { fence: lease.fence - 1, ..lease }, claim.lease, now));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "an entry and a fence are the whole proof")]
 pub struct Lease {
@@ -30,19 +15,6 @@ pub struct Lease {
 }
 
 /// The parameters of a worker's claim.
-///
-/// ```
-/// use std::time::Duration;
-/// use article_webhook_inbox::{MemoryStore, store::{Claim, Events, Store}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_webhook_inbox::Error> {
-///     let store = MemoryStore::default();
-///     let claims = store.claim(Claim { limit: 4, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false }).await?;
-///     assert!(claims.claimed.is_empty(), "nothing is stored yet");
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct Claim {
@@ -61,15 +33,6 @@ pub struct Claim {
 }
 
 /// Which entries a claim takes, by their events.
-///
-/// ```
-/// use article_webhook_inbox::{EntryKey, store::Events};
-///
-/// let (article, failure) = (EntryKey::article("job_1".parse()?), EntryKey::failure("job_1".parse()?));
-/// assert!(Events::All.includes(&article) && Events::All.includes(&failure));
-/// assert!(Events::ExceptFailures.includes(&article) && !Events::ExceptFailures.includes(&failure));
-/// # Ok::<(), article_webhook::InvalidJobId>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store obeys every variant")]
 pub enum Events {
@@ -91,15 +54,6 @@ impl Events {
 }
 
 /// The result of a claim.
-///
-/// ```
-/// use article_webhook_inbox::store::Claims;
-///
-/// let nothing = Claims::default();
-/// assert_eq!((nothing.claimed.len(), nothing.buried.len()), (0, 0));
-/// assert_eq!((nothing.expired, nothing.alone_waits, nothing.next_due), (0, false, None));
-/// assert!(!nothing.failures_wait);
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct Claims {
@@ -119,22 +73,6 @@ pub struct Claims {
 }
 
 /// An entry under a lease.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{EntryKey, store::{Claimed, Lease}};
-///
-/// let claimed = Claimed {
-///     lease: Lease { id: 7, fence: 2 },
-///     key: EntryKey::article("job_1".parse()?),
-///     attempt: 2,
-///     received_at: SystemTime::now(),
-///     runs_alone: false,
-///     bodies: Vec::new(),
-/// };
-/// assert_eq!(claimed.key.to_string(), "job_1 (article.complete)");
-/// # Ok::<(), article_webhook::InvalidJobId>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct Claimed {

@@ -158,16 +158,23 @@ impl Default for Filter {
 /// A page of entries that pass a filter.
 ///
 /// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{EntryKey, Filter, Page, store::Row};
+/// use article_webhook_inbox::{Filter, Inbox};
+/// use article_webhook::{Sink, fixture};
 ///
-/// let now = SystemTime::now();
-/// let key = EntryKey::article("job_1".parse()?);
-/// let entry = |id| Row::new(now).into_entry(id, key.clone(), now, "default".into());
-/// let filter = Filter { limit: 2, ..Filter::default() };
-/// assert_eq!(Page::new(vec![entry(1), entry(2), entry(3)], &filter).next, Some(2));
-/// assert_eq!(Page::new(vec![entry(1), entry(2)], &filter).next, None);
-/// # Ok::<(), article_webhook::InvalidJobId>(())
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     for job in ["job_1", "job_2", "job_3"] {
+///         inbox.accept(fixture::complete().job_id(job).delivery()?).await;
+///     }
+///     let first = inbox.list(Filter { limit: 2, ..Filter::default() }).await?;
+///     assert_eq!(first.entries.len(), 2);
+///
+///     let after = first.next.ok_or("another page follows")?;
+///     let last = inbox.list(Filter { after, limit: 2, ..Filter::default() }).await?;
+///     assert_eq!((last.entries.len(), last.next), (1, None));
+///     Ok(())
+/// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
@@ -182,6 +189,7 @@ impl Page {
     /// A page of these entries, which must pass the filter and be in its order. A store reads one entry more than
     /// [`Filter::limit`]: if that entry exists, another page follows.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(mut entries: Vec<Entry>, filter: &Filter) -> Self {
         let limit = filter.limit as usize;
         let is_last = entries.len() <= limit;

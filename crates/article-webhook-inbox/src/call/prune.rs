@@ -4,17 +4,21 @@ use std::time::SystemTime;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{Prune, State, store::Row};
+/// use article_webhook_inbox::{Inbox, Prune};
+/// use article_webhook::{Sink, fixture};
 ///
-/// let (now, day) = (SystemTime::now(), Duration::from_secs(24 * 3600));
-/// let prune = Prune { bodies_before: now - 7 * day, entries_before: now - 30 * day, dead_before: None, limit: 500 };
-/// let done = |age| Row { state: State::Done, ..Row::new(now - age) };
-/// assert!(prune.removes_entry(&done(31 * day)));
-/// assert!(!prune.removes_entry(&done(29 * day)));
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     inbox.accept(fixture::complete().delivery()?).await;
+///     let soon = SystemTime::now() + Duration::from_secs(1);
+///     let all = Prune { bodies_before: soon, entries_before: soon, dead_before: None, limit: 500 };
+///     assert_eq!(inbox.prune(all).await?.entries, 0, "it is not done");
 ///
-/// let dead = Row { state: State::Dead, ..Row::new(now - 365 * day) };
-/// assert!(!prune.removes_entry(&dead));
-/// assert!(Prune { dead_before: Some(now - 90 * day), ..prune }.removes_entry(&dead));
+///     inbox.worker(|_| async { Ok(()) }).run_until_idle().await?;
+///     assert_eq!(inbox.prune(all).await?.entries, 1);
+///     Ok(())
+/// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]

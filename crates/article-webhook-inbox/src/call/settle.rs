@@ -1,23 +1,6 @@
 use std::time::Duration;
 
 /// The outcome of an attempt: what becomes of its entry.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row}};
-///
-/// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
-/// let mut entry = Row::new(now);
-/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
-///     panic!("attempts are left")
-/// };
-///
-/// let retry = Outcome::Retry { after: Duration::from_secs(10), cause: "the blog is down".into() };
-/// entry.settle(lease, &retry, 1, now);
-/// assert_eq!((entry.state, entry.at), (State::Waiting, now + Duration::from_secs(10)));
-/// assert_eq!(entry.cause.as_deref(), Some("the blog is down"));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an outcome must not compile")]
 pub enum Outcome {
@@ -61,20 +44,6 @@ pub enum Outcome {
 }
 
 /// Whether an outcome was stored.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled};
-///
-/// let now = SystemTime::now();
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
-/// let mut entry = Row::new(now);
-/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
-///     panic!("attempts are left")
-/// };
-/// assert_eq!(entry.settle(lease, &Outcome::Released, 1, now), Settled::Settled);
-/// assert_eq!(entry.settle(lease, &Outcome::Done, 1, now), Settled::LostLease);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a worker handles every result")]
 pub enum Settled {

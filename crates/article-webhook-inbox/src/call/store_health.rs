@@ -3,13 +3,16 @@ use std::time::SystemTime;
 /// What a store reports about itself, for a status page or an alarm.
 ///
 /// ```
-/// use article_webhook_inbox::{MemoryStore, store::{Store, StoreHealth}};
+/// use article_webhook_inbox::Inbox;
 ///
 /// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_webhook_inbox::Error> {
-///     let health = MemoryStore::default().health().await?;
-///     assert_eq!(health, StoreHealth::default());
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     let health = inbox.health().await.store?;
 ///     assert_eq!((health.wal_bytes, health.blocked, health.retention_from), (0, None, None));
+///
+///     inbox.close().await?;
+///     assert_eq!(inbox.health().await.store.unwrap_err(), "the inbox is closed");
 ///     Ok(())
 /// }
 /// ```

@@ -11,20 +11,20 @@ pub const MAX_FAILURES: usize = 8;
 /// article. An entry keeps its last [`MAX_FAILURES`].
 ///
 /// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{Failure, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row}};
+/// use article_webhook_inbox::{Failed, Filter, Inbox, State};
+/// use article_webhook::{Sink, fixture};
 ///
-/// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 8, running: 0, events: Events::All, retries_first: false };
-/// let mut entry = Row::new(now);
-/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
-///     panic!("attempts are left")
-/// };
-/// assert!(entry.failures.is_empty(), "an attempt that goes on has not failed");
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     inbox.accept(fixture::complete().delivery()?).await;
+///     inbox.worker(|_| async { Err(Failed::dead("the blog is gone")) }).run_until_idle().await?;
 ///
-/// let retry = Outcome::Retry { after: Duration::from_secs(10), cause: "the blog is down".into() };
-/// entry.settle(lease, &retry, 1, now);
-/// assert_eq!(entry.failures, [Failure { at: now, attempt: 1, cause: "the blog is down".into() }]);
+///     let entry = inbox.list(Filter::default()).await?.entries.remove(0);
+///     assert_eq!(entry.state, State::Dead);
+///     assert_eq!((entry.failures[0].attempt, entry.failures[0].cause.as_str()), (1, "the blog is gone"));
+///     Ok(())
+/// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]

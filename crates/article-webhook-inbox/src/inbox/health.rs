@@ -68,14 +68,14 @@ pub struct Health {
 /// The figures of an inbox's ledger, as a part of its [`Health`].
 ///
 /// ```
-/// use article_webhook_inbox::{Inbox, JobState, Reason, store::Expect};
+/// use article_webhook_inbox::{Inbox, JobState};
+/// # use article_webhook_inbox::store;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     let reason = Reason::Refused { code: "malformed_json".into() };
-///     let expect = Expect::job("job_1".parse()?, inbox.ledger().now());
-///     inbox.ledger().expect(vec![Expect { reason, ..expect }]).await?;
+/// #     let expect = store::Expect::job("job_1".parse()?, std::time::SystemTime::UNIX_EPOCH);
+/// #     inbox.ledger().expect(vec![expect]).await?; // as a collector does
 ///     let ledger = inbox.health().await.ledger?;
 ///     assert_eq!((ledger.counts.of(JobState::Expected), ledger.counts.overdue), (1, 0));
 ///     assert!(ledger.paused.is_none() && ledger.key_refused_at.is_none());

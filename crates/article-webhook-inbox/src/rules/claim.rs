@@ -17,23 +17,6 @@ use crate::{
 ///   overtakes it.
 ///
 /// A store passes the due entries of the claim's events in the [order](Claim::order) of the claim, until it has had enough.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Row};
-///
-/// let now = SystemTime::now();
-/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All, retries_first: false };
-/// let mut claiming = Claiming::new(claim, now);
-/// let mut exhausted = Row { attempts: 3, ..Row::new(now) };
-/// assert_eq!(claiming.decide(6, &mut exhausted), Some(ClaimDecision::Buried));
-/// let leased = claiming.decide(7, &mut Row::new(now));
-/// assert!(matches!(leased, Some(ClaimDecision::Leased { lease, runs_alone: false }) if lease.id == 7));
-///
-/// let mut suspect = Row { interrupted: 2, ..Row::new(now) };
-/// assert_eq!(claiming.decide(8, &mut suspect), None, "another is leased");
-/// assert!(claiming.alone_waits());
-/// ```
 #[derive(Debug)]
 pub struct Claiming {
     claim: Claim,
@@ -46,23 +29,6 @@ pub struct Claiming {
 }
 
 /// What a claim does to an entry that is due.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Claim, ClaimDecision, Claiming, Events, Row};
-///
-/// let now = SystemTime::now();
-/// let claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, running: 0, events: Events::All, retries_first: false };
-/// let mut suspect = Row { interrupted: 2, ..Row::new(now) };
-/// let Some(ClaimDecision::Leased { lease, runs_alone }) = Claiming::new(claim, now).decide(7, &mut suspect) else {
-///     panic!("nothing else runs")
-/// };
-/// assert_eq!((lease.id, runs_alone), (7, true));
-///
-/// let busy = Claim { running: 1, ..claim };
-/// let mut suspect = Row { interrupted: 2, ..Row::new(now) };
-/// assert_eq!(Claiming::new(busy, now).decide(7, &mut suspect), None);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store handles every decision")]
 pub enum ClaimDecision {

@@ -7,13 +7,6 @@ use crate::{
 };
 
 /// What the decision about a new body needs to know of a body.
-///
-/// ```
-/// use article_webhook_inbox::{Digest, Source, store::KnownBody};
-///
-/// let body = KnownBody { digest: Digest::of(b"{}"), source: Source::Webhook, has_intent: false };
-/// assert_ne!(body, KnownBody { has_intent: true, ..body });
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct KnownBody {
@@ -42,26 +35,6 @@ impl From<&Body> for KnownBody {
 }
 
 /// The decision about a new body of an existing entry.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{Digest, Source, store::{BodyWrite, KnownBody, Recorded, Row}};
-///
-/// let now = SystemTime::now();
-/// let body = |text: &str| KnownBody {
-///     digest: Digest::of(text.as_bytes()),
-///     source: Source::Webhook,
-///     has_intent: false,
-/// };
-/// let mut entry = Row::new(now);
-/// let repeated = entry.record(body("{}"), &[body("{}")], now);
-/// assert_eq!((repeated.recorded, repeated.write), (Recorded::Duplicate, BodyWrite::Nothing));
-/// assert!(!repeated.changes_row());
-///
-/// let other = entry.record(body("[]"), &[body("{}")], now);
-/// assert_eq!((other.recorded, other.write), (Recorded::Conflict { kept: true }, BodyWrite::Append));
-/// assert!(other.changes_row());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct Recording {
@@ -72,24 +45,6 @@ pub struct Recording {
 }
 
 /// What a store does with a new body.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{Digest, Source, State, store::{BodyWrite, KnownBody, Row}};
-///
-/// let now = SystemTime::now();
-/// let body = |text: &str| KnownBody {
-///     digest: Digest::of(text.as_bytes()),
-///     source: Source::Webhook,
-///     has_intent: false,
-/// };
-/// let mut damaged = Row { state: State::Corrupt, ..Row::new(now) };
-/// assert_eq!(damaged.record(body("{}"), &[body("[]"), body("{}")], now).write, BodyWrite::Replace(1));
-///
-/// let with_intent = KnownBody { has_intent: true, ..body("{}") };
-/// let write = Row::new(now).record(with_intent, &[body("{}")], now).write;
-/// assert_eq!(write, BodyWrite::Intent(0), "the copy of the publish target came first");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets a write must not compile")]
 pub enum BodyWrite {

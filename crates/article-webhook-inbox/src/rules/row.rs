@@ -13,32 +13,6 @@ use crate::{
 /// A store loads a row, calls a transition with the event and the time, and writes the row back. It keeps the rest
 /// of the entry beside it: the id, the key, the time of the first body, and the bodies. The time passed to a
 /// transition must be a whole millisecond, as [`from_millis`](crate::store::from_millis) returns it.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{State, store::{Claim, ClaimDecision, Claiming, Events, Outcome, Row, Settled}};
-///
-/// let now = SystemTime::UNIX_EPOCH;
-/// let claim = Claim { limit: 1, lease: Duration::from_secs(60), attempts: 1, running: 0, events: Events::All, retries_first: false };
-/// let mut entry = Row::new(now);
-/// let Some(ClaimDecision::Leased { lease, .. }) = Claiming::new(claim, now).decide(7, &mut entry) else {
-///     panic!("an attempt is left")
-/// };
-///
-/// // The lease ends, and so does that of one more attempt. Another worker finds that none is left.
-/// let later = now + claim.lease;
-/// assert_eq!(entry.settle(lease, &Outcome::Done, 1, later), Settled::LostLease);
-/// let one_more = Claiming::new(claim, later).decide(7, &mut entry);
-/// assert!(matches!(one_more, Some(ClaimDecision::Leased { runs_alone: true, .. })));
-/// let later = later + claim.lease;
-/// assert_eq!(Claiming::new(claim, later).decide(7, &mut entry), Some(ClaimDecision::Buried));
-/// assert_eq!(entry.state, State::Dead);
-///
-/// // An operator requeues it.
-/// assert!(entry.requeue(None, 1, later));
-/// let decision = Claiming::new(claim, later).decide(7, &mut entry);
-/// assert!(matches!(decision, Some(ClaimDecision::Leased { .. })));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct Row {

@@ -3,16 +3,6 @@ use crate::telemetry;
 /// Tells damage that a store of your own has found and set aside, by log and metric. `part` is a label of the metric, such as
 /// `entry` or `ledger`. The finding is a sentence with what to do; it names no body, and a job id in it is escaped. A
 /// store also reports it in [`StoreHealth::findings`](crate::store::StoreHealth::findings).
-///
-/// ```
-/// use article_webhook_inbox::store::{StoreHealth, report_damage};
-///
-/// let finding = "entry 7 is corrupt: its row is damaged; deliver or collect the job again";
-/// report_damage("entry", finding);
-/// let mut health = StoreHealth::default();
-/// assert!(health.findings.is_empty(), "the store itself reports it there");
-/// health.findings.push(finding.to_owned());
-/// ```
 pub fn report_damage(part: &'static str, finding: &str) {
     telemetry::damage_found(part, finding);
 }

@@ -119,24 +119,26 @@ pub enum JobKind {
 /// none (service document, section 7). The response as it came is [`Job::body`].
 ///
 /// ```
-/// use article_webhook_inbox::{Digest, EntryKey, Inbox, Job, MemoryStore, Source, State, store::{Arrival, Store}};
+/// use article_webhook_inbox::{Inbox, Job, State};
+/// # use article_webhook_inbox::{Digest, EntryKey, Source, store};
 ///
 /// #[tokio::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     let documented = r#"{"error": "generation_failed", "message": "It failed at outline.",
-///         "details": {"step": "outline", "credits_refunded": 1}}"#;
-///     for (job, says) in [("job_1", documented), ("job_2", "<html>")] {
-///         let arrival = Arrival { // as the collector stores it
-///             key: EntryKey::failure(job.parse()?),
-///             source: Source::Api,
-///             target: "api".into(),
-///             intent: Some("post-17".into()),
-///             digest: Digest::of(says.as_bytes()),
-///             bytes: says.into(),
-///         };
-///         store.record(arrival).await?;
-///     }
+/// #     let documented = r#"{"error": "generation_failed", "message": "It failed at outline.",
+/// #         "details": {"step": "outline", "credits_refunded": 1}}"#;
+///     let inbox = Inbox::memory();
+/// #     for (job, says) in [("job_1", documented), ("job_2", "<html>")] {
+/// #         let arrival = store::Arrival {
+/// #             key: EntryKey::failure(job.parse()?),
+/// #             source: Source::Api,
+/// #             target: "api".into(),
+/// #             intent: Some("post-17".into()),
+/// #             digest: Digest::of(says.as_bytes()),
+/// #             bytes: says.into(),
+/// #         };
+/// #         inbox.ledger().record(arrival).await?;
+/// #     }
+///     // A collector has stored the service's answers about two jobs: a documented one, and `<html>`.
 ///     let on_failure = |job: Job| async move {
 ///         assert_eq!(job.intent(), Some("post-17"));
 ///         let failure = job.failure()?;
@@ -146,7 +148,6 @@ pub enum JobKind {
 ///         }
 ///         Ok(())
 ///     };
-///     let inbox = Inbox::new(store);
 ///     inbox.worker(|_| async { Ok(()) }).on_failure(on_failure).run_until_idle().await?;
 ///     assert_eq!(inbox.counts().await?.of(State::Done), 2);
 ///     Ok(())

@@ -9,25 +9,6 @@ use super::{BucketSettings, ExpectedJob, JobState};
 use crate::Digest;
 
 /// The right to ask for a job until a point in time. It is no [`Lease`](crate::store::Lease) of an entry.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{MemoryStore, store::{AskClaim, AskLease, AskOutcome, AskSettled, BucketSettings, Expect, Ledger}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
-///     let lease = store.claim_asks(claim).await?.asks[0].lease;
-///
-///     let older = AskLease { fence: lease.fence - 1, ..lease };
-///     assert_eq!(store.settle_ask(older, AskOutcome::Released, 1).await?, AskSettled::LostLease);
-///     assert!(matches!(store.settle_ask(lease, AskOutcome::Released, 1).await?, AskSettled::Settled(_)));
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a job and a fence are the whole proof")]
 pub struct AskLease {
@@ -38,19 +19,6 @@ pub struct AskLease {
 }
 
 /// The parameters of a claim of asks.
-///
-/// ```
-/// use std::time::Duration;
-/// use article_webhook_inbox::{MemoryStore, store::{AskClaim, BucketSettings, Ledger}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_webhook_inbox::Error> {
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     let claim = AskClaim { limit: 4, lease: Duration::from_secs(60), bucket };
-///     assert!(MemoryStore::default().claim_asks(claim).await?.asks.is_empty(), "nothing is expected yet");
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct AskClaim {
@@ -63,23 +31,6 @@ pub struct AskClaim {
 }
 
 /// A job that is to be asked for now.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{JobState, MemoryStore, store::{AskClaim, BucketSettings, Expect, Ledger}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
-///     let ask = store.claim_asks(claim).await?.asks.remove(0);
-///     assert_eq!((ask.job.state, ask.job.asks), (JobState::Asking, 1));
-///     assert!(store.claim_asks(claim).await?.asks.is_empty(), "the lease keeps others away");
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct Ask {
@@ -90,13 +41,6 @@ pub struct Ask {
 }
 
 /// The result of a claim of asks.
-///
-/// ```
-/// use article_webhook_inbox::store::Asks;
-///
-/// let nothing = Asks::default();
-/// assert_eq!((nothing.asks.len(), nothing.next), (0, None));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct Asks {
@@ -108,14 +52,6 @@ pub struct Asks {
 }
 
 /// What the API answered about a job, as it came.
-///
-/// ```
-/// use article_webhook_inbox::{Digest, store::ApiAnswer};
-///
-/// let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
-/// assert_ne!(answer, ApiAnswer { digest: Digest::of(b"[]"), bytes: "[]".into(), ..answer.clone() });
-/// assert!(!format!("{answer:?}").contains("{}"), "`Debug` shows no body");
-/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
 pub struct ApiAnswer {
@@ -142,31 +78,6 @@ impl fmt::Debug for ApiAnswer {
 ///
 /// No number of asks ends a job. The caller decides when the service has been asked often enough for a job that it does
 /// not know, and then says [`NotFound`](Self::NotFound).
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{Digest, EntryKey, JobState, MemoryStore};
-/// use article_webhook_inbox::store::{ApiAnswer, AskClaim, AskOutcome, AskSettled, BucketSettings, Expect, Ledger, Store};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
-///
-///     let lease = store.claim_asks(claim).await?.asks[0].lease;
-///     let down = AskOutcome::Again { after: Duration::ZERO, cause: "status 503".into() };
-///     assert_eq!(store.settle_ask(lease, down, 1).await?, AskSettled::Settled(JobState::Expected));
-///
-///     let lease = store.claim_asks(claim).await?.asks[0].lease;
-///     let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
-///     let settled = store.settle_ask(lease, AskOutcome::Answered(answer), 1).await?;
-///     assert_eq!(settled, AskSettled::Settled(JobState::Collected));
-///     assert!(store.show(EntryKey::article("job_1".parse()?)).await?.is_some());
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an outcome must not compile")]
 pub enum AskOutcome {
@@ -209,19 +120,6 @@ pub enum AskOutcome {
 }
 
 /// Whether the outcome of an ask was stored.
-///
-/// ```
-/// use article_webhook_inbox::{JobState, MemoryStore, store::{AskLease, AskOutcome, AskSettled, Ledger}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_webhook_inbox::Error> {
-///     let lost = AskLease { id: 1, fence: 1 };
-///     let settled = MemoryStore::default().settle_ask(lost, AskOutcome::Released, 1).await?;
-///     assert_eq!(settled, AskSettled::LostLease);
-///     assert_ne!(settled, AskSettled::Settled(JobState::Expected));
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
 pub enum AskSettled {

@@ -1,16 +1,6 @@
 use std::time::{Duration, SystemTime};
 
 /// How fast the API may be asked. Every node must use the same settings.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::store::{Bucket, BucketSettings};
-///
-/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 2, key: 1 });
-/// let mut bucket = Bucket::new();
-/// assert!(bucket.take(settings, now) && bucket.take(settings, now));
-/// assert!(!bucket.take(settings, now), "the burst is used up");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct BucketSettings {
@@ -39,7 +29,7 @@ pub enum PauseReason {
     Unavailable,
     /// The service refused the API key: nothing is asked or ordered with this key.
     KeyRefused {
-        /// The key, as [`BucketSettings::key`](crate::store::BucketSettings::key) names it.
+        /// A number that stands for the key.
         key: u64,
     },
 }
@@ -59,15 +49,21 @@ impl PauseReason {
 /// A time in which nothing is asked or ordered, or nothing with this key.
 ///
 /// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Bucket, BucketEvent, BucketSettings};
+/// use article_webhook_inbox::{Inbox, PauseReason};
+/// # use article_webhook_inbox::store;
 ///
-/// let (now, settings) = (SystemTime::UNIX_EPOCH, BucketSettings { per_minute: 30, burst: 5, key: 1 });
-/// let (day, mut bucket) = (Duration::from_secs(24 * 3600), Bucket::new());
-/// bucket.report(BucketEvent::RateLimited { retry_after: day }, now);
-/// assert_eq!(bucket.paused(1, now).map(|pause| pause.until), Some(now + day), "in full");
-/// assert!(!bucket.take(settings, now + day - Duration::from_millis(1)));
-/// assert!(bucket.take(settings, now + day));
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     assert!(inbox.health().await.ledger?.paused.is_none());
+/// #     let retry_after = std::time::Duration::from_secs(24 * 3600);
+/// #     inbox.ledger().report(store::BucketEvent::RateLimited { retry_after }).await?;
+///     // The service answered 429 to a collector.
+///     let pause = inbox.health().await.ledger?.paused.ok_or("it pauses")?;
+///     assert_eq!(pause.why, PauseReason::RateLimited);
+///     assert!(pause.until > pause.since);
+///     Ok(())
+/// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
@@ -81,17 +77,6 @@ pub struct Pause {
 }
 
 /// What happened to the bucket, other than that a token was taken.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Bucket, BucketEvent};
-///
-/// let (now, mut bucket) = (SystemTime::now(), Bucket::new());
-/// bucket.report(BucketEvent::KeyRefused { key: 1 }, now);
-/// assert!(bucket.paused(1, now).is_some() && bucket.paused(2, now).is_none());
-/// bucket.report(BucketEvent::Resumed, now);
-/// assert!(bucket.paused(1, now).is_none());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]
 pub enum BucketEvent {

@@ -69,21 +69,21 @@ impl fmt::Display for IntentState {
 /// An order, by the application's own key.
 ///
 /// ```
-/// use std::time::Duration;
-/// use article_webhook_inbox::{Clock, IntentState, MemoryStore, store::Ledger};
+/// use std::time::{Duration, SystemTime};
+/// use article_webhook_inbox::{Clock, Inbox, Intent, IntentState, MemoryStore};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let clock = Clock::stepped(std::time::SystemTime::UNIX_EPOCH);
-///     let store = MemoryStore::new(clock.clone());
-///     store.intend("post-17", Duration::from_secs(60), 1).await?;
-///     let state = |intent: Option<article_webhook_inbox::Intent>| intent.map(|intent| intent.state);
-///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Ordering));
+///     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
+///     let inbox = Inbox::new(MemoryStore::new(clock.clone()));
+/// #     inbox.ledger().intend("post-17", Duration::from_secs(60), 1).await?;
+/// #     let intent = async || inbox.ledger().intent("post-17").await.map(|found| found.map(|intent| intent.state));
+///     // A collector orders `post-17`.
+///     assert_eq!(intent().await?, Some(IntentState::Ordering));
 ///
 ///     clock.advance(Duration::from_secs(60)); // the process died, and no answer was stored
-///     assert_eq!(state(store.intent("post-17").await?), Some(IntentState::Unknown));
-///     assert_eq!(state(store.intent("post-18").await?), None);
-///     assert!(article_webhook_inbox::Intent::check_name("post 18").is_err());
+///     assert_eq!(intent().await?, Some(IntentState::Unknown));
+///     assert!(Intent::check_name("post 18").is_err());
 ///     Ok(())
 /// }
 /// ```
@@ -122,23 +122,6 @@ impl Intent {
 }
 
 /// The right to make the call that orders.
-///
-/// ```
-/// use std::time::Duration;
-/// use article_webhook_inbox::{MemoryStore, store::{Intended, IntentLease, Ledger}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     let Intended::Begun(lease) = store.intend("post-17", Duration::from_secs(60), 1).await? else {
-///         panic!("it is the first")
-///     };
-///     let other = IntentLease { id: lease.id + 1, ..lease };
-///     assert!(!store.not_ordered(other).await?);
-///     assert!(store.not_ordered(lease).await?, "the service refused the order");
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "an intent and a fence are the whole proof")]
 pub struct IntentLease {
@@ -149,26 +132,6 @@ pub struct IntentLease {
 }
 
 /// Whether a call may order.
-///
-/// ```
-/// use std::time::Duration;
-/// use article_webhook_inbox::{MemoryStore, store::{BucketEvent, Intended, Ledger}};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     let (deadline, key) = (Duration::from_secs(60), 1);
-///     assert!(matches!(store.intend("post-17", deadline, key).await?, Intended::Begun(_)));
-///
-///     // Another task, or another node.
-///     assert!(matches!(store.intend("post-17", deadline, key).await?, Intended::Known(_)));
-///
-///     store.report(BucketEvent::RateLimited { retry_after: deadline }).await?;
-///     assert!(matches!(store.intend("post-18", deadline, key).await?, Intended::Paused(_)));
-///     assert_eq!(store.intent("post-18").await?, None, "nothing was stored");
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
 pub enum Intended {

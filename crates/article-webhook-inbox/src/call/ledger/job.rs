@@ -168,26 +168,25 @@ impl std::str::FromStr for Reason {
 /// How often in a row the service did not know a job, and since when.
 ///
 /// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{AskClaim, AskOutcome, BucketSettings, Expect, Ledger};
-/// use article_webhook_inbox::MemoryStore;
+/// use article_webhook_inbox::{Inbox, JobFilter, JobState};
+/// # use article_webhook_inbox::store::{AskClaim, AskOutcome, BucketSettings, Expect};
+/// # use std::time::{Duration, SystemTime};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-///     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     for times in 1..=2 {
-///         let ask = store.claim_asks(claim).await?.asks.remove(0);
-///         let cause = "job_not_found".into();
-///         store.settle_ask(ask.lease, AskOutcome::Missing { after: Duration::ZERO, cause }, 1).await?;
-///         let job = store.job("job_1".parse()?).await?.ok_or("it is still there")?;
-///         assert_eq!(job.missing.map(|missing| missing.times), Some(times));
-///     }
-///     let ask = store.claim_asks(claim).await?.asks.remove(0);
-///     store.settle_ask(ask.lease, AskOutcome::Unfinished { after: Duration::ZERO }, 1).await?;
-///     assert_eq!(store.job("job_1".parse()?).await?.and_then(|job| job.missing), None);
+///     let inbox = Inbox::memory();
+/// #     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
+/// #     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
+/// #     inbox.ledger().expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
+/// #     for _ in 0..2 {
+/// #         let ask = inbox.ledger().claim_asks(claim).await?.asks.remove(0);
+/// #         let missing = AskOutcome::Missing { after: Duration::ZERO, cause: "job_not_found".into() };
+/// #         inbox.ledger().settle_ask(ask.lease, missing, 1).await?;
+/// #     }
+///     // A collector asked for the job twice, and the service did not know it.
+///     let job = inbox.jobs(JobFilter::default()).await?.items.remove(0);
+///     assert_eq!(job.missing.map(|missing| missing.times), Some(2));
+///     assert_eq!(job.state, JobState::Expected, "no number of such answers ends it");
 ///     Ok(())
 /// }
 /// ```
@@ -204,16 +203,21 @@ pub struct Missing {
 /// A job of the ledger: its article is expected, or was.
 ///
 /// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{JobState, MemoryStore, Reason, store::{Expect, Ledger}};
+/// use article_webhook_inbox::{Inbox, JobFilter, JobState, Reason};
+/// use article_webhook::{Sink, fixture};
+/// # use article_webhook_inbox::store;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     let job = store.job("job_1".parse()?).await?.ok_or("it was just stored")?;
+///     let inbox = Inbox::memory();
+/// #     let expect = store::Expect::job("job_1".parse()?, std::time::SystemTime::UNIX_EPOCH);
+/// #     inbox.ledger().expect(vec![expect]).await?; // as a collector does
+///     let job = inbox.jobs(JobFilter::default()).await?.items.remove(0);
 ///     assert_eq!((job.state, job.reason, job.asks), (JobState::Expected, Reason::OrderedElsewhere, 0));
-///     assert!(store.job("job_2".parse()?).await?.is_none());
+///
+///     inbox.accept(fixture::complete().job_id("job_1").delivery()?).await;
+///     let job = inbox.jobs(JobFilter::default()).await?.items.remove(0);
+///     assert_eq!(job.state, JobState::Arrived);
 ///     Ok(())
 /// }
 /// ```
@@ -236,8 +240,8 @@ pub struct ExpectedJob {
     pub at: SystemTime,
     /// How many asks began since it is expected.
     pub asks: u32,
-    /// The API key that it was ordered with, or with which the service told its state last, as
-    /// [`BucketSettings::key`](crate::store::BucketSettings::key) names it. `None` before either.
+    /// A number that stands for the API key that it was ordered with, or with which the service told its state last. `None`
+    /// before either.
     pub key: Option<u64>,
     /// How often in a row the service did not know it, when it was asked with that key or none is known.
     pub missing: Option<Missing>,

@@ -6,16 +6,17 @@ use crate::timestamp::{later, rounded};
 /// Which jobs of the ledger to list, and where to begin. The default lists all, a hundred per page.
 ///
 /// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{JobFilter, JobState, MemoryStore, store::{Expect, Ledger}};
+/// use article_webhook_inbox::{Inbox, JobFilter, JobState};
+/// # use article_webhook_inbox::store;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     assert_eq!(store.jobs(JobFilter::default()).await?.items.len(), 1);
+///     let inbox = Inbox::memory();
+/// #     let expect = store::Expect::job("job_1".parse()?, std::time::SystemTime::UNIX_EPOCH);
+/// #     inbox.ledger().expect(vec![expect]).await?; // as a collector does
+///     assert_eq!(inbox.jobs(JobFilter::default()).await?.items.len(), 1);
 ///     let failed = JobFilter { state: Some(JobState::Failed), ..JobFilter::default() };
-///     assert!(store.jobs(failed).await?.items.is_empty());
+///     assert!(inbox.jobs(failed).await?.items.is_empty());
 ///     Ok(())
 /// }
 /// ```
@@ -54,12 +55,14 @@ impl Default for JobFilter {
 /// A page of jobs or intents.
 ///
 /// ```
-/// use article_webhook_inbox::LedgerPage;
+/// use article_webhook_inbox::{Inbox, JobFilter};
 ///
-/// // A store reads one more than the limit: if that one exists, another page follows.
-/// let page = LedgerPage::new(vec![10, 20, 30], 2, |id| *id);
-/// assert_eq!((page.items, page.next), (vec![10, 20], Some(20)));
-/// assert_eq!(LedgerPage::new(vec![10, 20], 2, |id| *id).next, None);
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_webhook_inbox::Error> {
+///     let page = Inbox::memory().jobs(JobFilter::default()).await?;
+///     assert_eq!((page.items.len(), page.next), (0, None));
+///     Ok(())
+/// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
@@ -73,6 +76,7 @@ pub struct LedgerPage<T> {
 impl<T> LedgerPage<T> {
     /// A page of these, which must pass the filter and be sorted by id. There may be one more than the limit.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> i64) -> Self {
         let is_last = items.len() <= limit as usize;
         items.truncate(limit as usize);
@@ -84,17 +88,18 @@ impl<T> LedgerPage<T> {
 /// The figures of the ledger.
 ///
 /// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{JobState, MemoryStore, store::{Expect, Ledger}};
+/// use article_webhook_inbox::{Inbox, JobState};
+/// # use article_webhook_inbox::store;
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let store = MemoryStore::default();
-///     assert_eq!(store.ledger_counts().await?.oldest_expected, None);
-///     store.expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
-///     let counts = store.ledger_counts().await?;
+///     let inbox = Inbox::memory();
+///     assert_eq!(inbox.health().await.ledger?.counts.oldest_expected, None);
+/// #     let expect = store::Expect::job("job_1".parse()?, std::time::SystemTime::UNIX_EPOCH);
+/// #     inbox.ledger().expect(vec![expect]).await?; // as a collector does
+///     let counts = inbox.health().await.ledger?.counts;
 ///     assert_eq!((counts.of(JobState::Expected), counts.of(JobState::Failed)), (1, 0));
-///     assert_eq!((counts.overdue, counts.recovered), (0, 0));
+///     assert_eq!((counts.open(), counts.overdue, counts.recovered), (1, 0, 0));
 ///     Ok(())
 /// }
 /// ```

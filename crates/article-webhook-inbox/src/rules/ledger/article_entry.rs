@@ -3,24 +3,6 @@ use std::time::SystemTime;
 use crate::{Body, Source, State};
 
 /// What a new job needs to know of the article's entry, where that came before it.
-///
-/// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{Body, Digest, Source, State, store::ArticleEntry};
-///
-/// let body = |source| Body {
-///     received_at: SystemTime::UNIX_EPOCH,
-///     source,
-///     target: "default".into(),
-///     intent: None,
-///     digest: Digest::of(b"{}"),
-///     bytes: None,
-/// };
-/// let pushed = ArticleEntry::new(State::Done, &[body(Source::Webhook)]);
-/// assert_eq!((pushed.pushed_at, pushed.collected_at), (Some(SystemTime::UNIX_EPOCH), None));
-/// assert_eq!(pushed.source(), Source::Webhook);
-/// assert_eq!(ArticleEntry::new(State::Done, &[body(Source::Api)]).source(), Source::Api);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct ArticleEntry {

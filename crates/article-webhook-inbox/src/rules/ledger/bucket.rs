@@ -17,17 +17,6 @@ const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
 ///
 /// In any window of time, asks take at most as many tokens as the burst and the rate of that window. Orders take none. A
 /// pause holds both.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{Bucket, BucketSettings};
-///
-/// let (now, settings) = (SystemTime::now(), BucketSettings { per_minute: 30, burst: 1, key: 1 });
-/// let mut bucket = Bucket::new();
-/// assert!(bucket.take(settings, now));
-/// assert!(!bucket.take(settings, now + Duration::from_millis(1990)));
-/// assert!(bucket.take(settings, now + Duration::from_secs(2)));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct Bucket {

@@ -21,21 +21,6 @@ fn first_fence(created_at: SystemTime) -> i64 {
 /// The part of a stored intent that changes, and every transition of it as a pure function.
 ///
 /// A store loads a row, calls a transition, and writes the row back. It keeps the id and the name beside it.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{IntentState, store::IntentRow};
-///
-/// let (now, deadline) = (SystemTime::UNIX_EPOCH, Duration::from_secs(60));
-/// let mut intent = IntentRow::new(deadline, now);
-/// assert_eq!(intent.order_again(7, deadline, now), None, "the call may still be under way");
-///
-/// // The answer was lost. The article comes to the capability URL of the order.
-/// assert_eq!(intent.state_at(now + deadline), IntentState::Unknown);
-/// assert!(intent.resolve(&"job_1".parse()?, now + deadline));
-/// assert!(!intent.resolve(&"job_2".parse()?, now + deadline), "its job is known");
-/// # Ok::<(), article_webhook::InvalidJobId>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct IntentRow {
@@ -221,19 +206,6 @@ impl IntentRow {
 }
 
 /// What becomes of an intent whose last call ordered nothing.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::store::{IntentRow, NotOrdered};
-///
-/// let (now, deadline) = (SystemTime::UNIX_EPOCH, Duration::from_secs(60));
-/// let mut intent = IntentRow::new(deadline, now);
-/// assert_eq!(intent.clone().not_ordered(intent.lease(7), now), NotOrdered::Remove);
-///
-/// let late = now + deadline;
-/// let second = intent.order_again(7, deadline, late).expect("the deadline has passed");
-/// assert_eq!(intent.not_ordered(second, late), NotOrdered::Unknown, "the first call may have ordered");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store obeys every decision")]
 pub enum NotOrdered {

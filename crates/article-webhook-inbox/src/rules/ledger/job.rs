@@ -15,23 +15,6 @@ use crate::{
 /// A store loads a row, calls a transition with the event and the time, and writes the row back, as it does with the
 /// [`Row`](crate::store::Row) of an entry. It keeps the id and the job id beside it. The article's entry and this row
 /// change in one transaction.
-///
-/// ```
-/// use std::time::{Duration, SystemTime};
-/// use article_webhook_inbox::{JobState, Source, State, store::{AskOutcome, AskSettled, Expect, JobRow}};
-///
-/// let now = SystemTime::UNIX_EPOCH;
-/// let expect = Expect::job("job_1".parse()?, now);
-/// let mut job = JobRow::new(&expect, None, now);
-/// let lease = job.ask(7, Duration::from_secs(60), now);
-///
-/// // The service delivers the article while the ask is under way.
-/// job.note_copy(Source::Webhook, None, now);
-/// job.sync_with_entry(State::Waiting, Source::Webhook, now);
-/// assert_eq!(job.state, JobState::Arrived);
-/// assert_eq!(job.settle(lease, &AskOutcome::Released, 17, None, now), AskSettled::LostLease);
-/// # Ok::<(), article_webhook::InvalidJobId>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct JobRow {

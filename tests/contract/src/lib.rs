@@ -1,0 +1,25 @@
+//! What every store of the inbox does, as tests: one fact each.
+//!
+//! A store implements [`Subject`] for a new, empty store and its clock, and [`store_contract!`] generates a `#[test]` for each
+//! case. A store that outlives its process also runs [`durable_store_contract!`], and one that has SQL
+//! [`transactional_store_contract!`]. [`LedgerSubject`] and [`ledger_contract!`] are about ordered jobs.
+//!
+//! [`run`] runs a single case, for example in a debugger.
+
+#![allow(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a case fails by a panic, as every test does"
+)]
+
+mod subject;
+
+mod trial;
+
+pub mod cases;
+pub mod ledger;
+
+mod suite;
+
+pub use subject::{Durable, LedgerSubject, Subject, Transactional};
+pub use trial::{Trial, run};
